@@ -1,0 +1,70 @@
+# make demo | make test   on a fresh machine with Python >= 3.11, a C++ compiler and make: all that is needed first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
+
+.PHONY: demo test quick lint format native-test sanitize clean help
+
+help:
+	@echo "make demo         set everything up, fit on a bundled data set, compare with scikit-learn"
+	@echo "make test         set everything up, run all tests"
+	@echo "make quick        the tests again, without the native ones"
+	@echo "make lint         ruff, mypy, clang-format"
+	@echo "make sanitize     native tests under the address and undefined-behaviour sanitizers"
+	@echo "make format       put the code into shape"
+
+demo: $(STAMP)
+	$(BIN)/python examples/demo.py
+
+test: $(STAMP) native-test
+	$(BIN)/python -m pytest -q -n 2
+
+quick: $(STAMP)
+	$(BIN)/python -m pytest -q -n 2 -x
+
+# Builds and installs the package when the native sources or the project file changed.
+$(STAMP): $(SOURCES)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "planewise needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
+	  { echo "Python's venv module is missing: install it (Debian: apt-get install python3-venv)"; exit 1; }
+	@command -v $${CXX:-c++} >/dev/null || \
+	  { echo "No C++ compiler found: install one (Debian: apt-get install g++) or set CXX"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install -q --disable-pip-version-check scikit-build-core nanobind cmake ninja
+	$(BIN)/python -m pip install -q --disable-pip-version-check --group dev
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-build-isolation -e ".[all]"
+	@touch $(STAMP)
+
+CONFIGURE := $(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPLANEWISE_NATIVE_TESTS=ON -S .
+
+native-test: $(STAMP)
+	@mkdir -p build
+	@$(CONFIGURE) -B build/native > build/native.log 2>&1 || { cat build/native.log; exit 1; }
+	@$(BIN)/cmake --build build/native
+	build/native/test_native
+
+sanitize: $(STAMP)
+	@mkdir -p build
+	@$(CONFIGURE) -B build/sanitize -DCMAKE_BUILD_TYPE=Debug -DPLANEWISE_SANITIZE=ON > build/native.log 2>&1 || \
+	  { cat build/native.log; exit 1; }
+	@$(BIN)/cmake --build build/sanitize
+	build/sanitize/test_native
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	@cp $(VENV)/lib/python*/site-packages/planewise/_core.pyi src/planewise/  # generated; mypy looks beside the code
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run --Werror native/*.hpp native/*.cpp tests/native/*.cpp
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i native/*.hpp native/*.cpp tests/native/*.cpp
+
+clean:
+	rm -rf $(VENV) build dist src/planewise/_core*.so

@@ -1,0 +1,399 @@
+// The only file that knows Python: arrays in, arrays out, the GIL released in between.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "boost.hpp"
+#include "feature_test.hpp"
+#include "forest.hpp"
+#include "grow.hpp"
+#include "matrix.hpp"
+#include "parallel.hpp"
+#include "predict.hpp"
+#include "statistics.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace planewise;
+
+namespace {
+
+template <class T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Columns = nb::ndarray<const float, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
+using Rows = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Out = nb::ndarray<nb::numpy, T, nb::c_contig>;
+
+// Hands a vector to NumPy without a copy.
+template <class T>
+Out<T> array(std::vector<T> &&from, std::size_t columns = 0) {
+    auto kept = std::make_unique<std::vector<T>>(std::move(from));
+    T *data = kept->data();
+    const std::size_t size = kept->size();
+    nb::capsule owner(kept.release(), [](void *p) noexcept { delete static_cast<std::vector<T> *>(p); });
+    if (columns == 0) return Out<T>(data, {size}, owner);
+    return Out<T>(data, {size / columns, columns}, owner);
+}
+
+// Ctrl-C: Python's signal handlers run now and then on the calling thread.
+class SignalCheck {
+  public:
+    bool operator()() {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last_ < std::chrono::milliseconds(20)) return false;
+        last_ = now;
+        nb::gil_scoped_acquire held;
+        return PyErr_CheckSignals() != 0;
+    }
+
+  private:
+    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+// A training table with its scales, made once and grown on many times; it keeps the array alive.
+class Table {
+  public:
+    Table(Columns x, const Vector<double> &weight, int n_threads)
+        : kept_(x), matrix_{x.data(), x.shape(0), x.shape(1), x.shape(0), {}, {}, {}} {
+        if (weight.size() != x.shape(0)) throw std::invalid_argument("weight must have one entry a row");
+        nb::gil_scoped_release released;
+        Threads threads(n_threads);
+        matrix_.find_scales(weight.data(), threads);
+    }
+    const Matrix &matrix() const { return matrix_; }
+
+  private:
+    Columns kept_;
+    Matrix matrix_;
+};
+
+nb::dict to_dict(Tree tree) {
+    nb::dict out;
+    const std::size_t outputs = tree.outputs;
+    out["plane_start"] = array(std::move(tree.plane_start));
+    out["child_start"] = array(std::move(tree.child_start));
+    out["children"] = array(std::move(tree.children));
+    out["parent"] = array(std::move(tree.parent));
+    out["depth"] = array(std::move(tree.depth));
+    out["n_samples"] = array(std::move(tree.rows));
+    out["weight"] = array(std::move(tree.weight));
+    out["impurity"] = array(std::move(tree.impurity));
+    out["gain"] = array(std::move(tree.gain));
+    out["value"] = array(std::move(tree.value), outputs);
+    out["term_start"] = array(std::move(tree.term_start));
+    out["threshold"] = array(std::move(tree.threshold));
+    out["missing_right"] = array(std::move(tree.missing_right));
+    out["plane_gain"] = array(std::move(tree.plane_gain));
+    out["term_feature"] = array(std::move(tree.term_feature));
+    out["term_coefficient"] = array(std::move(tree.term_coefficient));
+    out["term_weight"] = array(std::move(tree.term_weight));
+    return out;
+}
+
+// Grows with `statistics` already filled; the answer is (tree arrays, leaf of every row).
+template <class S>
+nb::tuple grow_tree(const Matrix &matrix, const S &statistics, const GrowOptions &options, int n_threads) {
+    Grown<S> grown;
+    bool interrupted = false;
+    {
+        nb::gil_scoped_release released;
+        Threads threads(n_threads);
+        SignalCheck signals;
+        try {
+            grown = grow(matrix, statistics, options, threads, [&] { return signals(); });
+        } catch (const Interrupted &) {
+            interrupted = true;
+        }
+    }
+    if (interrupted) throw nb::python_error();
+    return nb::make_tuple(to_dict(std::move(grown.tree)), array(std::move(grown.leaf)));
+}
+
+void check_length(std::size_t got, std::size_t wanted, const char *name) {
+    if (got != wanted) throw std::invalid_argument(std::string(name) + " must have one entry a row");
+}
+
+using Labels = Vector<std::int32_t>;
+using Numbers = Vector<double>;
+
+ClassCounts class_counts(const Table &table, const Labels &label, const Numbers &weight, std::size_t n_classes,
+                         bool gini) {
+    check_length(label.size(), table.matrix().rows, "label");
+    check_length(weight.size(), table.matrix().rows, "weight");
+    for (std::size_t i = 0; i < label.size(); ++i)
+        if (label.data()[i] < 0 || static_cast<std::size_t>(label.data()[i]) >= n_classes)
+            throw std::invalid_argument("label must lie in 0 .. n_classes - 1");
+    ClassCounts statistics(n_classes, gini ? Criterion::gini : Criterion::entropy);
+    statistics.assign(label.data(), weight.data(), label.size());
+    return statistics;
+}
+
+// Squared error around `centre`d targets.
+Gradients squared_error(const Table &table, const Numbers &centred, const Numbers &weight) {
+    check_length(centred.size(), table.matrix().rows, "target");
+    check_length(weight.size(), table.matrix().rows, "weight");
+    std::vector<double> gradient(centred.size());
+    for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] = -weight.data()[i] * centred.data()[i];
+    Gradients statistics = Gradients::squared_error();
+    statistics.assign(gradient.data(), weight.data(), gradient.size());
+    return statistics;
+}
+
+nb::tuple grow_classes(const Table &table, const Labels &label, const Numbers &weight, std::size_t n_classes, bool gini,
+                       const GrowOptions &options, int n_threads) {
+    return grow_tree(table.matrix(), class_counts(table, label, weight, n_classes, gini), options, n_threads);
+}
+
+nb::tuple grow_numbers(const Table &table, const Numbers &target, const Numbers &weight, const GrowOptions &options,
+                       int n_threads) {
+    return grow_tree(table.matrix(), squared_error(table, target, weight), options, n_threads);
+}
+
+// (loss, threshold) of every feature alone.
+template <class S>
+nb::tuple test_all(const Table &table, const S &statistics, const GrowOptions &options, int n_threads) {
+    FeatureTest test;
+    {
+        nb::gil_scoped_release released;
+        Threads threads(n_threads);
+        test = test_features(table.matrix(), statistics, options.choose, threads);
+    }
+    return nb::make_tuple(array(std::move(test.loss)), array(std::move(test.threshold)));
+}
+
+nb::tuple test_classes(const Table &table, const Labels &label, const Numbers &weight, std::size_t n_classes, bool gini,
+                       const GrowOptions &options, int n_threads) {
+    return test_all(table, class_counts(table, label, weight, n_classes, gini), options, n_threads);
+}
+
+nb::tuple test_numbers(const Table &table, const Numbers &target, const Numbers &weight, const GrowOptions &options,
+                       int n_threads) {
+    return test_all(table, squared_error(table, target, weight), options, n_threads);
+}
+
+Out<std::int32_t> apply_tree(const Rows &x, const Vector<std::int32_t> &plane_start,
+                             const Vector<std::int32_t> &child_start, const Vector<std::int32_t> &children,
+                             const Vector<std::int32_t> &term_start, const Vector<std::int32_t> &term_feature,
+                             const Vector<float> &term_weight, const Vector<float> &threshold,
+                             const Vector<std::uint8_t> &missing_right, int n_threads) {
+    const TreeView tree{threshold.size(), plane_start.data(), child_start.data(),
+                        children.data(),  term_start.data(),  term_feature.data(),
+                        threshold.data(), term_weight.data(), missing_right.data()};
+    std::vector<std::int32_t> leaf(x.shape(0));
+    {
+        nb::gil_scoped_release released;
+        Threads threads(x.shape(0) < 8192 ? 1 : n_threads);
+        apply(tree, x.data(), x.shape(0), x.shape(1), threads, leaf.data());
+    }
+    return array(std::move(leaf));
+}
+
+Loss loss_named(const std::string &name) {
+    const std::pair<const char *, Loss> known[] = {{"squared", Loss::squared}, {"absolute", Loss::absolute},
+                                                   {"huber", Loss::huber},     {"quantile", Loss::quantile},
+                                                   {"poisson", Loss::poisson}, {"logistic", Loss::logistic},
+                                                   {"softmax", Loss::softmax}};
+    for (const auto &[word, loss] : known)
+        if (name == word) return loss;
+    throw std::invalid_argument("unknown loss: " + name);
+}
+
+using Scores = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// A booster with the table it learns from; the table must outlive it (kept alive by the binding).
+class Boosting {
+  public:
+    Boosting(const Table &table, const Numbers &target, const Numbers &weight, const Scores &score, std::size_t trees,
+             const std::string &loss, double alpha, double learning_rate, double reg_lambda, double subsample,
+             double colsample, std::uint64_t seed, const GrowOptions &options, int n_threads)
+        : booster_(table.matrix(), vector_of(target, table, "target"), vector_of(weight, table, "weight"),
+                   std::vector<double>(score.data(), score.data() + score.size()), trees,
+                   BoostOptions{options, Objective{loss_named(loss), alpha, score.shape(1)}, learning_rate, reg_lambda,
+                                subsample, colsample, seed}),
+          rows_(table.matrix().rows),
+          n_threads_(n_threads) {
+        check_length(score.shape(0), rows_, "score");
+    }
+
+    // Several rounds in one call, threads started once; fewer when interrupted by an exception.
+    void rounds(int count) {
+        run([&](Threads &threads, const std::function<bool()> &stop) {
+            for (int k = 0; k < count; ++k) booster_.round(threads, stop);
+        });
+    }
+    void round_with(const Scores &gradient, const Scores &hessian) {
+        for (const Scores *given : {&gradient, &hessian})
+            if (given->shape(0) != rows_ || given->shape(1) != booster_.outputs())
+                throw std::invalid_argument("gradient and hessian must have one row a row and one column an output");
+        run([&](Threads &threads, const std::function<bool()> &stop) {
+            booster_.round_with(gradient.data(), hessian.data(), threads, stop);
+        });
+    }
+    void watch(const Table &table, const Numbers &target, const Numbers &weight, const Scores &score) {
+        check_length(score.shape(0), table.matrix().rows, "score");
+        booster_.watch(table.matrix(), vector_of(target, table, "target"), vector_of(weight, table, "weight"),
+                       std::vector<double>(score.data(), score.data() + score.size()));
+    }
+    double loss() const { return booster_.mean_loss(); }
+    double watched_loss() const { return booster_.watched_loss(); }
+    Out<double> watched_score() const {
+        return array(std::vector<double>(booster_.watched_score()), booster_.outputs());
+    }
+    Out<double> score() const { return array(std::vector<double>(booster_.score()), booster_.outputs()); }
+    nb::dict forest() const {
+        nb::dict out = to_dict(booster_.forest().all);
+        out["node_start"] = array(std::vector<std::int32_t>(booster_.forest().node_start));
+        return out;
+    }
+
+  private:
+    static std::vector<double> vector_of(const Numbers &from, const Table &table, const char *name) {
+        check_length(from.size(), table.matrix().rows, name);
+        return std::vector<double>(from.data(), from.data() + from.size());
+    }
+    void run(const std::function<void(Threads &, const std::function<bool()> &)> &work) {
+        bool interrupted = false;
+        {
+            nb::gil_scoped_release released;
+            Threads threads(n_threads_);
+            SignalCheck signals;
+            try {
+                work(threads, [&] { return signals(); });
+            } catch (const Interrupted &) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) throw nb::python_error();
+    }
+
+    Booster booster_;
+    std::size_t rows_;
+    int n_threads_;
+};
+
+// The packed form of a forest, for quick answers.
+class ForestPredictor {
+  public:
+    ForestPredictor(const Labels &node_start, const Labels &plane_start, const Labels &child_start,
+                    const Labels &children, const Labels &term_start, const Labels &term_feature,
+                    const Vector<float> &term_weight, const Vector<float> &threshold,
+                    const Vector<std::uint8_t> &missing_right, const Rows &value, std::size_t outputs)
+        : outputs_(outputs), trees_(node_start.size() - 1) {
+        packed_ = pack(ForestView{trees_, plane_start.size() - 1, threshold.size(), value.shape(1), outputs_,
+                                  node_start.data(), plane_start.data(), child_start.data(), children.data(),
+                                  term_start.data(), term_feature.data(), threshold.data(), term_weight.data(),
+                                  value.data(), missing_right.data()});
+    }
+    // base + the sum of trees first .. last-1 for each row of x.
+    Out<double> sum(const Rows &x, const Numbers &base, std::size_t first, std::size_t last, int n_threads) const {
+        if (base.size() != outputs_) throw std::invalid_argument("base must have one entry an output");
+        if (first > last || last > trees_) throw std::invalid_argument("no such trees");
+        const std::size_t rows = x.shape(0), columns = x.shape(1);
+        std::vector<double> out(rows * outputs_);
+        for (std::size_t i = 0; i < out.size(); ++i) out[i] = base.data()[i % outputs_];
+        const auto work = [&](std::size_t begin, std::size_t end) {
+            packed_->add(x.data() + begin * columns, end - begin, columns, first, last, out.data() + begin * outputs_);
+        };
+        constexpr std::size_t chunk = 1024;
+        if (rows * (last - first) < 50'000 || n_threads == 1) {  // little work: starting a thread would cost more
+            work(0, rows);
+        } else {
+            nb::gil_scoped_release released;
+            Threads threads(n_threads);
+            threads.each((rows + chunk - 1) / chunk,
+                         [&](std::size_t k, int) { work(k * chunk, std::min(rows, (k + 1) * chunk)); });
+        }
+        return array(std::move(out), outputs_);
+    }
+
+  private:
+    std::size_t outputs_, trees_;
+    std::unique_ptr<Predictor> packed_;
+};
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+    m.doc() = "Native core of planewise: trees of hyperplanes.";
+    nb::class_<Table>(m, "Table", "Training rows as float32 columns, with the scale of each column.")
+        .def(nb::init<Columns, const Vector<double> &, int>(), "x"_a, "weight"_a, "n_threads"_a)
+        .def_prop_ro("scale", [](const Table &table) { return array(std::vector<double>(table.matrix().scale)); })
+        .def_prop_ro("magnitude",
+                     [](const Table &table) { return array(std::vector<double>(table.matrix().magnitude)); });
+    nb::class_<DrawRound>(m, "DrawRound")
+        .def(nb::init<int, double, double>(), "subspace_size"_a, "coef_decay"_a, "rank_decay"_a);
+    nb::class_<GrowOptions>(m, "GrowOptions", "How to grow one tree; the estimators' docstrings say what each means.")
+        .def(nb::init<>())
+        .def_rw("max_depth", &GrowOptions::max_depth)
+        .def_rw("min_samples_split", &GrowOptions::min_samples_split)
+        .def_rw("max_leaf_nodes", &GrowOptions::max_leaf_nodes)
+        .def_rw("min_impurity_decrease", &GrowOptions::min_impurity_decrease)
+        .def_rw("min_loss", &GrowOptions::min_loss)
+        .def_rw("prune_margin", &GrowOptions::prune_margin)
+        .def_rw("max_rows_per_node", &GrowOptions::max_rows_per_node)
+        .def_rw("max_features", &GrowOptions::max_features)
+        .def_rw("seed", &GrowOptions::seed)
+#define PLANEWISE_NESTED(part, name)                             \
+    .def_prop_rw(                                                \
+        #name, [](const GrowOptions &o) { return o.part.name; }, \
+        [](GrowOptions &o, decltype(std::declval<GrowOptions>().part.name) value) { o.part.name = value; })
+            PLANEWISE_NESTED(draw, n_projections) PLANEWISE_NESTED(draw, max_coef)
+                PLANEWISE_NESTED(draw, shared_subspace) PLANEWISE_NESTED(draw, rounds) PLANEWISE_NESTED(choose, n_bins)
+                    PLANEWISE_NESTED(choose, refine) PLANEWISE_NESTED(choose, max_planes)
+                        PLANEWISE_NESTED(choose, max_cosine) PLANEWISE_NESTED(choose, min_relative_gain)
+                            PLANEWISE_NESTED(choose, max_joint) PLANEWISE_NESTED(choose, min_samples_leaf)
+                                PLANEWISE_NESTED(choose, min_child_weight) PLANEWISE_NESTED(choose, min_split_gain)
+                                    PLANEWISE_NESTED(choose, noise_margin)
+#undef PLANEWISE_NESTED
+        .def_prop_rw(
+            "quantile_bins", [](const GrowOptions &o) { return o.choose.bins == Bins::quantile; },
+            [](GrowOptions &o, bool quantile) { o.choose.bins = quantile ? Bins::quantile : Bins::uniform; })
+        .def_prop_rw(
+            "choose_by_cosine", [](const GrowOptions &o) { return o.choose.plane_choice == PlaneChoice::cosine; },
+            [](GrowOptions &o, bool by_cosine) {
+                o.choose.plane_choice = by_cosine ? PlaneChoice::cosine : PlaneChoice::joint;
+            });
+    m.def("grow_classes", &grow_classes, "table"_a, "label"_a, "weight"_a, "n_classes"_a, "gini"_a, "options"_a,
+          "n_threads"_a, "Grows a classification tree: (tree arrays, leaf of every row).");
+    m.def("grow_numbers", &grow_numbers, "table"_a, "target"_a, "weight"_a, "options"_a, "n_threads"_a,
+          "Grows a regression tree on centred targets: (tree arrays, leaf of every row).");
+    m.def("test_classes", &test_classes, "table"_a, "label"_a, "weight"_a, "n_classes"_a, "gini"_a, "options"_a,
+          "n_threads"_a, "The one-dimensional test of every feature: (loss, threshold).");
+    m.def("test_numbers", &test_numbers, "table"_a, "target"_a, "weight"_a, "options"_a, "n_threads"_a,
+          "The one-dimensional test of every feature for centred targets: (loss, threshold).");
+    nb::class_<Boosting>(m, "Boosting", "Second-order boosting on one table.")
+        .def(nb::init<const Table &, const Numbers &, const Numbers &, const Scores &, std::size_t, const std::string &,
+                      double, double, double, double, double, std::uint64_t, const GrowOptions &, int>(),
+             nb::keep_alive<1, 2>(), "table"_a, "target"_a, "weight"_a, "score"_a, "trees"_a, "loss"_a, "alpha"_a,
+             "learning_rate"_a, "reg_lambda"_a, "subsample"_a, "colsample"_a, "seed"_a, "options"_a, "n_threads"_a)
+        .def("rounds", &Boosting::rounds, "count"_a, "Grow that many rounds with the built-in loss.")
+        .def("round_with", &Boosting::round_with, "gradient"_a, "hessian"_a, "Grow one round on these derivatives.")
+        .def("watch", &Boosting::watch, nb::keep_alive<1, 2>(), "table"_a, "target"_a, "weight"_a, "score"_a,
+             "Follow the scores of other rows as trees are added.")
+        .def("watched_loss", &Boosting::watched_loss, "Weighted mean loss on the watched rows now.")
+        .def("watched_score", &Boosting::watched_score, "Raw scores of the watched rows now.")
+        .def("loss", &Boosting::loss, "Weighted mean loss on the training rows now.")
+        .def("score", &Boosting::score, "Raw scores of the training rows now.")
+        .def("forest", &Boosting::forest, "All trees so far, as flat arrays.");
+    nb::class_<ForestPredictor>(m, "ForestPredictor", "Trees packed for quick answers.")
+        .def(nb::init<const Labels &, const Labels &, const Labels &, const Labels &, const Labels &, const Labels &,
+                      const Vector<float> &, const Vector<float> &, const Vector<std::uint8_t> &, const Rows &,
+                      std::size_t>(),
+             "node_start"_a, "plane_start"_a, "child_start"_a, "children"_a, "term_start"_a, "term_feature"_a,
+             "term_weight"_a, "threshold"_a, "missing_right"_a, "value"_a, "outputs"_a)
+        .def("sum", &ForestPredictor::sum, "x"_a, "base"_a, "first"_a, "last"_a, "n_threads"_a,
+             "base + the values of trees first .. last-1, summed for each row.");
+    m.def("apply_tree", &apply_tree, "x"_a, "plane_start"_a, "child_start"_a, "children"_a, "term_start"_a,
+          "term_feature"_a, "term_weight"_a, "threshold"_a, "missing_right"_a, "n_threads"_a,
+          "The node in which each row of x ends.");
+}

@@ -1,0 +1,66 @@
+// Second-order boosting: derivatives, one tree an output, scores moved by the leaves the rows landed in; again.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "forest.hpp"
+#include "grow.hpp"
+#include "objectives.hpp"
+
+namespace planewise {
+
+struct BoostOptions {
+    GrowOptions grow;
+    Objective objective;
+    double learning_rate = 0.1;
+    double reg_lambda = 1;
+    double subsample = 1;  // share of the rows a tree is grown on
+    double colsample = 1;  // share of the columns a tree may use
+    std::uint64_t seed = 0;
+};
+
+class Booster {
+  public:
+    // `score` is where boosting starts (rows x outputs); `trees` is how many were grown before, so that a fit taken up
+    // again draws what the undisturbed one would have drawn.
+    Booster(const Matrix &matrix, std::vector<double> target, std::vector<double> weight, std::vector<double> score,
+            std::size_t trees, const BoostOptions &options);
+
+    // One round with the built-in loss.
+    void round(Threads &threads, const std::function<bool()> &stop);
+    // One round with somebody else's derivatives, rows x outputs.
+    void round_with(const double *gradient, const double *hessian, Threads &threads, const std::function<bool()> &stop);
+
+    // Rows that are not learned from, but whose scores follow: for early stopping.
+    void watch(const Matrix &matrix, std::vector<double> target, std::vector<double> weight, std::vector<double> score);
+    double watched_loss() const;
+    const std::vector<double> &watched_score() const { return watched_.score; }
+
+    double mean_loss() const;
+    const std::vector<double> &score() const { return score_; }
+    const Forest &forest() const { return forest_; }
+    std::size_t outputs() const { return options_.objective.outputs; }
+
+  private:
+    void grow_one(std::size_t output, const double *gradient, const double *hessian, Threads &threads,
+                  const std::function<bool()> &stop);
+    void renew_leaves(const std::vector<std::int32_t> &leaf, Tree &tree) const;
+    std::vector<std::uint32_t> draw_rows(Random &random) const;
+    std::vector<std::int32_t> draw_columns(Random &random) const;
+
+    struct Watched {
+        const Matrix *matrix = nullptr;
+        std::vector<double> target, weight, score;
+    };
+
+    const Matrix &matrix_;
+    BoostOptions options_;
+    Watched watched_;
+    std::vector<double> target_, weight_, score_, gradient_, hessian_;
+    std::size_t tree_;
+    Forest forest_;
+};
+
+}  // namespace planewise

@@ -1,0 +1,395 @@
+// The best threshold of a candidate, and the planes of a node.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "measure.hpp"
+#include "projection.hpp"
+
+namespace planewise {
+
+enum class PlaneChoice { joint, cosine };
+enum class Bins { uniform, quantile };
+
+struct ChooseOptions {
+    int n_bins = 16;  // B
+    Bins bins = Bins::uniform;
+    bool refine = true;  // search the winner's threshold between its rows, not only on bin edges
+    int max_planes = 2;  // q
+    PlaneChoice plane_choice = PlaneChoice::joint;
+    double max_cosine = 0.7;         // theta_minimax
+    double min_relative_gain = 0.5;  // 1 - rho: weaker candidates cannot become a further plane
+    int max_joint = 16;              // the best that many candidates are judged together with the planes chosen
+    bool exact_edges = false;        // uniform bins by comparison with their edges, not by a product that rounds
+    std::int64_t min_samples_leaf = 1;
+    double min_child_weight = 0;
+    double min_split_gain = 0;  // what every further cell must gain
+    double luck = 0;            // 2 ln(cuts tried a node): how far the largest of so many chi-squares lies above one
+    double noise_margin = 0;    // ... times what the best of that many random cuts would gain
+};
+
+struct Plane {
+    std::uint32_t direction;
+    float threshold;
+    bool missing_right;
+    double gain;  // rise of the score on the sample when this plane was added
+};
+
+// A candidate's best cut: the edge, the side of missing values, and the gain.
+struct Cut {
+    int edge = 0;
+    bool missing_right = true;
+    double gain = 0;
+    double balance = -1;  // weight of the lighter side
+
+    bool better_than(const Cut &other) const {
+        return gain > other.gain || (gain == other.gain && balance > other.balance);
+    }
+};
+
+template <class S>
+class Chooser {
+  public:
+    Chooser(const S &statistics, const ChooseOptions &options) : statistics_(statistics), options_(options) {}
+
+    // Starts a node: its sampled rows, all in one cell.
+    void open(const Sample &sample) {
+        const std::size_t n = sample.size();
+        rows_.resize(n);
+        for (std::size_t i = 0; i < n; ++i) rows_[i] = statistics_.data()[sample.row(i)];
+        cell_.assign(n, 0);
+        offset_.assign(n, 0);
+        slot_.resize(n);
+        values_.resize(n);
+        right_.resize(channels());
+        bins_.clear();
+        measured_.clear();
+        edges_.clear();
+        cells_ = 1;
+        sum_cells();
+        total_ = totals_;
+    }
+    const std::int64_t *total() const { return total_.data(); }  // over all sampled rows
+
+    // The 1-D test (DFT, RFT) of the next direction; directions are measured in their order.
+    void measure(Sample &sample, const Matrix &matrix, const Directions &directions, std::size_t d) {
+        const std::size_t n = rows_.size();
+        Measured now;
+        project(sample, directions, d, values_.data());
+        bool may_miss = false;
+        double rounding = 0;
+        for (std::uint32_t t = directions.begin(d); t < directions.end(d); ++t) {
+            const auto feature = static_cast<std::size_t>(directions.feature[t]);
+            rounding += std::fabs(static_cast<double>(directions.weight[t])) * matrix.magnitude[feature];
+            may_miss = may_miss || matrix.may_miss[feature];
+        }
+        const Range range = range_of(values_.data(), n, may_miss);
+        const double span = static_cast<double>(range.high) - static_cast<double>(range.low);
+        now.missing = range.missing;
+        now.flat = !(span > 64 * 1.1920929e-7 * rounding);
+        now.splittable = range.missing < n && span < 3e38 && (!now.flat || range.missing > 0);
+        bins_.resize((d + 1) * n);
+        if (now.splittable) {
+            now.low = range.low;
+            now.high = range.high;
+            put_into_bins(now, d, may_miss);
+            now.cut = best_cut(d, now);
+        }
+        measured_.push_back(now);
+    }
+    bool splittable(std::size_t d) const { return measured_[d].splittable; }
+    double gain(std::size_t d) const { return measured_[d].cut.gain; }
+    float threshold(std::size_t d) const { return edge(measured_[d], measured_[d].cut.edge); }
+
+    // The node's planes, best first; none when nothing gains. `grown` is rows in the node / rows in the sample.
+    void choose(Sample &sample, const Directions &directions, double grown, std::vector<Plane> &planes) {
+        planes.clear();
+        if (measured_.empty()) return;
+        std::size_t best = 0;
+        for (std::size_t d = 1; d < measured_.size(); ++d)
+            if (measured_[d].cut.better_than(measured_[best].cut)) best = d;
+        const double least = measured_[best].cut.gain * options_.min_relative_gain;
+        const double chance = options_.noise_margin * (statistics_.dof(total()) + options_.luck) *
+                              statistics_.chance(total(), measured_[best].cut.gain, 2);
+        if (!(measured_[best].cut.gain > 1e-10 * std::fabs(statistics_.impurity(total()))) ||
+            !worth(measured_[best].cut.gain, grown, 1, chance))
+            return;
+        add_plane(sample, directions, best, measured_[best].cut, planes);
+        if (options_.plane_choice == PlaneChoice::joint)
+            add_jointly(sample, directions, grown, least, chance, planes);
+        else
+            add_by_cosine(sample, directions, grown, least, chance, planes);
+    }
+
+  private:
+    struct Measured {
+        bool splittable = false;
+        bool flat = false;  // one value only: the missing ones can be split off, nothing else
+        float low = 0, high = 0;
+        std::size_t missing = 0;
+        std::size_t edges = 0;  // where its quantile edges start
+        Cut cut;
+    };
+
+    float width(const Measured &now) const { return (now.high - now.low) / static_cast<float>(options_.n_bins); }
+
+    // Edge b, between bins b - 1 and b; the outermost are the ends of the range.
+    float edge(const Measured &now, int b) const {
+        if (b == 0) return now.low;
+        if (b == options_.n_bins) return now.high;
+        if (options_.bins == Bins::quantile || options_.exact_edges)
+            return edges_[now.edges + static_cast<std::size_t>(b) - 1];
+        return now.low + static_cast<float>(b) * width(now);
+    }
+
+    void put_into_bins(Measured &now, std::size_t d, bool may_miss) {
+        const std::size_t n = rows_.size();
+        std::uint8_t *bin = bins_.data() + d * n;
+        if (now.flat) {
+            for (std::size_t i = 0; i < n; ++i)
+                bin[i] = static_cast<std::uint8_t>(values_[i] == values_[i] ? 0 : options_.n_bins);
+            return;
+        }
+        if (options_.bins == Bins::uniform && options_.exact_edges) {
+            now.edges = edges_.size();
+            const double low = now.low, span = static_cast<double>(now.high) - low;
+            for (int b = 1; b < options_.n_bins; ++b) {
+                const double at = low + b * span / options_.n_bins;
+                const auto near = static_cast<float>(at);  // f < at and f < edge are the same for every float f
+                edges_.push_back(static_cast<double>(near) < at ? std::nextafter(near, now.high) : near);
+            }
+            assign_bins(values_.data(), n, &edges_[now.edges], options_.n_bins, may_miss, bin);
+            return;
+        }
+        if (options_.bins == Bins::uniform) {
+            assign_bins(values_.data(), n, now.low, 1.0f / width(now), options_.n_bins, may_miss, bin);
+            return;
+        }
+        // Quantiles of at most 256 evenly spaced rows: sorting all of them would cost more than the rest of the test.
+        sorted_.clear();
+        const std::size_t step = (n + 255) / 256;
+        for (std::size_t i = 0; i < n; i += step)
+            if (values_[i] == values_[i]) sorted_.push_back(values_[i]);
+        if (sorted_.empty()) sorted_.push_back(now.low);
+        std::sort(sorted_.begin(), sorted_.end());
+        now.edges = edges_.size();
+        for (int b = 1; b < options_.n_bins; ++b)
+            edges_.push_back(
+                sorted_[static_cast<std::size_t>(b) * sorted_.size() / static_cast<std::size_t>(options_.n_bins)]);
+        assign_bins(values_.data(), n, &edges_[now.edges], options_.n_bins, may_miss, bin);
+    }
+
+    std::size_t channels() const { return statistics_.channels(); }
+    int stride() const { return options_.n_bins + 1; }
+
+    bool worth(double gain, double grown, int further_cells, double chance) const {
+        return gain * grown > options_.min_split_gain * further_cells && gain > chance;
+    }
+
+    void sum_cells() {
+        const std::size_t width = channels();
+        totals_.assign(cells_ * width, 0);
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            statistics_.add(rows_[i], &totals_[cell_[i] * width]);
+            offset_[i] = static_cast<std::uint16_t>(cell_[i] * stride());
+        }
+        base_.resize(cells_);
+        for (std::size_t c = 0; c < cells_; ++c) base_[c] = statistics_.score(&totals_[c * width]);
+    }
+
+    PLANEWISE_INLINE bool admissible(const std::int64_t *sum) const {
+        return statistics_.rows(sum) >= options_.min_samples_leaf &&
+               (options_.min_child_weight <= 0 || statistics_.weight(sum) >= options_.min_child_weight);
+    }
+    // Rise of the score when cell c is cut in two; 0 when a part would be too small, for then it is not cut.
+    PLANEWISE_INLINE double rise(std::size_t c, const std::int64_t *left) {
+        const std::size_t width = channels();
+        const std::int64_t *total = &totals_[c * width];
+        for (std::size_t k = 0; k < width; ++k) right_[k] = total[k] - left[k];
+        if (!admissible(left) || !admissible(right_.data())) return 0.0;
+        return statistics_.score(left) + statistics_.score(right_.data()) - base_[c];
+    }
+
+    // Weight, not rows: a weight of two must break a tie as a row given twice does.
+    double lighter_side() const {
+        const std::size_t width = channels();
+        double left = 0, all = 0;
+        for (std::size_t c = 0; c < cells_; ++c) {
+            left += statistics_.weight(&left_[c * width]);
+            all += statistics_.weight(&totals_[c * width]);
+        }
+        return std::min(left, all - left);
+    }
+
+    // The best edge of direction d for the cells as they are.
+    Cut best_cut(std::size_t d, const Measured &now) {
+        const std::size_t width = channels(), n = rows_.size();
+        const auto slots = static_cast<std::size_t>(stride());
+        sums_.assign(cells_ * slots * width, 0);
+        place_rows(offset_.data(), bins_.data() + d * n, n, slot_.data());
+        add_rows(statistics_, rows_.data(), slot_.data(), n, cells_ * slots, sums_.data());
+        Cut best;
+        const int last_edge = now.flat ? 0 : options_.n_bins - 1;
+        for (int missing_right = now.flat ? 0 : 1; missing_right >= (now.missing > 0 ? 0 : 1); --missing_right) {
+            left_.assign(cells_ * width, 0);
+            // Edge 0, with the missing values alone on the left, counts as well: that a value is missing may say much.
+            for (int b = missing_right; b <= last_edge; ++b) {
+                Cut cut;
+                std::int64_t moved = 0;
+                const std::size_t added = b == 0 ? slots - 1 : static_cast<std::size_t>(b) - 1;
+                for (std::size_t c = 0; c < cells_; ++c) {
+                    std::int64_t *left = &left_[c * width];
+                    const std::int64_t *bin = &sums_[(c * slots + added) * width];
+                    moved += statistics_.rows(bin);
+                    for (std::size_t k = 0; k < width; ++k) left[k] += bin[k];
+                }
+                if (moved == 0) continue;  // the same parts as at the edge before, or none yet
+                for (std::size_t c = 0; c < cells_; ++c) cut.gain += rise(c, &left_[c * width]);
+                cut.edge = b;
+                cut.missing_right = missing_right != 0;
+                if (!(cut.gain > 0) || cut.gain < best.gain) continue;
+                cut.balance = lighter_side();
+                if (cut.better_than(best)) best = cut;
+            }
+        }
+        return best;
+    }
+
+    // Puts direction d into the node: the threshold refined if asked, every sampled row's cell extended by one bit.
+    void add_plane(Sample &sample, const Directions &directions, std::size_t d, Cut cut, std::vector<Plane> &planes) {
+        const Measured &now = measured_[d];
+        float threshold = cut.edge == 0 ? std::numeric_limits<float>::lowest() : edge(now, cut.edge);
+        project(sample, directions, d, values_.data());
+        if (options_.refine && cut.edge > 0) threshold = refine(now, d, cut);
+        if (now.missing == 0) cut.missing_right = heavier_right(threshold);
+        const auto bit = static_cast<std::uint8_t>(1u << planes.size());
+        mark_right(values_.data(), rows_.size(), threshold, cut.missing_right, bit, cell_.data());
+        cells_ *= 2;
+        sum_cells();
+        planes.push_back({static_cast<std::uint32_t>(d), threshold, cut.missing_right, cut.gain});
+    }
+
+    bool heavier_right(float threshold) {
+        const std::size_t width = channels();
+        left_.assign(width, 0);
+        right_.assign(width, 0);
+        for (std::size_t i = 0; i < rows_.size(); ++i)
+            statistics_.add(rows_[i], values_[i] >= threshold ? right_.data() : left_.data());
+        return statistics_.weight(right_.data()) >= statistics_.weight(left_.data());
+    }
+
+    // Measures again between the neighbouring edges, then goes to the middle of the gap the best edge lies in.
+    float refine(const Measured &now, std::size_t d, Cut &cut) {
+        const std::size_t n = rows_.size();
+        const float from = edge(now, cut.edge - 1), to = edge(now, cut.edge + 1);
+        std::uint8_t *bin = bins_.data() + d * n;
+        kept_.assign(bin, bin + n);
+        Cut finer;
+        if (to > from) {
+            const float per_width = static_cast<float>(options_.n_bins) / (to - from);
+            assign_bins(values_.data(), n, from, per_width, options_.n_bins, now.missing > 0, bin);
+            finer = best_cut(d, now);
+        }
+        const bool use_finer = finer.edge > 0 && finer.gain >= cut.gain;
+        if (use_finer) cut = finer;
+        const Gap gap = gap_at(values_.data(), use_finer ? bin : kept_.data(), n, cut.edge, options_.n_bins);
+        std::copy(kept_.begin(), kept_.end(), bin);
+        const float middle = gap.below + (gap.above - gap.below) / 2;
+        return middle > gap.below ? middle : gap.above;
+    }
+
+    void add_jointly(Sample &sample, const Directions &directions, double grown, double least, double chance,
+                     std::vector<Plane> &planes) {
+        if (options_.max_planes < 2) return;
+        order_.clear();
+        for (std::size_t d = 0; d < measured_.size(); ++d)
+            if (measured_[d].splittable && measured_[d].cut.gain > 0 && measured_[d].cut.gain >= least)
+                order_.push_back(d);
+        std::stable_sort(order_.begin(), order_.end(),
+                         [&](std::size_t a, std::size_t b) { return measured_[a].cut.better_than(measured_[b].cut); });
+        if (order_.size() > static_cast<std::size_t>(options_.max_joint))
+            order_.resize(static_cast<std::size_t>(options_.max_joint));
+        while (planes.size() < static_cast<std::size_t>(options_.max_planes)) {
+            Cut best;
+            std::size_t winner = 0;
+            for (std::size_t d : order_) {
+                const Cut cut = best_cut(d, measured_[d]);
+                if (cut.better_than(best)) best = cut, winner = d;
+            }
+            if (!(best.gain > 1e-10 * std::fabs(statistics_.impurity(total()))) ||
+                !worth(best.gain, grown, static_cast<int>(cells_), chance))
+                return;
+            add_plane(sample, directions, winner, best, planes);
+        }
+    }
+
+    // Published: the candidate whose largest |cosine| to the chosen planes is smallest, at its own threshold.
+    void add_by_cosine(Sample &sample, const Directions &directions, double grown, double least, double chance,
+                       std::vector<Plane> &planes) {
+        worst_.assign(measured_.size(), 0.0);
+        double joint = score_of_cells();
+        while (planes.size() < static_cast<std::size_t>(options_.max_planes)) {
+            std::size_t winner = measured_.size();
+            for (std::size_t d = 0; d < measured_.size(); ++d) {
+                worst_[d] = std::max(worst_[d], cosine(directions, d, planes.back().direction));
+                if (!measured_[d].splittable || !(measured_[d].cut.gain > 0) || measured_[d].cut.gain < least) continue;
+                if (winner == measured_.size() || worst_[d] < worst_[winner]) winner = d;
+            }
+            if (winner == measured_.size() || worst_[winner] > options_.max_cosine) return;
+            const auto cells_before = cells_;
+            const auto cell_before = cell_;
+            const std::size_t filled = filled_cells();
+            add_plane(sample, directions, winner, measured_[winner].cut, planes);
+            const double risen = score_of_cells() - joint;
+            planes.back().gain = risen;
+            const auto further = static_cast<int>(filled_cells() - filled);
+            if (further == 0 || !(risen > 0) || !worth(risen, grown, further, chance)) {
+                planes.pop_back();
+                cells_ = cells_before;
+                cell_ = cell_before;
+                sum_cells();
+                return;
+            }
+            joint += risen;
+        }
+    }
+
+    std::size_t filled_cells() const {
+        std::size_t filled = 0;
+        for (std::size_t c = 0; c < cells_; ++c) filled += statistics_.rows(&totals_[c * channels()]) > 0;
+        return filled;
+    }
+    double score_of_cells() const { return std::accumulate(base_.begin(), base_.end(), 0.0); }
+
+    static double cosine(const Directions &directions, std::size_t a, std::size_t b) {
+        double dot = 0, aa = 0, bb = 0;
+        for (std::uint32_t t = directions.begin(a); t < directions.end(a); ++t) {
+            aa += static_cast<double>(directions.coefficient[t]) * directions.coefficient[t];
+            for (std::uint32_t u = directions.begin(b); u < directions.end(b); ++u)
+                if (directions.feature[t] == directions.feature[u])
+                    dot += static_cast<double>(directions.coefficient[t]) * directions.coefficient[u];
+        }
+        for (std::uint32_t u = directions.begin(b); u < directions.end(b); ++u)
+            bb += static_cast<double>(directions.coefficient[u]) * directions.coefficient[u];
+        return std::fabs(dot) / std::sqrt(aa * bb);
+    }
+
+    const S &statistics_;
+    const ChooseOptions &options_;
+    std::vector<typename S::Row> rows_;
+    std::vector<std::uint8_t> cell_, bins_, kept_;
+    std::vector<std::uint16_t> offset_, slot_;  // cell * (bins + 1), and the same + bin
+    std::vector<float> values_, edges_, sorted_;
+    std::vector<Measured> measured_;
+    std::size_t cells_ = 1;
+    std::vector<std::int64_t> total_, totals_, sums_, left_, right_;
+    std::vector<double> base_, worst_;
+    std::vector<std::size_t> order_;
+};
+
+}  // namespace planewise

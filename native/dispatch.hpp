@@ -1,0 +1,16 @@
+// One binary: hot loops are compiled for AVX2 too, and the loader picks at run time. Contraction is off in the whole
+// build, so both give the same bytes.
+#pragma once
+
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(PLANEWISE_ONE_TARGET)
+#define PLANEWISE_CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define PLANEWISE_CLONES
+#endif
+
+// For the few lines that run once an edge: the compiler's own judgement left them as calls, at 15 % of a fit.
+#if defined(__GNUC__)
+#define PLANEWISE_INLINE inline __attribute__((always_inline))
+#else
+#define PLANEWISE_INLINE inline
+#endif

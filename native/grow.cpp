@@ -1,0 +1,421 @@
+#include "grow.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include "route.hpp"
+
+namespace planewise {
+
+namespace {
+
+constexpr std::size_t chunk_rows = 16384;
+
+struct Node {
+    std::size_t begin = 0, end = 0;  // its rows in the shared list
+    std::int32_t parent = -1, depth = 0;
+    std::vector<std::int64_t> sum;
+    std::shared_ptr<const Ranking> ranking;  // its parent's order of features
+    NodePlanes planes;
+    double expected = 0;                 // gain seen by the sample, scaled to all rows
+    double gain = 0, chance = 0;         // gain on all rows; what the best of all random cuts would have gained
+    std::vector<std::int32_t> children;  // by code
+
+    std::size_t rows() const { return end - begin; }
+};
+
+template <class S>
+class Grower {
+  public:
+    Grower(const Matrix &matrix, const S &statistics, const GrowOptions &options, Threads &threads,
+           const std::function<bool()> &stop, std::vector<std::uint32_t> rows)
+        : matrix_(matrix),
+          statistics_(statistics),
+          options_(options),
+          threads_(threads),
+          stop_(stop),
+          rows_(std::move(rows)) {
+        if (rows_.empty()) {
+            rows_.resize(matrix.rows);
+            std::iota(rows_.begin(), rows_.end(), 0u);
+        }
+        spare_.resize(rows_.size());
+        code_.resize(rows_.size());
+        options_.choose.luck = 2 * std::log(std::max(1.0, cuts_a_node()));
+        for (int t = 0; t < threads.count(); ++t)
+            desks_.emplace_back(std::make_unique<Desk>(matrix, statistics, options_));
+    }
+
+    Grown<S> run() {
+        plant();
+        std::vector<std::int32_t> fresh{0}, open;
+        std::int64_t leaves = 1;
+        while (!fresh.empty() || !open.empty()) {
+            if (stop_()) throw Interrupted{};
+            threads_.each(fresh.size(), [&](std::size_t k, int thread) {
+                if (thread == 0 && stop_()) throw Interrupted{};  // the calling thread: it may ask Python
+                search(fresh[k], *desks_[static_cast<std::size_t>(thread)]);
+            });
+            for (std::int32_t id : fresh)
+                if (node(id).planes.size() > 0) open.push_back(id);
+            fresh.clear();
+            if (options_.max_leaf_nodes > 0 && !open.empty()) {
+                // The largest gain first; equal ones in order of birth.
+                auto best = std::max_element(open.begin(), open.end(), [&](std::int32_t a, std::int32_t b) {
+                    return node(a).expected < node(b).expected || (node(a).expected == node(b).expected && a > b);
+                });
+                std::vector<std::int32_t> one{*best};
+                open.erase(best);
+                route(one, leaves, fresh);
+            } else {
+                route(open, leaves, fresh);
+                open.clear();
+            }
+        }
+        return finish();
+    }
+
+  private:
+    // What one thread needs to search a node.
+    struct Desk {
+        Desk(const Matrix &matrix, const S &statistics, const GrowOptions &options)
+            : sample(matrix), proposer(matrix), chooser(statistics, options.choose) {}
+        Sample sample;
+        Proposer proposer;
+        Chooser<S> chooser;
+        Directions directions;
+        Ranking offered;
+        std::vector<std::size_t> order;
+        std::vector<Plane> planes;
+    };
+
+    Node &node(std::int32_t id) { return nodes_[static_cast<std::size_t>(id)]; }
+
+    // How many cuts a node may try: candidates times edges.
+    double cuts_a_node() const {
+        std::size_t features = 0;
+        for (double scale : matrix_.scale) features += scale > 0;
+        if (!options_.features.empty()) features = std::min(features, options_.features.size());
+        if (options_.max_features > 0) features = std::min(features, options_.max_features);
+        const std::size_t drawn = static_cast<std::size_t>(options_.draw.n_projections) * options_.draw.rounds.size();
+        return static_cast<double>(features + drawn) * (options_.choose.n_bins - 1);
+    }
+    // What the best of so many random cuts would gain by chance.
+    double chance_gain(const Node &here, double gain, double cells) const {
+        return (statistics_.dof(here.sum.data()) + options_.choose.luck) *
+               statistics_.chance(here.sum.data(), gain, cells);
+    }
+
+    void plant() {
+        Node root;
+        root.end = rows_.size();
+        root.sum.assign(statistics_.channels(), 0);
+        for (std::uint32_t row : rows_) statistics_.add(statistics_.data()[row], root.sum.data());
+        auto all = std::make_shared<Ranking>();
+        *all = options_.features;
+        if (all->empty())
+            for (std::size_t j = 0; j < matrix_.columns; ++j) all->push_back(static_cast<std::int32_t>(j));
+        const auto constant = [&](std::int32_t j) { return !(matrix_.scale[static_cast<std::size_t>(j)] > 0); };
+        all->erase(std::remove_if(all->begin(), all->end(), constant), all->end());
+        root.ranking = all;
+        total_weight_ = statistics_.weight(root.sum.data());
+        nodes_.push_back(std::move(root));
+    }
+
+    bool may_split(const Node &here) const {
+        const double impurity = statistics_.impurity(here.sum.data());
+        return (options_.max_depth == 0 || here.depth < options_.max_depth) &&
+               static_cast<std::int64_t>(here.rows()) >= options_.min_samples_split &&
+               static_cast<std::int64_t>(here.rows()) >= 2 * options_.choose.min_samples_leaf && impurity > 0 &&
+               impurity > options_.min_loss * statistics_.weight(here.sum.data()) &&
+               // All it could ever gain is its impurity: less than chance gains would be pruned anyway.
+               impurity > options_.prune_margin * chance_gain(here, impurity, 2);
+    }
+
+    // Which features the node looks at: the better half of its share by the parent's ranking, the rest at random.
+    void offer(const Node &here, Random &random, Ranking &offered) const {
+        const Ranking &known = *here.ranking;
+        offered = known;
+        const std::size_t share = options_.max_features;
+        if (share == 0 || share >= known.size() || here.parent < 0) return;
+        for (std::size_t k = share / 2; k < share; ++k)
+            std::swap(offered[k], offered[k + random.below(static_cast<std::uint32_t>(offered.size() - k))]);
+        offered.resize(share);
+    }
+
+    void search(std::int32_t id, Desk &desk) {
+        Node &here = node(id);
+        if (!may_split(here)) return;
+        Random random(options_.seed, static_cast<std::uint64_t>(id));
+        desk.sample.draw(&rows_[here.begin], here.rows(), options_.max_rows_per_node, random.next());
+        desk.chooser.open(desk.sample);
+        offer(here, random, desk.offered);
+        desk.directions.clear();
+        for (std::size_t k = 0; k < desk.offered.size(); ++k) {
+            Proposer::add_axis(matrix_, desk.offered[k], desk.directions);
+            desk.chooser.measure(desk.sample, matrix_, desk.directions, k);
+        }
+        auto ranking = rank(desk, here.ranking);
+        const std::size_t axes = desk.directions.size();
+        Ranking usable;
+        for (std::size_t k : desk.order) usable.push_back(desk.offered[k]);
+        desk.proposer.draw(usable, options_.draw, random, desk.directions);
+        for (std::size_t d = axes; d < desk.directions.size(); ++d)
+            desk.chooser.measure(desk.sample, matrix_, desk.directions, d);
+        const double grown = static_cast<double>(here.rows()) / static_cast<double>(desk.sample.size());
+        desk.chooser.choose(desk.sample, desk.directions, grown, desk.planes);
+        here.ranking = std::move(ranking);
+        for (const Plane &plane : desk.planes) {
+            for (std::uint32_t t = desk.directions.begin(plane.direction); t < desk.directions.end(plane.direction);
+                 ++t) {
+                here.planes.directions.feature.push_back(desk.directions.feature[t]);
+                here.planes.directions.coefficient.push_back(desk.directions.coefficient[t]);
+                here.planes.directions.weight.push_back(desk.directions.weight[t]);
+            }
+            here.planes.directions.close();
+            here.planes.threshold.push_back(plane.threshold);
+            here.planes.missing_right.push_back(plane.missing_right);
+            here.planes.gain.push_back(plane.gain * grown);
+            here.expected += plane.gain * grown;
+        }
+    }
+
+    // desk.order: the splittable offered features, best first. The children's ranking: those, then the rest as before.
+    std::shared_ptr<const Ranking> rank(Desk &desk, const std::shared_ptr<const Ranking> &before) const {
+        desk.order.clear();
+        for (std::size_t k = 0; k < desk.offered.size(); ++k)
+            if (desk.chooser.splittable(k)) desk.order.push_back(k);
+        std::stable_sort(desk.order.begin(), desk.order.end(),
+                         [&](std::size_t a, std::size_t b) { return desk.chooser.gain(a) > desk.chooser.gain(b); });
+        if (options_.max_features == 0) return before;  // every node looks at all of them anyway
+        auto after = std::make_shared<Ranking>();
+        std::vector<char> seen(matrix_.columns, 0);
+        for (std::size_t k : desk.order) after->push_back(desk.offered[k]);
+        for (std::int32_t feature : desk.offered) seen[static_cast<std::size_t>(feature)] = 1;
+        for (std::int32_t feature : *before)
+            if (!seen[static_cast<std::size_t>(feature)]) after->push_back(feature);
+        return after;
+    }
+
+    // ------------------------------------------------------------------------------------------------ rows to children
+    struct Piece {
+        std::int32_t id;
+        std::size_t begin, end;
+        std::vector<std::int64_t> rows, sums;  // by code
+        std::vector<std::size_t> place;        // where this piece's next row of a code goes
+    };
+
+    void route(const std::vector<std::int32_t> &ids, std::int64_t &leaves, std::vector<std::int32_t> &fresh) {
+        std::vector<Piece> pieces;
+        for (std::int32_t id : ids)
+            for (std::size_t begin = node(id).begin; begin < node(id).end; begin += chunk_rows)
+                pieces.push_back({id, begin, std::min(begin + chunk_rows, node(id).end), {}, {}, {}});
+        const std::size_t width = statistics_.channels();
+        threads_.each(pieces.size(), [&](std::size_t k, int) {
+            Piece &piece = pieces[k];
+            const NodePlanes &planes = node(piece.id).planes;
+            compute_codes(matrix_, planes, &rows_[piece.begin], piece.end - piece.begin, &code_[piece.begin]);
+            piece.rows.assign(std::size_t{1} << planes.size(), 0);
+            piece.sums.assign(width << planes.size(), 0);
+            for (std::size_t i = piece.begin; i < piece.end; ++i) {
+                ++piece.rows[code_[i]];
+                statistics_.add(statistics_.data()[rows_[i]], &piece.sums[code_[i] * width]);
+            }
+        });
+        for (std::size_t first = 0; first < pieces.size();) {
+            std::size_t last = first;
+            while (last < pieces.size() && pieces[last].id == pieces[first].id) ++last;
+            branch(&pieces[first], &pieces[0] + last, leaves, fresh);
+            first = last;
+        }
+        threads_.each(pieces.size(), [&](std::size_t k, int) {
+            Piece &piece = pieces[k];
+            if (piece.place.empty()) return;
+            for (std::size_t i = piece.begin; i < piece.end; ++i) spare_[piece.place[code_[i]]++] = rows_[i];
+        });
+        threads_.each(pieces.size(), [&](std::size_t k, int) {
+            const Piece &piece = pieces[k];
+            if (!piece.place.empty()) std::copy(&spare_[piece.begin], &spare_[0] + piece.end, &rows_[piece.begin]);
+        });
+    }
+
+    // Decides the children of one node from the sums of its pieces, or leaves it a leaf.
+    void branch(Piece *first, Piece *last, std::int64_t &leaves, std::vector<std::int32_t> &fresh) {
+        const std::int32_t id = first->id;
+        const std::size_t codes = std::size_t{1} << node(id).planes.size(), width = statistics_.channels();
+        std::vector<std::int64_t> rows(codes, 0), sums(codes * width, 0);
+        for (Piece *piece = first; piece < last; ++piece) {
+            for (std::size_t c = 0; c < codes; ++c) rows[c] += piece->rows[c];
+            for (std::size_t c = 0; c < codes * width; ++c) sums[c] += piece->sums[c];
+        }
+        const std::vector<int> cell = merge_small_cells(rows, options_.choose.min_samples_leaf);
+        for (std::size_t c = 0; c < codes; ++c) {
+            if (cell[c] < 0 || static_cast<std::size_t>(cell[c]) == c) continue;
+            for (std::size_t k = 0; k < width; ++k)
+                sums[static_cast<std::size_t>(cell[c]) * width + k] += sums[c * width + k];
+        }
+        std::int64_t children = 0;
+        double gain = -statistics_.score(node(id).sum.data());
+        for (std::size_t c = 0; c < codes; ++c)
+            if (cell[c] == static_cast<int>(c)) ++children, gain += statistics_.score(&sums[c * width]);
+        node(id).gain = gain;
+        node(id).chance = chance_gain(node(id), gain, static_cast<double>(children));
+        if (!accept(node(id), children, leaves)) {
+            node(id).planes = NodePlanes{};
+            return;
+        }
+        leaves += children - 1;
+        // Children in the order of their codes; rows of a code keep their order.
+        std::vector<std::int32_t> child(codes, id);
+        std::size_t at = node(id).begin;
+        for (std::size_t c = 0; c < codes; ++c) {
+            if (cell[c] != static_cast<int>(c)) continue;
+            Node next;
+            next.parent = id;
+            next.depth = node(id).depth + 1;
+            next.ranking = node(id).ranking;
+            next.sum.assign(&sums[c * width], &sums[c * width] + width);
+            next.begin = at;
+            for (std::size_t from = 0; from < codes; ++from) {
+                if (cell[from] != static_cast<int>(c)) continue;
+                child[from] = static_cast<std::int32_t>(nodes_.size());
+            }
+            at += static_cast<std::size_t>(statistics_.rows(next.sum.data()));
+            next.end = at;
+            fresh.push_back(static_cast<std::int32_t>(nodes_.size()));
+            nodes_.push_back(std::move(next));
+        }
+        // Codes that were joined share one segment, code by code within it.
+        std::vector<std::size_t> next_place(codes, 0);
+        std::vector<std::size_t> filled(
+            nodes_.size() - static_cast<std::size_t>(fresh[fresh.size() - static_cast<std::size_t>(children)]), 0);
+        const std::int32_t eldest = fresh[fresh.size() - static_cast<std::size_t>(children)];
+        for (std::size_t c = 0; c < codes; ++c) {
+            if (cell[c] < 0) continue;
+            auto &used = filled[static_cast<std::size_t>(child[c] - eldest)];
+            next_place[c] = node(child[c]).begin + used;
+            used += static_cast<std::size_t>(rows[c]);
+        }
+        for (Piece *piece = first; piece < last; ++piece) {
+            piece->place = next_place;
+            for (std::size_t c = 0; c < codes; ++c) next_place[c] += static_cast<std::size_t>(piece->rows[c]);
+        }
+        node(id).children = std::move(child);
+    }
+
+    bool accept(const Node &here, std::int64_t children, std::int64_t leaves) const {
+        if (children < 2) return false;
+        if (!(here.gain > 1e-10 * std::fabs(statistics_.impurity(here.sum.data())))) return false;
+        if (here.gain < options_.min_impurity_decrease * total_weight_) return false;
+        if (here.gain <= options_.choose.min_split_gain * static_cast<double>(children - 1)) return false;
+        if (here.gain <= options_.choose.noise_margin * here.chance) return false;
+        return options_.max_leaf_nodes == 0 || leaves + children - 1 <= options_.max_leaf_nodes;
+    }
+
+    // ------------------------------------------------------------------------------------------------ the flat tree
+    Grown<S> finish() {
+        std::vector<char> cut(nodes_.size(), 0);
+        if (options_.prune_margin > 0) prune(cut);
+        // Level by level, so that parents come before children whatever the order of growth was.
+        std::vector<std::int32_t> order, number(nodes_.size(), -1);
+        order.push_back(0);
+        number[0] = 0;
+        for (std::size_t k = 0; k < order.size(); ++k) {
+            const Node &here = node(order[k]);
+            if (cut[static_cast<std::size_t>(order[k])]) continue;
+            for (std::int32_t child : here.children) {
+                if (child == order[k] || number[static_cast<std::size_t>(child)] >= 0) continue;
+                number[static_cast<std::size_t>(child)] = static_cast<std::int32_t>(order.size());
+                order.push_back(child);
+            }
+        }
+        Grown<S> out;
+        Tree &tree = out.tree;
+        tree.outputs = statistics_.outputs();
+        tree.value.resize(order.size() * tree.outputs);
+        for (std::size_t k = 0; k < order.size(); ++k) write(order[k], cut, number, k, tree);
+        // A row's leaf: the nearest kept ancestor of the node whose segment holds it.
+        out.leaf.assign(matrix_.rows, -1);
+        for (std::size_t id = 0; id < nodes_.size(); ++id) {
+            if (!nodes_[id].children.empty()) continue;
+            auto kept = static_cast<std::int32_t>(id);
+            while (number[static_cast<std::size_t>(kept)] < 0) kept = node(kept).parent;
+            for (std::size_t i = nodes_[id].begin; i < nodes_[id].end; ++i)
+                out.leaf[rows_[i]] = number[static_cast<std::size_t>(kept)];
+        }
+        return out;
+    }
+
+    void write(std::int32_t id, const std::vector<char> &cut, const std::vector<std::int32_t> &number, std::size_t at,
+               Tree &tree) {
+        const Node &here = node(id);
+        const bool leaf = here.children.empty() || cut[static_cast<std::size_t>(id)];
+        tree.parent.push_back(here.parent < 0 ? -1 : number[static_cast<std::size_t>(here.parent)]);
+        tree.depth.push_back(here.depth);
+        tree.rows.push_back(static_cast<std::int64_t>(here.rows()));
+        tree.weight.push_back(statistics_.weight(here.sum.data()));
+        tree.impurity.push_back(statistics_.impurity(here.sum.data()));
+        tree.gain.push_back(leaf ? 0.0 : here.gain);
+        statistics_.value(here.sum.data(), &tree.value[at * tree.outputs]);
+        if (leaf) {
+            tree.children.push_back(static_cast<std::int32_t>(at));
+        } else {
+            for (std::int32_t child : here.children) tree.children.push_back(number[static_cast<std::size_t>(child)]);
+            const Directions &from = here.planes.directions;
+            for (std::size_t k = 0; k < here.planes.size(); ++k) {
+                tree.threshold.push_back(here.planes.threshold[k]);
+                tree.missing_right.push_back(here.planes.missing_right[k]);
+                tree.plane_gain.push_back(here.planes.gain[k]);
+                for (std::uint32_t t = from.begin(k); t < from.end(k); ++t) {
+                    tree.term_feature.push_back(from.feature[t]);
+                    tree.term_coefficient.push_back(from.coefficient[t]);
+                    tree.term_weight.push_back(from.weight[t]);
+                }
+                tree.term_start.push_back(static_cast<std::int32_t>(tree.term_feature.size()));
+            }
+        }
+        tree.child_start.push_back(static_cast<std::int32_t>(tree.children.size()));
+        tree.plane_start.push_back(static_cast<std::int32_t>(tree.threshold.size()));
+    }
+
+    // A subtree is kept when its gains are worth more than what chance would have given its planes.
+    void prune(std::vector<char> &cut) {
+        std::vector<double> worth(nodes_.size(), 0.0);
+        for (std::size_t id = nodes_.size(); id-- > 0;) {
+            const Node &here = nodes_[id];
+            if (!here.children.empty()) {
+                worth[id] += here.gain - options_.prune_margin * here.chance * static_cast<double>(here.planes.size());
+                if (!(worth[id] > 0)) worth[id] = 0, cut[id] = 1;
+            }
+            if (here.parent >= 0) worth[static_cast<std::size_t>(here.parent)] += worth[id];
+        }
+    }
+
+    const Matrix &matrix_;
+    const S &statistics_;
+    GrowOptions options_;
+    Threads &threads_;
+    const std::function<bool()> &stop_;
+    std::vector<std::unique_ptr<Desk>> desks_;
+    std::vector<Node> nodes_;
+    std::vector<std::uint32_t> rows_, spare_;
+    std::vector<std::uint8_t> code_;
+    double total_weight_ = 0;
+};
+
+}  // namespace
+
+template <class S>
+Grown<S> grow(const Matrix &matrix, const S &statistics, const GrowOptions &options, Threads &threads,
+              const std::function<bool()> &stop, std::vector<std::uint32_t> rows) {
+    return Grower<S>(matrix, statistics, options, threads, stop, std::move(rows)).run();
+}
+
+template Grown<Gradients> grow(const Matrix &, const Gradients &, const GrowOptions &, Threads &,
+                               const std::function<bool()> &, std::vector<std::uint32_t>);
+template Grown<ClassCounts> grow(const Matrix &, const ClassCounts &, const GrowOptions &, Threads &,
+                                 const std::function<bool()> &, std::vector<std::uint32_t>);
+
+}  // namespace planewise

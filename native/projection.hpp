@@ -1,0 +1,34 @@
+// Sparse integer directions, kept flat: direction d has the terms start[d] .. start[d+1].
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace planewise {
+
+struct Directions {
+    std::vector<std::uint32_t> start{0};
+    std::vector<std::int32_t> feature;  // ascending within a direction
+    std::vector<std::int32_t> coefficient;
+    std::vector<float> weight;  // coefficient / scale of its column: what multiplies the user's own values
+
+    std::size_t size() const { return start.size() - 1; }
+    std::uint32_t begin(std::size_t d) const { return start[d]; }
+    std::uint32_t end(std::size_t d) const { return start[d + 1]; }
+    std::size_t terms(std::size_t d) const { return start[d + 1] - start[d]; }
+
+    void clear() {
+        start.assign(1, 0);
+        feature.clear();
+        coefficient.clear();
+        weight.clear();
+    }
+    void add_term(std::int32_t column, std::int32_t a, double scale) {
+        feature.push_back(column);
+        coefficient.push_back(a);
+        weight.push_back(static_cast<float>(a / scale));
+    }
+    void close() { start.push_back(static_cast<std::uint32_t>(feature.size())); }
+};
+
+}  // namespace planewise

@@ -1,0 +1,133 @@
+#include "propose.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace planewise {
+
+namespace {
+
+int coefficient_bound(const DrawOptions &options, double coef_decay, std::size_t rank) {
+    return std::max(1,
+                    static_cast<int>(std::floor(options.max_coef * std::exp(-coef_decay * static_cast<double>(rank)))));
+}
+
+}  // namespace
+
+void Proposer::draw(const Ranking &ranked, const DrawOptions &options, Random &random, Directions &out) {
+    if (ranked.size() < 2) return;
+    std::size_t capacity = 64;
+    // An enumerated round has at most 2p vectors, half of them mirror images: the table never fills.
+    while (capacity < 4 * options.rounds.size() * static_cast<std::size_t>(options.n_projections)) capacity *= 2;
+    known_.assign(capacity, 0);
+    std::vector<int> bounds;
+    for (const DrawRound &round : options.rounds) {
+        const std::size_t most = std::min<std::size_t>(static_cast<std::size_t>(round.subspace_size), ranked.size());
+        if (most < 2) continue;
+        const bool fixed = options.shared_subspace || most == ranked.size();
+        if (fixed) {
+            choose_ranks(most, ranked.size(), round.rank_decay, random);
+            std::sort(ranks_.begin(), ranks_.end());
+            bounds.clear();
+            double space = 1;
+            for (std::size_t rank : ranks_) {
+                bounds.push_back(coefficient_bound(options, round.coef_decay, rank));
+                space *= 2 * bounds.back() + 1;
+            }
+            if (space / 2 <= options.n_projections) {
+                enumerate(ranked, bounds, out);
+                continue;
+            }
+        }
+        for (int trial = 0; trial < options.n_projections; ++trial) {
+            std::size_t count = most;
+            if (!fixed) {
+                count = 2 + random.below(static_cast<std::uint32_t>(most - 1));
+                choose_ranks(count, ranked.size(), round.rank_decay, random);
+            }
+            terms_.clear();
+            for (std::size_t rank : ranks_) {
+                const int bound = coefficient_bound(options, round.coef_decay, rank);
+                const int a = static_cast<int>(random.below(static_cast<std::uint32_t>(2 * bound + 1))) - bound;
+                if (a != 0) terms_.push_back({ranked[rank], a});
+            }
+            keep(out);
+        }
+    }
+}
+
+// Without replacement, each next rank with probability ~ exp(-rank_decay * rank) among those left.
+void Proposer::choose_ranks(std::size_t count, std::size_t available, double rank_decay, Random &random) {
+    ranks_.clear();
+    if (count >= available) {
+        ranks_.resize(available);
+        std::iota(ranks_.begin(), ranks_.end(), std::size_t{0});
+        return;
+    }
+    if (2 * count > available || count > 16 ||
+        rank_decay > 1.0) {  // repeats would be many: largest of -beta*rank + Gumbel noise
+        keys_.resize(available);
+        for (std::size_t rank = 0; rank < available; ++rank)
+            keys_[rank] = -rank_decay * static_cast<double>(rank) - std::log(-std::log(1.0 - random.uniform()));
+        ranks_.resize(available);
+        std::iota(ranks_.begin(), ranks_.end(), std::size_t{0});
+        std::stable_sort(ranks_.begin(), ranks_.end(),
+                         [&](std::size_t a, std::size_t b) { return keys_[a] > keys_[b]; });
+        ranks_.resize(count);
+        return;
+    }
+    // Inverse of the truncated geometric distribution; a repeat is drawn again.
+    const double reach = 1.0 - std::exp(-rank_decay * static_cast<double>(available));
+    while (ranks_.size() < count) {
+        const double u = random.uniform();
+        std::size_t rank = rank_decay * static_cast<double>(available) < 1e-9
+                               ? static_cast<std::size_t>(u * static_cast<double>(available))
+                               : static_cast<std::size_t>(-std::log(1.0 - u * reach) / rank_decay);
+        rank = std::min(rank, available - 1);
+        if (std::find(ranks_.begin(), ranks_.end(), rank) == ranks_.end()) ranks_.push_back(rank);
+    }
+}
+
+void Proposer::enumerate(const Ranking &ranked, const std::vector<int> &bounds, Directions &out) {
+    std::vector<int> at(bounds.size());
+    for (std::size_t k = 0; k < bounds.size(); ++k) at[k] = -bounds[k];
+    for (;;) {
+        terms_.clear();
+        for (std::size_t k = 0; k < at.size(); ++k)
+            if (at[k] != 0) terms_.push_back({ranked[ranks_[k]], at[k]});
+        keep(out);
+        std::size_t k = 0;
+        while (k < at.size() && ++at[k] > bounds[k]) at[k] = -bounds[k], ++k;
+        if (k == at.size()) return;
+    }
+}
+
+void Proposer::keep(Directions &out) {
+    if (terms_.size() < 2) return;
+    std::sort(terms_.begin(), terms_.end(), [](const Term &a, const Term &b) { return a.feature < b.feature; });
+    int divisor = 0;
+    for (const Term &term : terms_) divisor = std::gcd(divisor, term.coefficient);
+    if (terms_[0].coefficient < 0) divisor = -divisor;
+    std::uint64_t key = 0x9E3779B97F4A7C15ull;
+    for (Term &term : terms_) {
+        term.coefficient /= divisor;
+        key = (key ^ (static_cast<std::uint64_t>(static_cast<std::uint32_t>(term.feature)) << 20 ^
+                      static_cast<std::uint32_t>(term.coefficient + 1024))) *
+              0xBF58476D1CE4E5B9ull;
+        key ^= key >> 29;
+    }
+    key |= 1;  // zero marks a free place
+    // The low bit is always set, so the place comes from the higher ones.
+    std::size_t at = (key >> 1) & (known_.size() - 1);
+    while (known_[at] != 0) {
+        if (known_[at] == key) return;
+        at = (at + 1) & (known_.size() - 1);
+    }
+    known_[at] = key;
+    for (const Term &term : terms_)
+        out.add_term(term.feature, term.coefficient, matrix_.scale[static_cast<std::size_t>(term.feature)]);
+    out.close();
+}
+
+}  // namespace planewise

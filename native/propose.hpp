@@ -1,0 +1,55 @@
+// Which directions a node tries: every offered feature alone, then random sparse combinations of the better ones.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "matrix.hpp"
+#include "projection.hpp"
+#include "random.hpp"
+
+namespace planewise {
+
+struct DrawRound {
+    int subspace_size;  // D0: the most terms a direction may have
+    double coef_decay;  // alpha: the bound of a coefficient is max(1, floor(A exp(-alpha rank)))
+    double rank_decay;  // beta: a feature is drawn with probability ~ exp(-beta rank)
+};
+
+struct DrawOptions {
+    int n_projections = 0;         // p: directions a round
+    int max_coef = 5;              // A
+    bool shared_subspace = false;  // published: one subspace a node and round; else every direction draws its own
+    std::vector<DrawRound> rounds;
+};
+
+// Features in the order of their rank, best first.
+using Ranking = std::vector<std::int32_t>;
+
+class Proposer {
+  public:
+    explicit Proposer(const Matrix &matrix) : matrix_(matrix) {}
+
+    static void add_axis(const Matrix &matrix, std::int32_t feature, Directions &out) {
+        out.add_term(feature, 1, matrix.scale[static_cast<std::size_t>(feature)]);
+        out.close();
+    }
+    // Appends directions of two or more terms, none twice; single terms are the axis candidates already tried.
+    void draw(const Ranking &ranked, const DrawOptions &options, Random &random, Directions &out);
+
+  private:
+    struct Term {
+        std::int32_t feature, coefficient;
+    };
+    void choose_ranks(std::size_t count, std::size_t available, double rank_decay, Random &random);
+    void enumerate(const Ranking &ranked, const std::vector<int> &bounds, Directions &out);
+    void keep(Directions &out);  // takes terms_ unless it is one term, or known
+
+    const Matrix &matrix_;
+    std::vector<std::size_t> ranks_;
+    std::vector<Term> terms_;
+    std::vector<std::uint64_t> known_;
+    std::vector<double> keys_;
+};
+
+}  // namespace planewise

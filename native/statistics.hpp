@@ -1,0 +1,215 @@
+// What a node adds up, and what the sums are worth.
+//
+// Every row's contribution is put on a fixed-point grid once, so that sums are integers: they come out the same in any
+// order, on any number of threads or vector lanes. A statistics type gives
+//   Row            one row's contribution,        channels()   how many integers a sum has,
+//   add(row, sum)  sum += row,                    score(sum)   what a cell is worth (a split's gain is the rise of the
+//   rows(sum), weight(sum)                                     summed score),
+//   impurity(sum), dof(sum),                      the node's loss; its degrees of freedom;
+//   chance(sum, gain, cells)                    what one random cut gains per degree of freedom.
+// Squared error and second-order boosting are the same sums (see `Gradients`); classification is `ClassCounts`.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "dispatch.hpp"
+
+namespace planewise {
+
+// The power of two that brings `largest` to at most 2^bits.
+inline double grid_scale(double largest, int bits) {
+    if (!(largest > 0)) return 1.0;
+    int exponent;
+    std::frexp(largest, &exponent);  // largest <= 2^exponent
+    return std::ldexp(1.0, std::min(bits - exponent, 1000));
+}
+
+// What counts as one row: a weight of one, so that a weight of two is two rows; less when weights are smaller on the
+// average, so that weights which sum to one do not make all data look like a single row.
+inline double weight_of_a_row(double total, std::size_t rows) {
+    return rows > 0 ? std::min(1.0, total / static_cast<double>(rows)) : 1.0;
+}
+
+// Gradient and Hessian of a loss. Squared error is the same with g = -w(y - centre), h = w and nothing added to h.
+class Gradients {
+  public:
+    struct Row {
+        std::int32_t part[4];  // g, h, 1, g^2/h
+    };
+
+    // score = factor * G^2 / (H + lambda): half of it in boosting, all of it for squared error.
+    explicit Gradients(double lambda, double factor = 0.5, bool hessian_is_weight = false)
+        : lambda_(lambda), factor_(factor), hessian_is_weight_(hessian_is_weight) {}
+    static Gradients squared_error() { return Gradients(0.0, 1.0, true); }
+
+    // Rows with h = 0 count for nothing but their number.
+    void assign(const double *g, const double *h, std::size_t n) {
+        double largest_g = 0, largest_h = 0, largest_square = 0, total = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            largest_g = std::max(largest_g, std::fabs(g[i]));
+            largest_h = std::max(largest_h, h[i]);
+            total += h[i];
+            if (h[i] > 0) largest_square = std::max(largest_square, g[i] * g[i] / h[i]);
+        }
+        const double to_g = grid_scale(largest_g, 30), to_h = grid_scale(largest_h, 30),
+                     to_square = grid_scale(largest_square, 30);
+        unit_g_ = 1 / to_g, unit_h_ = 1 / to_h, unit_square_ = 1 / to_square;
+        if (hessian_is_weight_) one_row_ = weight_of_a_row(total, n);
+        rows_.resize(n);
+        for (std::size_t i = 0; i < n; ++i) {
+            const double square = h[i] > 0 ? g[i] * g[i] / h[i] : 0.0;
+            rows_[i] = {{static_cast<std::int32_t>(std::lrint(g[i] * to_g)),
+                         static_cast<std::int32_t>(std::lrint(h[i] * to_h)), 1,
+                         static_cast<std::int32_t>(std::lrint(square * to_square))}};
+        }
+    }
+
+    std::size_t size() const { return rows_.size(); }
+    const Row *data() const { return rows_.data(); }
+    static constexpr std::size_t channels() { return 4; }
+    std::size_t outputs() const { return 1; }
+
+    static void add(const Row &row, std::int64_t *sum) {
+        for (int c = 0; c < 4; ++c) sum[c] += row.part[c];
+    }
+    std::int64_t rows(const std::int64_t *sum) const { return sum[2]; }
+    double weight(const std::int64_t *sum) const { return unit_h_ * static_cast<double>(sum[1]); }
+    PLANEWISE_INLINE double score(const std::int64_t *sum) const {
+        const double g = unit_g_ * static_cast<double>(sum[0]), h = weight(sum) + lambda_;
+        return h > 0 ? factor_ * g * g / h : 0.0;
+    }
+    double impurity(const std::int64_t *sum) const {
+        const double squares = factor_ * unit_square_ * static_cast<double>(sum[3]);
+        // Below the grid's own resolution a node is pure.
+        const double resolution = factor_ * unit_square_ * 4.0 * static_cast<double>(sum[2]);
+        const double left = squares - score(sum);
+        return left > resolution ? left : 0.0;
+    }
+    // The noise is what is left after the split, a row and spent degree of freedom.
+    double chance(const std::int64_t *sum, double gain, double cells) const {
+        const double count = hessian_is_weight_ ? weight(sum) / one_row_ : static_cast<double>(sum[2]);
+        return count > cells ? std::max(0.0, impurity(sum) - gain) / (count - cells) : 0.0;
+    }
+    double dof(const std::int64_t *) const { return 1.0; }
+    void value(const std::int64_t *sum, double *out) const {
+        const double h = weight(sum) + lambda_;
+        out[0] = h > 0 ? -unit_g_ * static_cast<double>(sum[0]) / h : 0.0;
+    }
+
+  private:
+    double lambda_, factor_;
+    bool hessian_is_weight_;
+    double one_row_ = 1;
+    double unit_g_ = 1, unit_h_ = 1, unit_square_ = 1;
+    std::vector<Row> rows_;
+};
+
+enum class Criterion { entropy, gini };
+
+class ClassCounts {
+  public:
+    struct Row {
+        std::int32_t label, weight;
+    };
+
+    ClassCounts(std::size_t classes, Criterion criterion) : classes_(classes), criterion_(criterion) {}
+
+    void assign(const std::int32_t *label, const double *weight, std::size_t n) {
+        double largest = 0, total = 0;
+        bool whole = true;
+        for (std::size_t i = 0; i < n; ++i) {
+            largest = std::max(largest, weight[i]);
+            total += weight[i];
+            whole = whole && weight[i] == std::floor(weight[i]);
+        }
+        // Whole weights stay as they are: their sums index the table of n ln n.
+        const double to = whole && largest <= 65536.0 ? 1.0 : grid_scale(largest, 30);
+        unit_ = 1 / to;
+        one_row_ = weight_of_a_row(total, n);
+        rows_.resize(n);
+        for (std::size_t i = 0; i < n; ++i)
+            rows_[i] = {label[i], static_cast<std::int32_t>(std::lrint(weight[i] * to))};
+        if (criterion_ == Criterion::entropy && to == 1.0) {
+            table_.resize(8193);
+            table_[0] = 0;
+            for (std::size_t k = 1; k < table_.size(); ++k) {
+                const double x = static_cast<double>(k);
+                table_[k] = x * std::log(x);
+            }
+        }
+    }
+
+    std::size_t size() const { return rows_.size(); }
+    const Row *data() const { return rows_.data(); }
+    std::size_t classes() const { return classes_; }
+    std::size_t channels() const { return classes_ + 1; }
+    std::size_t outputs() const { return classes_; }
+
+    void add(const Row &row, std::int64_t *sum) const {
+        sum[row.label] += row.weight;
+        sum[classes_] += 1;
+    }
+    std::int64_t rows(const std::int64_t *sum) const { return sum[classes_]; }
+    double weight(const std::int64_t *sum) const {
+        std::int64_t total = 0;
+        for (std::size_t c = 0; c < classes_; ++c) total += sum[c];
+        return unit_ * static_cast<double>(total);
+    }
+    // Entropy: sum of W_c ln(W_c / W); Gini: sum of W_c^2 / W - W. Both are minus the impurity.
+    double score(const std::int64_t *sum) const {
+        std::int64_t total = 0;
+        double parts = 0;
+        if (criterion_ == Criterion::entropy) {
+            for (std::size_t c = 0; c < classes_; ++c) total += sum[c], parts += x_ln_x(sum[c]);
+            return unit_ * (parts - x_ln_x(total));
+        }
+        for (std::size_t c = 0; c < classes_; ++c) {
+            const double count = static_cast<double>(sum[c]);
+            total += sum[c], parts += count * count;
+        }
+        const double all = static_cast<double>(total);
+        return total > 0 ? unit_ * (parts / all - all) : 0.0;
+    }
+    double impurity(const std::int64_t *sum) const {
+        int present = 0;
+        for (std::size_t c = 0; c < classes_; ++c) present += sum[c] > 0;
+        return present > 1 ? std::max(0.0, -score(sum)) : 0.0;
+    }
+    // Twice an entropy gain in nats is a chi-square under chance; a Gini gain is as much of the node's impurity.
+    double chance(const std::int64_t *sum, double, double) const {
+        if (criterion_ == Criterion::entropy) return 0.5 * one_row_;
+        const double w = weight(sum);
+        return w > 0 ? one_row_ * impurity(sum) / w / dof(sum) : 0.0;
+    }
+    double dof(const std::int64_t *sum) const {
+        int present = 0;
+        for (std::size_t c = 0; c < classes_; ++c) present += sum[c] > 0;
+        return std::max(1, present - 1);
+    }
+    void value(const std::int64_t *sum, double *out) const {
+        std::int64_t total = 0;
+        for (std::size_t c = 0; c < classes_; ++c) total += sum[c];
+        for (std::size_t c = 0; c < classes_; ++c)
+            out[c] = total > 0 ? static_cast<double>(sum[c]) / static_cast<double>(total) : 0.0;
+    }
+
+  private:
+    double x_ln_x(std::int64_t k) const {
+        if (k <= 0) return 0.0;
+        if (static_cast<std::size_t>(k) < table_.size()) return table_[static_cast<std::size_t>(k)];
+        const double x = static_cast<double>(k);
+        return x * std::log(x);
+    }
+
+    std::size_t classes_;
+    Criterion criterion_;
+    double unit_ = 1, one_row_ = 1;
+    std::vector<Row> rows_;
+    std::vector<double> table_;
+};
+
+}  // namespace planewise

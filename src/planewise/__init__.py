@@ -1,0 +1,7 @@
+"""Small models you can see through, for tables."""
+
+from planewise.slm import DiscriminantFeatureTest, SLMClassifier, SLMRegressor
+
+__version__ = "0.1.0"
+
+__all__ = ["DiscriminantFeatureTest", "SLMClassifier", "SLMRegressor", "__version__"]

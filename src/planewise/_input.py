@@ -1,0 +1,201 @@
+"""Tables of any kind to float32 arrays: the one place that knows about data frames."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from copy import copy
+from typing import Any, Literal, TypeVar, cast
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+FloatArray = NDArray[np.float32]
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+MOST_THREADS = 256
+
+
+def all_or_nothing(fit: Fit) -> Fit:
+    """Let `fit` work on a copy, so that one that fails or is interrupted leaves the estimator as it was."""
+
+    @functools.wraps(fit)
+    def whole(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+        trial = copy(estimator)
+        fit(trial, *args, **kwargs)
+        estimator.__dict__ = trial.__dict__
+        return estimator
+
+    return cast(Fit, whole)
+
+
+def training_columns(estimator: Any, X: Any) -> FloatArray:
+    """X as float32 columns (Fortran order), checked; sets ``n_features_in_`` and ``feature_names_in_``."""
+    return _checked(estimator, X, reset=True, order="F")
+
+
+def prediction_rows(estimator: Any, X: Any) -> FloatArray:
+    """X as float32 rows (C order), checked against what the estimator was fitted on."""
+    rows = _quickly_checked(estimator, X)
+    return _checked(estimator, X, reset=False, order="C") if rows is None else rows
+
+
+def _quickly_checked(estimator: Any, X: Any) -> FloatArray | None:
+    """The plain case without scikit-learn's hundred microseconds: a clean float array of the right width."""
+    if type(X) is not np.ndarray or X.ndim != 2 or X.dtype.kind != "f":
+        return None
+    if hasattr(estimator, "feature_names_in_"):
+        return None
+    if X.shape[0] == 0 or X.shape[1] != estimator.n_features_in_:
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):  # infinities of both signs add up to NaN
+        rows = np.ascontiguousarray(X, dtype=np.float32)
+        clean = np.isfinite(np.add.reduce(rows, axis=None)) or not np.isinf(rows).any()
+    return rows if clean else None
+
+
+def _checked(estimator: Any, X: Any, reset: bool, order: Literal["C", "F"]) -> FloatArray:
+    if nw.dependencies.is_polars_lazyframe(X):
+        raise TypeError("X is a polars LazyFrame, which has no rows yet; pass X.collect() instead.")
+    if not is_table(X):
+        with np.errstate(over="ignore", invalid="ignore"):  # too large for float32: refused as an infinity
+            return validate_data(
+                estimator, X, reset=reset, dtype=np.float32, order=order, ensure_all_finite="allow-nan"
+            )
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    rows = _frame_to_array(X, order)
+    _require_rows(rows)
+    _refuse_infinity(rows, [str(name) for name in nw.from_native(X, eager_only=True).columns])
+    return rows
+
+
+def class_targets(estimator: Any, y: Any, X: FloatArray) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """The sorted class labels, and each row's place among them."""
+    y = one_target_a_row(estimator, y, X)
+    check_classification_targets(y)
+    classes, label = np.unique(y, return_inverse=True)
+    return classes, label.astype(np.int32)
+
+
+def real_targets(estimator: Any, y: Any, X: FloatArray) -> NDArray[np.float64]:
+    """Targets as finite float64."""
+    y = one_target_a_row(estimator, y, X)
+    try:
+        y = y.astype(np.float64)
+    except (TypeError, ValueError):
+        name = type(estimator).__name__
+        raise ValueError(f"y must hold numbers for {name}; got dtype {y.dtype}.") from None
+    assert_all_finite(y, input_name="y")
+    return y
+
+
+def one_target_a_row(estimator: Any, y: Any, X: FloatArray) -> NDArray[Any]:
+    """Targets of any kind as one array as long as X, none missing."""
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
+        )
+    y = column_or_1d(np.asarray(y), warn=True)
+    check_consistent_length(X, y)
+    if y.dtype.kind == "f":
+        assert_all_finite(y, input_name="y")
+    elif y.dtype.kind == "O":
+        missing = [row for row, value in enumerate(y) if _is_missing(value)]
+        if missing:
+            raise ValueError(f"Input y contains NaN or None, first in row {missing[0]}; give it a target.")
+    return y
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA does not say whether it equals itself
+        return True
+
+
+def row_weights(sample_weight: Any, X: FloatArray) -> NDArray[np.float64]:
+    """Weights as float64, one a row, none negative, not all zero."""
+    if sample_weight is None:
+        return np.ones(len(X))
+    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if not weight.any():
+        raise ValueError("sample_weight is zero for every row; at least one row must count.")
+    return weight
+
+
+def without_zero_weights(
+    columns: FloatArray, target: NDArray[Any], weight: NDArray[np.float64]
+) -> tuple[FloatArray, NDArray[Any], NDArray[np.float64]]:
+    """The rows that count."""
+    counts = weight > 0
+    if counts.all():
+        return columns, target, weight
+    return np.asfortranarray(columns[counts]), target[counts], weight[counts]
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """scikit-learn's meaning of ``n_jobs``: None is one, -1 all cores, -2 all but one."""
+    if n_jobs is None:
+        return 1
+    return min(n_jobs, MOST_THREADS) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+
+
+def is_table(X: Any) -> bool:
+    """Whether X is a data frame (pandas, polars, Arrow, ...) rather than an array."""
+    return nw.dependencies.is_into_dataframe(X)
+
+
+def _frame_to_array(X: Any, order: Literal["C", "F"]) -> FloatArray:
+    frame = nw.from_native(X, eager_only=True)
+    rows, columns = frame.shape
+    out = np.empty((rows, columns), dtype=np.float32, order=order)
+    for j in range(columns):
+        out[:, j] = _column_to_floats(frame[:, j])
+    return out
+
+
+def _column_to_floats(column: nw.Series[Any]) -> NDArray[Any]:
+    kind = column.dtype
+    if column.null_count() == len(column):  # of whatever type: nothing in it can be misread
+        return np.full(len(column), np.nan, dtype=np.float32)
+    if kind == nw.Boolean:
+        column = column.cast(nw.Float32)
+    elif not kind.is_numeric():
+        values = column.to_numpy()
+        # Plain numbers can hide in a column of objects (ints, floats and None mixed) or a sparse one.
+        if kind in (nw.Object, nw.Unknown):
+            try:
+                return np.array([np.nan if v is None else v for v in values], dtype=np.float32)
+            except (TypeError, ValueError):
+                pass
+        raise ValueError(
+            f"Column {column.name!r} holds {kind} values; planewise needs numbers. Encode it first, "
+            "for example with sklearn.preprocessing.OrdinalEncoder or OneHotEncoder, or leave it out."
+        )
+    if column.null_count():
+        column = column.cast(nw.Float64)
+    with np.errstate(over="ignore"):  # too large for float32: refused as an infinity, by name
+        return np.asarray(column.to_numpy(), dtype=np.float32)
+
+
+def _refuse_infinity(rows: FloatArray, names: list[str]) -> None:
+    with np.errstate(invalid="ignore"):  # infinities of both signs add up to NaN
+        if np.isfinite(rows.sum(dtype=np.float64)):  # one pass finds most tables clean
+            return
+    infinite = np.isinf(rows).any(axis=0)
+    if infinite.any():
+        raise ValueError(
+            f"Column {names[int(infinite.argmax())]!r} contains infinity or a value too large for float32; "
+            "planewise takes NaN for missing values, but no infinities."
+        )
+
+
+def _require_rows(rows: FloatArray) -> None:
+    if rows.shape[0] == 0 or rows.shape[1] == 0:
+        what = "sample(s)" if rows.shape[0] == 0 else "feature(s)"
+        raise ValueError(f"Found array with 0 {what} (shape={rows.shape}) while a minimum of 1 is required.")

@@ -1,0 +1,43 @@
+"""A progress line on stderr for long work; nothing else is printed."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Self, TextIO
+
+
+class Progress:
+    """``with Progress(100, "boosting") as bar: bar.step("loss 0.31")``; drawn at most ten times a second."""
+
+    def __init__(self, total: int, title: str, *, shown: bool = True, stream: TextIO | None = None) -> None:
+        self.total, self.title, self.shown = total, title, shown
+        self.stream = stream or sys.stderr
+        self.done = 0
+        self._drawn_at = 0.0
+        self._start = time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.shown and self.done:
+            self.stream.write("\n")
+            self.stream.flush()
+
+    def step(self, note: str = "") -> None:
+        """One more piece is done."""
+        self.done += 1
+        now = time.monotonic()
+        if not self.shown or (self.done < self.total and now - self._drawn_at < 0.1):
+            return
+        self._drawn_at = now
+        filled = 24 * self.done // max(1, self.total)
+        left = (now - self._start) / self.done * (self.total - self.done)
+        self.stream.write(
+            f"\r{self.title} [{'#' * filled}{'.' * (24 - filled)}] {self.done}/{self.total}  {note}  {left:.0f} s left "
+        )
+        self.stream.flush()

@@ -1,0 +1,21 @@
+"""The papers' data: generators for the artificial sets, a loader for the real ones."""
+
+from ._errors import DatasetNotFoundError
+from ._generators import (
+    make_circle_and_ring,
+    make_friedman,
+    make_new_moons,
+    make_subspace_batches,
+)
+from ._load import load
+from ._registry import list_datasets
+
+__all__ = [
+    "DatasetNotFoundError",
+    "list_datasets",
+    "load",
+    "make_circle_and_ring",
+    "make_friedman",
+    "make_new_moons",
+    "make_subspace_batches",
+]

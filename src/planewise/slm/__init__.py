@@ -1,0 +1,6 @@
+"""Trees of hyperplanes: SLM and SLR."""
+
+from planewise.slm._feature_test import DiscriminantFeatureTest
+from planewise.slm._tree import SLMClassifier, SLMRegressor
+
+__all__ = ["DiscriminantFeatureTest", "SLMClassifier", "SLMRegressor"]

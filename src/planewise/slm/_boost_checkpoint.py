@@ -1,0 +1,66 @@
+"""Boosting's checkpoints: arrays and a fingerprint in one file that can run no code, written atomically."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planewise.slm._flat_forest import FlatForest
+
+_FORMAT = "planewise boosting checkpoint 1"
+
+
+class Checkpoint:
+    """Trees grown so far, in a file, tied to the data and parameters they came from."""
+
+    def __init__(self, path: str | PathLike[str], fingerprint: str) -> None:
+        self.path, self.fingerprint = Path(path), fingerprint
+
+    def write(self, forest: FlatForest, history: dict[str, list[float]]) -> None:
+        """Replace the file in one step: a kill leaves the old one or the new one."""
+        header = json.dumps(
+            {"format": _FORMAT, "fingerprint": self.fingerprint, "history": history, "n_outputs": forest.n_outputs}
+        )
+        arrays = {name: getattr(forest, name) for name in FlatForest.arrays()}
+        handle, name = tempfile.mkstemp(dir=self.path.parent or ".", prefix=self.path.name, suffix=".part")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                np.savez(file, header=np.frombuffer(header.encode(), dtype=np.uint8), **arrays)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(name, self.path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+    def read(self) -> tuple[FlatForest, dict[str, list[float]]] | None:
+        """What the file holds, or None if there is none; an error if it belongs to another fit."""
+        if not self.path.exists():
+            return None
+        with np.load(self.path, allow_pickle=False) as file:
+            header = json.loads(file["header"].tobytes().decode())
+            if header.get("format") != _FORMAT or header.get("fingerprint") != self.fingerprint:
+                raise ValueError(
+                    f"The checkpoint {str(self.path)!r} belongs to other data or parameters; delete it or name another "
+                    "file to start anew."
+                )
+            arrays = {name: file[name] for name in FlatForest.arrays()}
+            forest = FlatForest(**arrays, n_outputs=header["n_outputs"])
+        return forest, header["history"]
+
+
+def fingerprint(params: dict[str, Any], *arrays: NDArray[Any]) -> str:
+    """A digest of the parameters that shape the trees and of the training data."""
+    digest = hashlib.sha256(json.dumps(params, sort_keys=True, default=repr).encode())
+    for array in arrays:
+        digest.update(str((array.dtype, array.shape)).encode())
+        digest.update(np.ascontiguousarray(array.T if array.flags.f_contiguous else array).data)
+    return digest.hexdigest()

@@ -1,0 +1,185 @@
+"""Many fitted trees in one set of flat arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planewise import _core
+
+IntArray = NDArray[np.int32]
+
+
+@dataclass
+class FlatForest:
+    """Trees one after another; the arrays mean what they mean in `FlatTree`.
+
+    Attributes
+    ----------
+    node_start : int32 array of shape (n_trees + 1,)
+        Tree ``t`` has the nodes ``node_start[t]:node_start[t + 1]``.
+    plane_start, child_start, children, n_samples, value : arrays over all nodes
+        Children are counted from their own tree's root; values are float32, of shape (n_nodes, n_outputs).
+    term_start, threshold, missing_right, plane_gain : arrays over all planes
+    term_feature, term_coefficient, term_weight : arrays over all terms
+    n_outputs : int
+        Numbers a row gets. When leaves hold one number, trees take turns with the outputs.
+    """
+
+    node_start: IntArray
+    plane_start: IntArray
+    child_start: IntArray
+    children: IntArray
+    n_samples: NDArray[np.int64]
+    value: NDArray[np.float32]
+    term_start: IntArray
+    threshold: NDArray[np.float32]
+    missing_right: NDArray[np.uint8]
+    plane_gain: NDArray[np.float64]
+    term_feature: IntArray
+    term_coefficient: IntArray
+    term_weight: NDArray[np.float32]
+    n_outputs: int = 1
+    _predictor: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def n_trees(self) -> int:
+        return len(self.node_start) - 1
+
+    @property
+    def n_nodes(self) -> int:
+        return int(self.node_start[-1])
+
+    @property
+    def n_planes(self) -> int:
+        return len(self.threshold)
+
+    @property
+    def n_leaves(self) -> int:
+        return int((np.diff(self.plane_start) == 0).sum())
+
+    def sum(
+        self,
+        rows: NDArray[np.float32],
+        base: NDArray[np.float64],
+        first: int = 0,
+        last: int | None = None,
+        n_threads: int = 1,
+    ) -> NDArray[np.float64]:
+        """``base`` plus the values of trees first .. last-1, for each row (C-ordered float32)."""
+        if self._predictor is None:
+            self._predictor = _core.ForestPredictor(
+                self.node_start,
+                self.plane_start,
+                self.child_start,
+                self.children,
+                self.term_start,
+                self.term_feature,
+                self.term_weight,
+                self.threshold,
+                self.missing_right,
+                self.value,
+                self.n_outputs,
+            )
+        return self._predictor.sum(rows, base, first, self.n_trees if last is None else last, n_threads)
+
+    def head(self, n_trees: int) -> FlatForest:
+        """The first trees alone."""
+        nodes = int(self.node_start[n_trees])
+        planes = int(self.plane_start[nodes])
+        terms = int(self.term_start[planes])
+        return FlatForest(
+            node_start=self.node_start[: n_trees + 1].copy(),
+            plane_start=self.plane_start[: nodes + 1].copy(),
+            child_start=self.child_start[: nodes + 1].copy(),
+            children=self.children[: self.child_start[nodes]].copy(),
+            n_samples=self.n_samples[:nodes].copy(),
+            value=self.value[:nodes].copy(),
+            term_start=self.term_start[: planes + 1].copy(),
+            threshold=self.threshold[:planes].copy(),
+            missing_right=self.missing_right[:planes].copy(),
+            plane_gain=self.plane_gain[:planes].copy(),
+            term_feature=self.term_feature[:terms].copy(),
+            term_coefficient=self.term_coefficient[:terms].copy(),
+            term_weight=self.term_weight[:terms].copy(),
+            n_outputs=self.n_outputs,
+        )
+
+    def followed_by(self, other: FlatForest) -> FlatForest:
+        """This forest with the other's trees behind its own."""
+        joined = {
+            name: np.concatenate([getattr(self, name), getattr(other, name)])
+            for name in self.arrays()
+            if not name.endswith("_start")
+        }
+        for name in ("node_start", "plane_start", "child_start", "term_start"):
+            mine = getattr(self, name)
+            joined[name] = np.concatenate([mine, getattr(other, name)[1:] + mine[-1]])
+        return FlatForest(**joined, n_outputs=self.n_outputs)
+
+    @classmethod
+    def arrays(cls) -> list[str]:
+        """Names of the arrays, in order."""
+        return [each.name for each in fields(cls) if each.name not in ("n_outputs", "_predictor")]
+
+    @classmethod
+    def empty(cls) -> FlatForest:
+        """No tree at all."""
+        shapes: dict[str, Any] = {
+            name: np.zeros(1 if name.endswith("_start") else 0, dtype) for name, dtype in _DTYPES.items()
+        }
+        return cls(**shapes | {"value": np.zeros((0, 1), np.float32)})
+
+    @classmethod
+    def from_core(cls, arrays: dict[str, Any], n_outputs: int) -> FlatForest:
+        """A forest from the core's answer."""
+        kept = {name: arrays[name] for name in cls.arrays()}
+        kept["value"] = kept["value"].astype(np.float32)
+        return cls(**kept, n_outputs=n_outputs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Integers as small as they are: most fit a byte."""
+        return {name: _smallest(getattr(self, name)) for name in self.arrays()} | {"n_outputs": self.n_outputs}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name in self.arrays():
+            setattr(self, name, state[name].astype(_DTYPES[name], copy=False))
+        self.n_outputs = state["n_outputs"]
+        self._predictor = None
+
+    def importances(self, n_features: int, kind: str) -> NDArray[np.float64]:
+        """Share of each feature in the planes: by ``"gain"``, by ``"split"`` count or by ``"cover"`` (rows)."""
+        terms = np.diff(self.term_start)
+        plane = np.repeat(np.arange(self.n_planes), terms)
+        size = np.abs(self.term_coefficient).astype(np.float64)
+        share = size / np.bincount(plane, weights=size, minlength=self.n_planes)[plane]
+        if kind == "split":
+            worth = np.ones(self.n_planes)
+        elif kind == "cover":
+            node = np.repeat(np.arange(self.n_nodes), np.diff(self.plane_start))
+            worth = self.n_samples[node].astype(np.float64)
+        else:
+            worth = self.plane_gain
+        total = np.bincount(self.term_feature, weights=share * worth[plane], minlength=n_features)
+        return total / total.sum() if total.sum() > 0 else total.astype(np.float64)
+
+
+_DTYPES = {name: np.int32 for name in FlatForest.arrays()} | {
+    "n_samples": np.int64,
+    "value": np.float32,
+    "threshold": np.float32,
+    "missing_right": np.uint8,
+    "plane_gain": np.float64,
+    "term_weight": np.float32,
+}
+
+
+def _smallest(array: NDArray[Any]) -> NDArray[Any]:
+    if array.dtype == np.float64:
+        return array.astype(np.float32)
+    if array.dtype.kind not in "iu" or array.size == 0:
+        return array
+    return array.astype(np.promote_types(np.min_scalar_type(array.min()), np.min_scalar_type(array.max())))

@@ -1,0 +1,113 @@
+"""What boosting lowers: the name the core knows a loss by, where scores start, and what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, softmax
+
+Floats = NDArray[np.float64]
+# (target, raw score) -> (gradient, hessian), each shaped like the score.
+OwnLoss = Callable[[Floats, Floats], tuple[Floats, Floats]]
+LossLike = str | OwnLoss
+
+REGRESSION_LOSSES = ("squared_error", "absolute_error", "huber", "quantile", "poisson")
+_CORE_NAMES = {
+    "squared_error": "squared",
+    "absolute_error": "absolute",
+    "huber": "huber",
+    "quantile": "quantile",
+    "poisson": "poisson",
+}
+
+
+@dataclass(frozen=True)
+class RawLoss:
+    """A loss on raw scores.
+
+    ``core`` is the core's name for it; ``own`` a user's derivatives, used instead of the core's when given.
+    """
+
+    core: str
+    n_outputs: int = 1
+    alpha: float = 0.5
+    own: OwnLoss | None = None
+
+    def start(self, target: Floats, weight: Floats) -> Floats:
+        """The best constant score: what is known before any tree."""
+        if self.own is not None:
+            return np.zeros(self.n_outputs)
+        if self.core == "softmax":
+            share = np.bincount(target.astype(np.intp), weights=weight, minlength=self.n_outputs)
+            return np.log(share / share.sum())
+        mean = float(np.average(target, weights=weight))
+        if self.core == "logistic":
+            return np.array([np.log(mean / (1 - mean))])
+        if self.core == "poisson":
+            return np.array([np.log(mean)])
+        if self.core == "squared":
+            return np.array([mean])
+        return np.array([_weighted_quantile(target, weight, self.alpha if self.core == "quantile" else 0.5)])
+
+    def derivatives(self, target: Floats, score: Floats) -> tuple[Floats, Floats]:
+        """A user's gradient and Hessian, checked and brought to the score's shape."""
+        assert self.own is not None
+        given = self.own(target, score[:, 0] if self.n_outputs == 1 else score)
+        if not isinstance(given, tuple) or len(given) != 2:
+            raise ValueError("A loss of your own must return two arrays: the gradient and the Hessian.")
+        parts = [np.asarray(part, dtype=np.float64).reshape(len(score), -1) for part in given]
+        for name, part in zip(("gradient", "Hessian"), parts, strict=True):
+            if part.shape != score.shape:
+                raise ValueError(f"The {name} of your loss has shape {part.shape}; expected {score.shape}.")
+            if not np.isfinite(part).all():
+                raise ValueError(f"The {name} of your loss has values that are not finite.")
+        if (parts[1] < 0).any():
+            raise ValueError("The Hessian of your loss has negative values; it must be zero or more everywhere.")
+        return np.ascontiguousarray(parts[0]), np.ascontiguousarray(parts[1])
+
+    def probabilities(self, score: Floats) -> Floats:
+        """Class probabilities of raw scores."""
+        if self.core == "constant":
+            return np.ones((len(score), 1))
+        if self.n_outputs == 1:
+            right = expit(score[:, 0])
+            return np.column_stack([1 - right, right])
+        return softmax(score, axis=1)
+
+
+def regression_loss(loss: LossLike, alpha: float, target: Floats) -> RawLoss:
+    """The loss a regressor was asked for."""
+    if callable(loss):
+        return RawLoss("squared", own=loss)
+    name = "squared_error" if loss == "auto" else loss
+    if name not in REGRESSION_LOSSES:
+        raise ValueError(
+            f"The parameter 'loss' must be one of {REGRESSION_LOSSES} or a function (target, score) -> "
+            f"(gradient, Hessian); got {loss!r}."
+        )
+    if name in ("huber", "quantile") and not 0 < alpha < 1:
+        raise ValueError(f"The parameter 'alpha' must lie between 0 and 1 for loss={name!r}; got {alpha!r}.")
+    if name == "poisson" and ((target < 0).any() or not target.any()):
+        raise ValueError("loss='poisson' needs targets of zero or more, not all of them zero.")
+    return RawLoss(_CORE_NAMES[name], alpha=alpha)
+
+
+def classification_loss(loss: LossLike, n_classes: int) -> RawLoss:
+    """Logistic for two classes, softmax for more, or a user's own derivatives of either's scores."""
+    if not callable(loss) and loss not in ("auto", "log_loss"):
+        raise ValueError(
+            "The parameter 'loss' must be 'log_loss' or a function (target, score) -> (gradient, Hessian); "
+            f"got {loss!r}."
+        )
+    own = loss if callable(loss) else None
+    return RawLoss("logistic", own=own) if n_classes == 2 else RawLoss("softmax", n_classes, own=own)
+
+
+def _weighted_quantile(values: Floats, weight: Floats, level: float) -> float:
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weight[order])
+    at = int(np.searchsorted(reached, level * reached[-1], side="right"))
+    return float(values[order[min(at, len(values) - 1)]])

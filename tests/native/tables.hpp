@@ -1,0 +1,99 @@
+// Generated tables and targets, the same on every machine.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "matrix.hpp"
+#include "parallel.hpp"
+#include "random.hpp"
+
+namespace tables {
+
+constexpr float missing = std::numeric_limits<float>::quiet_NaN();
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+// About normal: the sum of twelve uniforms.
+inline double bell(planewise::Random &random) {
+    double sum = -6;
+    for (int k = 0; k < 12; ++k) sum += random.uniform();
+    return sum;
+}
+
+// Columns with the storage they live in.
+class Table {
+  public:
+    Table(std::size_t rows, std::size_t columns)
+        : values_(rows * columns), weight_(rows, 1.0), matrix_{values_.data(), rows, columns, rows, {}, {}, {}} {}
+    Table(const Table &) = delete;
+    Table &operator=(const Table &) = delete;
+
+    std::size_t rows() const { return matrix_.rows; }
+    std::size_t columns() const { return matrix_.columns; }
+    float &at(std::size_t i, std::size_t j) { return values_[j * rows() + i]; }
+    float at(std::size_t i, std::size_t j) const { return values_[j * rows() + i]; }
+    std::vector<double> &weight() { return weight_; }
+
+    // To be called when the values are final.
+    const planewise::Matrix &matrix(int threads = 1) {
+        planewise::Threads pool(threads);
+        matrix_.find_scales(weight_.data(), pool);
+        return matrix_;
+    }
+    std::vector<float> row_major() const {
+        std::vector<float> out(rows() * columns());
+        for (std::size_t i = 0; i < rows(); ++i)
+            for (std::size_t j = 0; j < columns(); ++j) out[i * columns() + j] = at(i, j);
+        return out;
+    }
+
+    // Normal columns; every `missing_every`-th value or so is missing (0: none).
+    void fill(std::uint64_t seed, std::uint32_t missing_every = 0) {
+        planewise::Random random(seed, 17);
+        for (float &v : values_) {
+            v = static_cast<float>(bell(random));
+            if (missing_every > 0 && random.below(missing_every) == 0) v = missing;
+        }
+    }
+
+  private:
+    std::vector<float> values_;
+    std::vector<double> weight_;
+    planewise::Matrix matrix_;
+};
+
+inline double or_zero(float v) { return v == v ? static_cast<double>(v) : 0.0; }
+
+// A smooth function of the first three columns with noise.
+inline std::vector<double> numbers(const Table &table, std::uint64_t seed) {
+    planewise::Random random(seed, 23);
+    std::vector<double> y(table.rows());
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        const double a = or_zero(table.at(i, 0)), b = or_zero(table.at(i, table.columns() > 1 ? 1 : 0)),
+                     c = or_zero(table.at(i, table.columns() > 2 ? 2 : 0));
+        y[i] = 2 * a - b + std::sin(2 * c) + a * b + 0.3 * bell(random);
+    }
+    return y;
+}
+
+// Classes by bands of such a function.
+inline std::vector<std::int32_t> labels(const Table &table, std::int32_t classes, std::uint64_t seed) {
+    const std::vector<double> y = numbers(table, seed);
+    std::vector<std::int32_t> label(y.size());
+    for (std::size_t i = 0; i < y.size(); ++i)
+        label[i] = static_cast<std::int32_t>(std::fmod(std::fabs(std::floor(0.7 * y[i])), classes));
+    return label;
+}
+
+template <class T>
+bool same_bytes(const std::vector<T> &a, const std::vector<T> &b) {
+    return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+}
+
+inline bool close(double a, double b, double tolerance) { return std::fabs(a - b) <= tolerance; }
+
+}  // namespace tables

@@ -1,0 +1,74 @@
+// matrix.hpp: the scale of every column.
+#include <cfloat>
+#include <cmath>
+
+#include "check.hpp"
+#include "matrix.hpp"
+#include "tables.hpp"
+
+using namespace planewise;
+
+TEST("a scale is the weighted standard deviation to eleven bits, missing values aside") {
+    tables::Table table(1000, 6);
+    table.fill(1, 10);
+    Random random(2, 2);
+    for (double &w : table.weight()) w = random.uniform();
+    for (std::size_t i = 0; i < 1000; ++i) table.at(i, 3) = 1000 + table.at(i, 3), table.at(i, 4) *= 1e-20f;
+    const Matrix &matrix = table.matrix();
+    for (std::size_t j = 0; j < 6; ++j) {
+        double total = 0, sum = 0, squares = 0, largest = 0;
+        bool missing = false;
+        for (std::size_t i = 0; i < 1000; ++i) {
+            const double v = static_cast<double>(table.at(i, j)), w = table.weight()[i];
+            if (v != v) {
+                missing = true;
+                continue;
+            }
+            total += w, sum += w * v, largest = std::max(largest, std::fabs(v));
+        }
+        for (std::size_t i = 0; i < 1000; ++i) {
+            const double v = static_cast<double>(table.at(i, j));
+            if (v == v) squares += table.weight()[i] * (v - sum / total) * (v - sum / total);
+        }
+        const double deviation = std::sqrt(squares / total);
+        CHECK(std::fabs(matrix.scale[j] - deviation) <= deviation / 4096);
+        CHECK(matrix.magnitude[j] == largest);
+        CHECK((matrix.may_miss[j] != 0) == missing);
+    }
+}
+
+TEST("constant, empty and wholly missing columns have the scale zero, half missing ones have one") {
+    tables::Table table(50, 4);
+    for (std::size_t i = 0; i < 50; ++i) {
+        table.at(i, 0) = 3.25f;
+        table.at(i, 1) = tables::missing;
+        table.at(i, 2) = i < 25 ? tables::missing : -1e30f;
+        table.at(i, 3) = 1e6f + (i % 2 ? 0.0625f : 0.0f);  // no more than rounding of so large a mean
+    }
+    const Matrix &matrix = table.matrix();
+    for (std::size_t j = 0; j < 4; ++j) CHECK(matrix.scale[j] == (j == 2 ? 1 : 0));
+    tables::Table empty(0, 2);
+    CHECK(empty.matrix().scale == std::vector<double>(2, 0.0));
+}
+
+TEST("a row given twice is a row of weight two, for any number of threads") {
+    tables::Table weighted(200, 9), repeated(400, 9);
+    weighted.fill(3, 12);
+    for (std::size_t i = 0; i < 200; ++i) weighted.weight()[i] = 2;
+    for (std::size_t i = 0; i < 400; ++i)
+        for (std::size_t j = 0; j < 9; ++j) repeated.at(i, j) = weighted.at(i / 2, j);
+    const std::vector<double> scale = weighted.matrix(1).scale;
+    CHECK(scale == repeated.matrix(1).scale);
+    CHECK(scale == repeated.matrix(4).scale);
+}
+
+TEST("scales of the smallest and largest floats are finite") {
+    tables::Table table(4, 2);
+    for (std::size_t i = 0; i < 4; ++i) {
+        table.at(i, 0) = i % 2 ? FLT_MAX : -FLT_MAX;
+        table.at(i, 1) = i % 2 ? 1e-45f : 0.0f;
+    }
+    const Matrix &matrix = table.matrix();
+    CHECK(std::isfinite(matrix.scale[0]) && matrix.scale[0] > 3e38);
+    CHECK(matrix.scale[1] > 0);
+}

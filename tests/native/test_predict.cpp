@@ -1,0 +1,118 @@
+// predict.hpp: where rows end in a tree made by hand.
+#include "check.hpp"
+#include "predict.hpp"
+#include "trees.hpp"
+
+using namespace planewise;
+
+namespace {
+
+// Root with two planes, x0 >= 0 and x0 - 2 x1 >= 1; the code 0b11 has no child. Node 1 has one plane, x1 >= 5.
+//   codes of the root: 00 -> 1, 01 -> 2, 10 -> 3, 11 -> the root itself;  of node 1: 0 -> 4, 1 -> 5
+Tree by_hand() {
+    Tree tree;
+    tree.plane_start = {0, 2, 3, 3, 3, 3, 3};
+    tree.child_start = {0, 4, 6, 7, 8, 9, 10};
+    tree.children = {1, 2, 3, 0, 4, 5, 2, 3, 4, 5};
+    tree.parent = {-1, 0, 0, 0, 1, 1};
+    tree.depth = {0, 1, 1, 1, 2, 2};
+    tree.term_start = {0, 1, 3, 4};
+    tree.term_feature = {0, 0, 1, 1};
+    tree.term_weight = {1, 1, -2, 1};
+    tree.threshold = {0, 1, 5};
+    tree.missing_right = {1, 0, 1};
+    return tree;
+}
+
+}  // namespace
+
+TEST("rows end where the planes send them") {
+    const std::vector<std::vector<float>> x{
+        {-1, 0},                // 00, then x1 < 5
+        {-1, 7},                // 00, then x1 >= 5
+        {-1, 5},                // on the threshold: right
+        {0, 0},                 // x0 on its threshold; 0 < 1
+        {-1, -3},               // -1 + 6 >= 1
+        {3, 1},                 // both: the cell nobody was in
+        {tables::missing, 0},   // first plane's missing right, second's left
+        {-1, tables::missing},  // second plane missing: left; then node 1's missing right
+    };
+    const std::vector<std::int32_t> wanted{4, 5, 5, 2, 3, 0, 2, 5};
+    tables::Table table(x.size(), 2);
+    for (std::size_t i = 0; i < x.size(); ++i)
+        for (std::size_t j = 0; j < 2; ++j) table.at(i, j) = x[i][j];
+    CHECK(trees::apply(by_hand(), table) == wanted);
+}
+
+TEST("planes of any length are added up term by term") {
+    for (std::int32_t terms = 1; terms <= 6; ++terms) {
+        // A chain of planes of one term up to `terms`, each asked of the rows left of the one before.
+        Tree tree;
+        Random random(1, static_cast<std::uint64_t>(terms));
+        for (std::int32_t k = 0; k < terms; ++k) {
+            for (std::int32_t t = 0; t <= k; ++t) {
+                tree.term_feature.push_back(t);
+                tree.term_weight.push_back(static_cast<float>(tables::bell(random)));
+            }
+            tree.term_start.push_back(static_cast<std::int32_t>(tree.term_feature.size()));
+            tree.threshold.push_back(static_cast<float>(tables::bell(random)));
+            tree.missing_right.push_back(static_cast<std::uint8_t>(k % 2));
+        }
+        // Node 2k asks plane k: left on to node 2k + 2, right to the leaf 2k + 1; the last node is a leaf.
+        tree.plane_start.clear(), tree.child_start.clear();
+        for (std::int32_t node = 0; node <= 2 * terms; ++node) {
+            const bool asks = node % 2 == 0 && node < 2 * terms;
+            tree.plane_start.push_back(std::min((node + 1) / 2, terms));
+            tree.child_start.push_back(static_cast<std::int32_t>(tree.children.size()));
+            tree.depth.push_back((node + 1) / 2);
+            if (asks) tree.children.push_back(node + 2);
+            tree.children.push_back(asks ? node + 1 : node);
+        }
+        tree.plane_start.push_back(terms);
+        tree.child_start.push_back(static_cast<std::int32_t>(tree.children.size()));
+        tables::Table table(501, 6);
+        table.fill(3, 15);
+        std::vector<std::int32_t> wanted(501);
+        for (std::size_t i = 0; i < 501; ++i) {
+            std::int32_t node = 0;
+            for (std::int32_t k = 0; k < terms; ++k) {
+                const auto plane = static_cast<std::size_t>(k),
+                           first = static_cast<std::size_t>(tree.term_start[plane]);
+                float v = tree.term_weight[first] * table.at(i, 0);
+                for (std::size_t t = 1; t <= plane; ++t) v += tree.term_weight[first + t] * table.at(i, t);
+                if (v >= tree.threshold[plane] || (v != v && tree.missing_right[plane])) {
+                    node = 2 * k + 1;
+                    break;
+                }
+                node = 2 * k + 2;
+            }
+            wanted[i] = node;
+        }
+        CHECK(trees::apply(tree, table, 2) == wanted);
+    }
+}
+
+TEST("a tree that is one leaf keeps every row at the root") {
+    Tree tree;
+    tree.plane_start = {0, 0};
+    tree.child_start = {0, 1};
+    tree.children = {0};
+    tree.depth = {0};
+    tables::Table table(10, 3);
+    table.fill(1, 3);
+    CHECK(trees::apply(tree, table) == std::vector<std::int32_t>(10, 0));
+}
+
+TEST("any number of rows and threads gives the same leaves") {
+    tables::Table table(20000, 2);
+    table.fill(2, 20);
+    const auto alone = trees::apply(by_hand(), table, 1);
+    for (int threads : {2, 5}) CHECK(trees::apply(by_hand(), table, threads) == alone);
+    for (std::size_t rows : {0u, 1u, 4095u, 4096u, 4097u}) {
+        tables::Table part(rows, 2);
+        for (std::size_t i = 0; i < rows; ++i)
+            for (std::size_t j = 0; j < 2; ++j) part.at(i, j) = table.at(i, j);
+        CHECK(trees::apply(by_hand(), part, 2) ==
+              std::vector<std::int32_t>(alone.begin(), alone.begin() + static_cast<std::ptrdiff_t>(rows)));
+    }
+}

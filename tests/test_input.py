@@ -1,0 +1,363 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_array_equal
+from scipy.sparse import csr_matrix
+from sklearn.datasets import load_iris
+from sklearn.exceptions import DataConversionWarning, NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from planewise import DiscriminantFeatureTest, SLMClassifier, SLMRegressor
+
+COLUMNS = ["length", "width", "height", "depth"]
+FRAMES = {
+    "pandas": lambda columns: pd.DataFrame(columns),
+    "polars": lambda columns: pl.DataFrame(columns),
+    "arrow": lambda columns: pa.table(columns),
+}
+ESTIMATORS = [SLMClassifier, SLMRegressor, DiscriminantFeatureTest]
+
+
+@pytest.fixture
+def iris():
+    return load_iris(return_X_y=True)
+
+
+def columns_of(X):
+    return dict(zip(COLUMNS, X.T, strict=True))
+
+
+# ------------------------------------------------------------------------------------------ rows and columns
+@pytest.mark.parametrize("make", ESTIMATORS)
+@pytest.mark.parametrize(
+    ("rows", "columns", "words"), [(0, 4, r"0 sample\(s\).*\(0, 4\)"), (5, 0, r"0 feature\(s\).*\(5, 0\)")]
+)
+def test_empty_arrays_are_refused(make, rows, columns, words):
+    with pytest.raises(ValueError, match=words):
+        make().fit(np.empty((rows, columns)), np.arange(rows) % 2)
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+@pytest.mark.parametrize("make", ESTIMATORS)
+def test_frames_without_rows_are_refused(make, kind):
+    with pytest.raises(ValueError, match=r"0 sample\(s\)"):
+        make().fit(FRAMES[kind](columns_of(np.empty((0, 4)))), [])
+
+
+def test_frames_without_columns_are_refused():
+    with pytest.raises(ValueError, match=r"0 feature\(s\)"):
+        SLMClassifier().fit(pd.DataFrame(index=range(5)), [0, 1, 0, 1, 0])
+
+
+@pytest.mark.parametrize("make", ESTIMATORS)
+def test_arrays_must_have_two_dimensions(make, iris):
+    X, y = iris
+    with pytest.raises(ValueError, match="Expected 2D array, got 1D array"):
+        make().fit(X[:, 0], y)
+    with pytest.raises(ValueError, match="dim 3"):
+        make().fit(X[:, :, None], y)
+    with pytest.raises(ValueError, match="2-dimensional container"):
+        make().fit(pd.Series(X[:, 0]), y)
+
+
+def test_what_is_no_dense_table_of_real_numbers_is_refused(iris):
+    X, y = iris
+    with pytest.raises(TypeError, match="dense data is required"):
+        SLMClassifier().fit(csr_matrix(X), y)
+    with pytest.raises(ValueError, match="Complex data not supported"):
+        SLMClassifier().fit(X + 1j, y)
+    with pytest.raises(TypeError, match=r"collect\(\)"):
+        SLMClassifier().fit(pl.DataFrame(columns_of(X)).lazy(), y)
+
+
+def test_prediction_wants_the_columns_of_training(iris):
+    X, y = iris
+    model = SLMClassifier().fit(X, y)
+    with pytest.raises(ValueError, match="X has 3 features, but SLMClassifier is expecting 4"):
+        model.predict(X[:, :3])
+    named = SLMClassifier().fit(pd.DataFrame(X, columns=COLUMNS), y)
+    for make_frame in FRAMES.values():
+        with pytest.raises(ValueError, match="must be in the same order"):
+            named.predict(make_frame(dict(reversed(columns_of(X).items()))))
+        with pytest.raises(ValueError, match=r"now missing:\n- depth"):
+            named.predict(make_frame({name: X[:, 0] for name in COLUMNS[:3]}))
+
+
+@pytest.mark.parametrize("make", [SLMClassifier, SLMRegressor])
+@pytest.mark.parametrize("method", ["predict", "apply", "decision_path", "predict_proba", "get_depth", "get_n_leaves"])
+def test_nothing_can_be_asked_before_fit(make, method, iris):
+    model = make()
+    if not hasattr(model, method):
+        return
+    with pytest.raises(NotFittedError):
+        getattr(model, method)(*([] if method.startswith("get") else [iris[0]]))
+
+
+# ----------------------------------------------------------------------------------------------- values of X
+@pytest.mark.parametrize("value", [np.inf, -np.inf, 1e300])
+@pytest.mark.parametrize("make", ESTIMATORS)
+def test_infinities_are_refused(make, value, iris):
+    X, y = iris
+    X[3, 2] = value
+    with pytest.raises(ValueError, match="Input X contains infinity or a value too large"):
+        make().fit(X, y)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, 1e300])
+@pytest.mark.parametrize("kind", FRAMES)
+def test_an_infinity_in_a_frame_is_refused_by_the_name_of_its_column(kind, value, iris):
+    X, y = iris
+    clean = FRAMES[kind](columns_of(X.copy()))
+    X[3, 2] = value
+    frame = FRAMES[kind](columns_of(X))
+    with pytest.raises(ValueError, match="Column 'height' contains infinity"):
+        SLMClassifier().fit(frame, y)
+    with pytest.raises(ValueError, match="Column 'height' contains infinity"):
+        SLMClassifier().fit(clean, y).predict(frame)
+
+
+@pytest.mark.parametrize("values", [[np.inf], [np.inf, -np.inf]])
+def test_infinities_are_refused_in_prediction_too(values, iris):
+    X, y = iris
+    model = SLMClassifier().fit(X, y)
+    named = SLMClassifier().fit(pd.DataFrame(X, columns=COLUMNS), y)
+    X[: len(values), 0] = values
+    for dtype in (np.float32, np.float64):
+        with pytest.raises(ValueError, match="infinity"):
+            model.predict(X.astype(dtype))
+    with pytest.raises(ValueError, match="Column 'length' contains infinity"):
+        named.predict(pd.DataFrame(X, columns=COLUMNS))
+
+
+@pytest.mark.parametrize("make", ESTIMATORS)
+@pytest.mark.parametrize("kind", FRAMES)
+def test_a_text_column_is_refused_by_its_name(make, kind, iris):
+    X, y = iris
+    columns = columns_of(X) | {"width": ["wide", "slim", "thin"] * 50}
+    with pytest.raises(ValueError, match=r"Column 'width' holds String values; planewise needs numbers. Encode it"):
+        make().fit(FRAMES[kind](columns), y)
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        (pd.Categorical(["x", "y", "z"] * 50), "'width' holds Categorical"),
+        (pd.date_range("2020", periods=150), "'width' holds Datetime"),
+        ([1, "x", None] * 50, "'width' holds Object"),
+    ],
+    ids=["category", "date", "object"],
+)
+def test_other_columns_without_numbers_are_refused_by_name(column, words, iris):
+    X, y = iris
+    with pytest.raises(ValueError, match=words):
+        SLMClassifier().fit(pd.DataFrame(columns_of(X) | {"width": column}), y)
+
+
+def test_text_in_an_array_is_refused(iris):
+    X, y = iris
+    X = X.astype(object)
+    X[0, 0] = "wide"
+    with pytest.raises(ValueError, match="could not convert string to float: 'wide'"):
+        SLMClassifier().fit(X, y)
+
+
+NUMBERS = [None, 2, 0.5, True, 4] * 30
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"a": pd.Series(NUMBERS, dtype=object)}),
+        pd.DataFrame({"a": pd.Series([np.nan, 2, 0.5, 1, 4] * 30).astype(pd.SparseDtype(float, np.nan))}),
+        pd.DataFrame({"a": pd.array([np.nan, 2, 0.5, 1, 4] * 30, dtype="Float32")}),
+        pl.DataFrame({"a": [None, 2.0, 0.5, 1.0, 4.0] * 30}),
+        pl.DataFrame({"a": [float("nan"), 2.0, 0.5, 1.0, 4.0] * 30}),
+        pa.table({"a": pa.array([None, 2, 0.5, 1, 4] * 30, type=pa.float32())}),
+    ],
+    ids=["object", "sparse", "nullable", "polars_null", "polars_nan", "arrow"],
+)
+def test_missing_and_mixed_numbers_of_frames_are_read_alike(frame):
+    y = [0, 1, 1, 0, 1] * 30
+    X = np.array([np.nan, 2, 0.5, 1, 4] * 30)[:, None]
+    plain = SLMClassifier(min_samples_leaf=1).fit(X, y)
+    framed = SLMClassifier(min_samples_leaf=1).fit(frame, y)
+    assert_array_equal(framed.predict_proba(frame), plain.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    "nothing",
+    [
+        lambda X: pd.DataFrame(columns_of(X)).assign(width=None),
+        lambda X: pd.DataFrame(columns_of(X)).assign(width=pd.NA),
+        lambda X: pl.DataFrame(columns_of(X)).with_columns(width=pl.lit(None)),
+        lambda X: pl.DataFrame(columns_of(X)).with_columns(width=pl.lit(None, dtype=pl.String)),
+        lambda X: pa.table(columns_of(X)).set_column(1, "width", pa.nulls(len(X))),
+    ],
+    ids=["pandas_none", "pandas_na", "polars_null", "polars_text", "arrow_null"],
+)
+def test_a_column_of_nothing_is_a_column_of_missing_values(nothing, iris):
+    X, y = iris
+    frame = nothing(X)
+    X[:, 1] = np.nan
+    plain, framed = (SLMClassifier(random_state=0).fit(table, y) for table in (X, frame))
+    assert_array_equal(framed.predict_proba(frame), plain.predict_proba(X))
+
+
+def test_booleans_and_whole_numbers_of_frames_are_numbers(iris):
+    X, y = iris
+    frame = pd.DataFrame({"a": X[:, 0] > 5.5, "b": (10 * X[:, 2]).astype(np.int16)})
+    array = np.column_stack([X[:, 0] > 5.5, (10 * X[:, 2]).astype(np.int16)])
+    for table in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+        framed = SLMClassifier(random_state=0).fit(table, y)
+        assert_array_equal(framed.predict(table), SLMClassifier(random_state=0).fit(array, y).predict(array))
+
+
+# ------------------------------------------------------------------------------------------ targets, weights
+@pytest.mark.parametrize("make", ESTIMATORS)
+def test_targets_must_be_one_a_row(make, iris):
+    X, y = iris
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[150, 149\]"):
+        make().fit(X, y[:-1])
+    with pytest.raises(ValueError, match="y should be a 1d array"):
+        make().fit(X, np.column_stack([y, y]))
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        make().fit(X, None)
+
+
+@pytest.mark.parametrize("make", ESTIMATORS)
+def test_a_column_of_targets_is_taken_with_a_warning(make, iris):
+    X, y = iris
+    with pytest.warns(DataConversionWarning, match="column-vector y"):
+        make().fit(X, y[:, None])
+
+
+@pytest.mark.parametrize("make", ESTIMATORS)
+def test_missing_targets_are_refused(make, iris):
+    X, y = iris
+    y = y.astype(float)
+    y[7] = np.nan
+    for missing in (y, pd.Series(y), pl.Series(y), pl.Series(y).fill_nan(None), pd.Series(y, dtype="Int64")):
+        with pytest.raises(ValueError, match="Input y contains NaN"):
+            make().fit(X, missing)
+    y[7] = np.inf
+    with pytest.raises(ValueError, match="Input y contains infinity"):
+        make().fit(X, y)
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA], ids=str)
+def test_missing_labels_are_refused_by_row(missing, iris):
+    X, y = iris
+    labels = np.array(["a", "b", "c"], dtype=object)[y]
+    labels[7] = missing
+    with pytest.raises(ValueError, match="Input y contains NaN or None, first in row 7"):
+        SLMClassifier().fit(X, labels)
+
+
+def test_targets_of_the_wrong_kind_are_refused(iris):
+    X, y = iris
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        SLMClassifier().fit(X, y + 0.5)
+    with pytest.raises(ValueError, match="y must hold numbers for SLMRegressor"):
+        SLMRegressor().fit(X, np.array(["a", "b", "c"])[y])
+
+
+@pytest.mark.parametrize("make", ESTIMATORS)
+@pytest.mark.parametrize(
+    ("weight", "words"),
+    [
+        (np.full(150, -1.0), "Negative values in data passed to `sample_weight`"),
+        (np.zeros(150), "zero"),
+        (np.full(150, np.nan), "sample_weight contains NaN"),
+        (np.full(150, np.inf), "sample_weight contains infinity"),
+        (np.ones(149), r"sample_weight.shape == \(149,\), expected \(150,\)"),
+        (np.ones((150, 1)), "must be 1D"),
+    ],
+    ids=["negative", "zero", "nan", "infinite", "short", "2d"],
+)
+def test_wrong_weights_are_refused(make, weight, words, iris):
+    X, y = iris
+    with pytest.raises(ValueError, match=words):
+        make().fit(X, y, sample_weight=weight)
+
+
+def test_class_weights_must_leave_a_row(iris):
+    X, y = iris
+    with pytest.raises(ValueError, match="class_weight leaves no row"):
+        SLMClassifier(class_weight={0: 0, 1: 0, 2: 0}).fit(X, y)
+    with pytest.raises(ValueError, match="class_weight leaves no row"):
+        SLMClassifier(class_weight={1: 0}).fit(X, y, sample_weight=(y == 1).astype(float))
+
+
+# -------------------------------------------------------------------------------------------- all or nothing
+def bad_weight(X, y):
+    return pd.DataFrame(X[:, :2], columns=["u", "v"]), y, -np.ones(len(y))
+
+
+def bad_target(X, y):
+    return X[:, :3], np.where(y == 1, np.nan, y), None
+
+
+def bad_column(X, y):
+    return pd.DataFrame(X[:, :2], columns=["u", "v"]).assign(w="text"), y, None
+
+
+def infinite(X, y):
+    return np.where(X[:, :3] > 5, np.inf, X[:, :3]), y, None
+
+
+BAD_INPUT = [bad_weight, bad_target, bad_column, infinite]
+
+
+@pytest.mark.parametrize("make", ESTIMATORS)
+@pytest.mark.parametrize("spoil", BAD_INPUT)
+def test_a_failed_fit_leaves_an_unfitted_estimator_unfitted(make, spoil, iris):
+    model = make()
+    before = dict(vars(model))
+    X, y, weight = spoil(*iris)
+    with pytest.raises(ValueError, match=r"."):
+        model.fit(X, y, sample_weight=weight)
+    assert vars(model) == before
+    with pytest.raises(NotFittedError):
+        check_is_fitted(model)
+
+
+@pytest.mark.parametrize("make", ESTIMATORS)
+@pytest.mark.parametrize("spoil", BAD_INPUT)
+@pytest.mark.parametrize("named", [False, True], ids=["array", "frame"])
+def test_a_failed_refit_leaves_the_fitted_estimator_as_it_was(make, spoil, named, iris):
+    X, y = iris
+    X_old = pd.DataFrame(X, columns=COLUMNS) if named else X
+    model = make().fit(X_old, y)
+    ask = model.transform if make is DiscriminantFeatureTest else model.predict
+    fitted, before = dict(vars(model)), ask(X_old)
+    X_bad, y_bad, weight = spoil(X, y)
+    with pytest.raises(ValueError, match=r"."):
+        model.fit(X_bad, y_bad, sample_weight=weight)
+    assert vars(model).keys() == fitted.keys()
+    assert all(vars(model)[name] is value for name, value in fitted.items())
+    assert_array_equal(ask(X_old), before)
+
+
+@pytest.mark.parametrize("make", ESTIMATORS)
+def test_a_wrong_parameter_leaves_the_old_fit_usable(make, iris):
+    X, y = iris
+    model = make().fit(X, y)
+    ask = model.transform if make is DiscriminantFeatureTest else model.predict
+    before = ask(X)
+    with pytest.raises(ValueError, match="'n_bins'"):
+        model.set_params(n_bins=0).fit(X[:, :2], y)
+    assert_array_equal(ask(X), before)
+
+
+@pytest.mark.parametrize("make", ESTIMATORS)
+def test_a_refit_forgets_the_old_names(make, iris):
+    X, y = iris
+    model = make().fit(pd.DataFrame(X, columns=COLUMNS), y)
+    returned = model.fit(X[:, :3], y)
+    assert returned is model
+    assert model.n_features_in_ == 3
+    assert not hasattr(model, "feature_names_in_")

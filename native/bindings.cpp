@@ -60,11 +60,27 @@ class SignalCheck {
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
+// Runs work(threads, stop) without the GIL; Ctrl-C becomes KeyboardInterrupt.
+void run_native(int n_threads, const std::function<void(Threads &, const std::function<bool()> &)> &work) {
+    bool interrupted = false;
+    {
+        nb::gil_scoped_release released;
+        Threads threads(n_threads);
+        SignalCheck signals;
+        try {
+            work(threads, [&] { return signals(); });
+        } catch (const Interrupted &) {
+            interrupted = true;
+        }
+    }
+    if (interrupted) throw nb::python_error();
+}
+
 // A training table with its scales, made once and grown on many times; it keeps the array alive.
 class Table {
   public:
     Table(Columns x, const Vector<double> &weight, int n_threads)
-        : kept_(x), matrix_{x.data(), x.shape(0), x.shape(1), x.shape(0), {}, {}, {}} {
+        : kept_(x), matrix_{x.data(), x.shape(0), x.shape(1), x.shape(0), {}, {}} {
         if (weight.size() != x.shape(0)) throw std::invalid_argument("weight must have one entry a row");
         nb::gil_scoped_release released;
         Threads threads(n_threads);
@@ -104,18 +120,9 @@ nb::dict to_dict(Tree tree) {
 template <class S>
 nb::tuple grow_tree(const Matrix &matrix, const S &statistics, const GrowOptions &options, int n_threads) {
     Grown<S> grown;
-    bool interrupted = false;
-    {
-        nb::gil_scoped_release released;
-        Threads threads(n_threads);
-        SignalCheck signals;
-        try {
-            grown = grow(matrix, statistics, options, threads, [&] { return signals(); });
-        } catch (const Interrupted &) {
-            interrupted = true;
-        }
-    }
-    if (interrupted) throw nb::python_error();
+    run_native(n_threads, [&](Threads &threads, const std::function<bool()> &stop) {
+        grown = grow(matrix, statistics, options, threads, stop);
+    });
     return nb::make_tuple(to_dict(std::move(grown.tree)), array(std::move(grown.leaf)));
 }
 
@@ -163,11 +170,9 @@ nb::tuple grow_numbers(const Table &table, const Numbers &target, const Numbers 
 template <class S>
 nb::tuple test_all(const Table &table, const S &statistics, const GrowOptions &options, int n_threads) {
     FeatureTest test;
-    {
-        nb::gil_scoped_release released;
-        Threads threads(n_threads);
-        test = test_features(table.matrix(), statistics, options.choose, threads);
-    }
+    run_native(n_threads, [&](Threads &threads, const std::function<bool()> &stop) {
+        test = test_features(table.matrix(), statistics, options.choose, threads, stop);
+    });
     return nb::make_tuple(array(std::move(test.loss)), array(std::move(test.threshold)));
 }
 
@@ -227,7 +232,7 @@ class Boosting {
 
     // Several rounds in one call, threads started once; fewer when interrupted by an exception.
     void rounds(int count) {
-        run([&](Threads &threads, const std::function<bool()> &stop) {
+        run_native(n_threads_, [&](Threads &threads, const std::function<bool()> &stop) {
             for (int k = 0; k < count; ++k) booster_.round(threads, stop);
         });
     }
@@ -235,7 +240,7 @@ class Boosting {
         for (const Scores *given : {&gradient, &hessian})
             if (given->shape(0) != rows_ || given->shape(1) != booster_.outputs())
                 throw std::invalid_argument("gradient and hessian must have one row a row and one column an output");
-        run([&](Threads &threads, const std::function<bool()> &stop) {
+        run_native(n_threads_, [&](Threads &threads, const std::function<bool()> &stop) {
             booster_.round_with(gradient.data(), hessian.data(), threads, stop);
         });
     }
@@ -261,21 +266,6 @@ class Boosting {
         check_length(from.size(), table.matrix().rows, name);
         return std::vector<double>(from.data(), from.data() + from.size());
     }
-    void run(const std::function<void(Threads &, const std::function<bool()> &)> &work) {
-        bool interrupted = false;
-        {
-            nb::gil_scoped_release released;
-            Threads threads(n_threads_);
-            SignalCheck signals;
-            try {
-                work(threads, [&] { return signals(); });
-            } catch (const Interrupted &) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) throw nb::python_error();
-    }
-
     Booster booster_;
     std::size_t rows_;
     int n_threads_;
@@ -289,6 +279,8 @@ class ForestPredictor {
                     const Vector<float> &term_weight, const Vector<float> &threshold,
                     const Vector<std::uint8_t> &missing_right, const Rows &value, std::size_t outputs)
         : outputs_(outputs), trees_(node_start.size() - 1) {
+        for (std::size_t k = 0; k < term_feature.size(); ++k)
+            columns_ = std::max(columns_, static_cast<std::size_t>(term_feature.data()[k]) + 1);
         packed_ = pack(ForestView{trees_, plane_start.size() - 1, threshold.size(), value.shape(1), outputs_,
                                   node_start.data(), plane_start.data(), child_start.data(), children.data(),
                                   term_start.data(), term_feature.data(), threshold.data(), term_weight.data(),
@@ -298,6 +290,7 @@ class ForestPredictor {
     Out<double> sum(const Rows &x, const Numbers &base, std::size_t first, std::size_t last, int n_threads) const {
         if (base.size() != outputs_) throw std::invalid_argument("base must have one entry an output");
         if (first > last || last > trees_) throw std::invalid_argument("no such trees");
+        if (x.shape(1) < columns_) throw std::invalid_argument("x has fewer columns than the trees use");
         const std::size_t rows = x.shape(0), columns = x.shape(1);
         std::vector<double> out(rows * outputs_);
         for (std::size_t i = 0; i < out.size(); ++i) out[i] = base.data()[i % outputs_];
@@ -317,7 +310,7 @@ class ForestPredictor {
     }
 
   private:
-    std::size_t outputs_, trees_;
+    std::size_t outputs_, trees_, columns_ = 0;
     std::unique_ptr<Predictor> packed_;
 };
 
@@ -327,9 +320,7 @@ NB_MODULE(_core, m) {
     m.doc() = "Native core of planewise: trees of hyperplanes.";
     nb::class_<Table>(m, "Table", "Training rows as float32 columns, with the scale of each column.")
         .def(nb::init<Columns, const Vector<double> &, int>(), "x"_a, "weight"_a, "n_threads"_a)
-        .def_prop_ro("scale", [](const Table &table) { return array(std::vector<double>(table.matrix().scale)); })
-        .def_prop_ro("magnitude",
-                     [](const Table &table) { return array(std::vector<double>(table.matrix().magnitude)); });
+        .def_prop_ro("scale", [](const Table &table) { return array(std::vector<double>(table.matrix().scale)); });
     nb::class_<DrawRound>(m, "DrawRound")
         .def(nb::init<int, double, double>(), "subspace_size"_a, "coef_decay"_a, "rank_decay"_a);
     nb::class_<GrowOptions>(m, "GrowOptions", "How to grow one tree; the estimators' docstrings say what each means.")

@@ -10,6 +10,8 @@ namespace planewise {
 
 namespace {
 
+constexpr double longest_log_step = 0.7;  // a tree at most doubles a rate
+
 // Rows that were not drawn for a tree find their leaf in the columns themselves.
 std::int32_t descend(const Tree &tree, const Matrix &matrix, std::size_t row) {
     for (std::int32_t node = 0;;) {
@@ -95,6 +97,8 @@ void Booster::grow_one(std::size_t output, const double *gradient, const double 
                 if (grown.leaf[row] < 0) grown.leaf[row] = descend(grown.tree, matrix_, row);
         });
     if (options_.objective.renews_leaves()) renew_leaves(grown.leaf, grown.tree);
+    if (options_.objective.loss == Loss::poisson)  // Newton's step on an exponential can overshoot without end
+        for (double &value : grown.tree.value) value = std::clamp(value, -longest_log_step, longest_log_step);
     // Rounded to what prediction will add, so that scores here and there are the same.
     for (double &value : grown.tree.value)
         value = static_cast<double>(static_cast<float>(options_.learning_rate * value));

@@ -85,20 +85,22 @@ class Chooser {
         double rounding = 0;
         for (std::uint32_t t = directions.begin(d); t < directions.end(d); ++t) {
             const auto feature = static_cast<std::size_t>(directions.feature[t]);
-            rounding += std::fabs(static_cast<double>(directions.weight[t])) * matrix.magnitude[feature];
+            rounding += std::fabs(static_cast<double>(directions.weight[t])) *
+                        static_cast<double>(sample.reach(directions.feature[t]));
             may_miss = may_miss || matrix.may_miss[feature];
         }
         const Range range = range_of(values_.data(), n, may_miss);
         const double span = static_cast<double>(range.high) - static_cast<double>(range.low);
         now.missing = range.missing;
-        now.flat = !(span > 64 * 1.1920929e-7 * rounding);
+        // One feature is compared as it is; a sum of several is blurred by rounding.
+        now.flat = !(span > (directions.terms(d) == 1 ? 0.0 : 64 * 1.1920929e-7 * rounding));
         now.splittable = range.missing < n && span < 3e38 && (!now.flat || range.missing > 0);
         bins_.resize((d + 1) * n);
         if (now.splittable) {
             now.low = range.low;
             now.high = range.high;
             put_into_bins(now, d, may_miss);
-            now.cut = best_cut(d, now);
+            now.cut = best_cut(d, now.missing);
         }
         measured_.push_back(now);
     }
@@ -150,9 +152,9 @@ class Chooser {
     void put_into_bins(Measured &now, std::size_t d, bool may_miss) {
         const std::size_t n = rows_.size();
         std::uint8_t *bin = bins_.data() + d * n;
-        if (now.flat) {
+        if (now.flat) {  // all in the last bin: no edge parts them, but edge 0 parts them from the missing ones
             for (std::size_t i = 0; i < n; ++i)
-                bin[i] = static_cast<std::uint8_t>(values_[i] == values_[i] ? 0 : options_.n_bins);
+                bin[i] = static_cast<std::uint8_t>(values_[i] == values_[i] ? options_.n_bins - 1 : options_.n_bins);
             return;
         }
         if (options_.bins == Bins::uniform && options_.exact_edges) {
@@ -227,18 +229,17 @@ class Chooser {
     }
 
     // The best edge of direction d for the cells as they are.
-    Cut best_cut(std::size_t d, const Measured &now) {
+    Cut best_cut(std::size_t d, std::size_t missing) {
         const std::size_t width = channels(), n = rows_.size();
         const auto slots = static_cast<std::size_t>(stride());
         sums_.assign(cells_ * slots * width, 0);
         place_rows(offset_.data(), bins_.data() + d * n, n, slot_.data());
         add_rows(statistics_, rows_.data(), slot_.data(), n, cells_ * slots, sums_.data());
         Cut best;
-        const int last_edge = now.flat ? 0 : options_.n_bins - 1;
-        for (int missing_right = now.flat ? 0 : 1; missing_right >= (now.missing > 0 ? 0 : 1); --missing_right) {
+        for (int missing_right = 1; missing_right >= (missing > 0 ? 0 : 1); --missing_right) {
             left_.assign(cells_ * width, 0);
             // Edge 0, with the missing values alone on the left, counts as well: that a value is missing may say much.
-            for (int b = missing_right; b <= last_edge; ++b) {
+            for (int b = missing_right; b < options_.n_bins; ++b) {
                 Cut cut;
                 std::int64_t moved = 0;
                 const std::size_t added = b == 0 ? slots - 1 : static_cast<std::size_t>(b) - 1;
@@ -293,7 +294,7 @@ class Chooser {
         if (to > from) {
             const float per_width = static_cast<float>(options_.n_bins) / (to - from);
             assign_bins(values_.data(), n, from, per_width, options_.n_bins, now.missing > 0, bin);
-            finer = best_cut(d, now);
+            finer = best_cut(d, now.missing);
         }
         const bool use_finer = finer.edge > 0 && finer.gain >= cut.gain;
         if (use_finer) cut = finer;
@@ -318,7 +319,7 @@ class Chooser {
             Cut best;
             std::size_t winner = 0;
             for (std::size_t d : order_) {
-                const Cut cut = best_cut(d, measured_[d]);
+                const Cut cut = best_cut(d, measured_[d].missing);
                 if (cut.better_than(best)) best = cut, winner = d;
             }
             if (!(best.gain > 1e-10 * std::fabs(statistics_.impurity(total()))) ||

@@ -1,11 +1,13 @@
 // The one-dimensional test of every feature alone, on all rows: the DFT (classes) and the RFT (numbers).
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <vector>
 
 #include "choose.hpp"
+#include "grow.hpp"
 #include "parallel.hpp"
 #include "propose.hpp"
 
@@ -17,14 +19,16 @@ struct FeatureTest {
 };
 
 template <class S>
-FeatureTest test_features(const Matrix &matrix, const S &statistics, ChooseOptions options, Threads &threads) {
+FeatureTest test_features(const Matrix &matrix, const S &statistics, ChooseOptions options, Threads &threads,
+                          const std::function<bool()> &stop) {
     options.exact_edges = true;  // whole numbers lie on edges
     FeatureTest out;
     out.loss.resize(matrix.columns);
     out.threshold.assign(matrix.columns, std::numeric_limits<float>::quiet_NaN());
     std::vector<std::uint32_t> rows(matrix.rows);
     std::iota(rows.begin(), rows.end(), 0u);
-    threads.each(matrix.columns, [&](std::size_t j, int) {
+    threads.each(matrix.columns, [&](std::size_t j, int thread) {
+        if (thread == 0 && stop()) throw Interrupted{};
         Sample sample(matrix);
         sample.draw(rows.data(), rows.size(), rows.size(), 0);
         Chooser<S> chooser(statistics, options);

@@ -55,8 +55,7 @@ class Grower {
         while (!fresh.empty() || !open.empty()) {
             if (stop_()) throw Interrupted{};
             threads_.each(fresh.size(), [&](std::size_t k, int thread) {
-                if (thread == 0 && stop_()) throw Interrupted{};  // the calling thread: it may ask Python
-                search(fresh[k], *desks_[static_cast<std::size_t>(thread)]);
+                search(fresh[k], *desks_[static_cast<std::size_t>(thread)], thread == 0);
             });
             for (std::int32_t id : fresh)
                 if (node(id).planes.size() > 0) open.push_back(id);
@@ -145,7 +144,8 @@ class Grower {
         offered.resize(share);
     }
 
-    void search(std::int32_t id, Desk &desk) {
+    // Only the calling thread may ask whether to stop: the answer may come from Python.
+    void search(std::int32_t id, Desk &desk, bool may_ask) {
         Node &here = node(id);
         if (!may_split(here)) return;
         Random random(options_.seed, static_cast<std::uint64_t>(id));
@@ -154,6 +154,7 @@ class Grower {
         offer(here, random, desk.offered);
         desk.directions.clear();
         for (std::size_t k = 0; k < desk.offered.size(); ++k) {
+            if (may_ask && stop_()) throw Interrupted{};
             Proposer::add_axis(matrix_, desk.offered[k], desk.directions);
             desk.chooser.measure(desk.sample, matrix_, desk.directions, k);
         }
@@ -162,8 +163,10 @@ class Grower {
         Ranking usable;
         for (std::size_t k : desk.order) usable.push_back(desk.offered[k]);
         desk.proposer.draw(usable, options_.draw, random, desk.directions);
-        for (std::size_t d = axes; d < desk.directions.size(); ++d)
+        for (std::size_t d = axes; d < desk.directions.size(); ++d) {
+            if (may_ask && stop_()) throw Interrupted{};
             desk.chooser.measure(desk.sample, matrix_, desk.directions, d);
+        }
         const double grown = static_cast<double>(here.rows()) / static_cast<double>(desk.sample.size());
         desk.chooser.choose(desk.sample, desk.directions, grown, desk.planes);
         here.ranking = std::move(ranking);
@@ -233,7 +236,8 @@ class Grower {
         threads_.each(pieces.size(), [&](std::size_t k, int) {
             Piece &piece = pieces[k];
             if (piece.place.empty()) return;
-            for (std::size_t i = piece.begin; i < piece.end; ++i) spare_[piece.place[code_[i]]++] = rows_[i];
+            const std::size_t kept = piece.place.size() - 1;  // bits of the planes that were kept
+            for (std::size_t i = piece.begin; i < piece.end; ++i) spare_[piece.place[code_[i] & kept]++] = rows_[i];
         });
         threads_.each(pieces.size(), [&](std::size_t k, int) {
             const Piece &piece = pieces[k];
@@ -241,25 +245,50 @@ class Grower {
         });
     }
 
+    // The cells a node's first planes make: sums by code, and the cell each code belongs to.
+    struct Cells {
+        std::vector<std::int64_t> rows, sums;
+        std::vector<int> cell;
+        std::int64_t count = 0;
+        double score = 0;
+    };
+
+    Cells add_up(const Piece *first, const Piece *last, std::size_t planes) const {
+        const std::size_t codes = std::size_t{1} << planes, width = statistics_.channels();
+        Cells out;
+        out.rows.assign(codes, 0);
+        out.sums.assign(codes * width, 0);
+        for (const Piece *piece = first; piece < last; ++piece)
+            for (std::size_t c = 0; c < piece->rows.size(); ++c) {
+                const std::size_t to = c & (codes - 1);
+                out.rows[to] += piece->rows[c];
+                for (std::size_t k = 0; k < width; ++k) out.sums[to * width + k] += piece->sums[c * width + k];
+            }
+        out.cell = merge_small_cells(out.rows, options_.choose.min_samples_leaf);
+        for (std::size_t c = 0; c < codes; ++c) {
+            if (out.cell[c] < 0 || static_cast<std::size_t>(out.cell[c]) == c) continue;
+            for (std::size_t k = 0; k < width; ++k)
+                out.sums[static_cast<std::size_t>(out.cell[c]) * width + k] += out.sums[c * width + k];
+        }
+        for (std::size_t c = 0; c < codes; ++c)
+            if (out.cell[c] == static_cast<int>(c)) ++out.count, out.score += statistics_.score(&out.sums[c * width]);
+        return out;
+    }
+
     // Decides the children of one node from the sums of its pieces, or leaves it a leaf.
     void branch(Piece *first, Piece *last, std::int64_t &leaves, std::vector<std::int32_t> &fresh) {
         const std::int32_t id = first->id;
-        const std::size_t codes = std::size_t{1} << node(id).planes.size(), width = statistics_.channels();
-        std::vector<std::int64_t> rows(codes, 0), sums(codes * width, 0);
-        for (Piece *piece = first; piece < last; ++piece) {
-            for (std::size_t c = 0; c < codes; ++c) rows[c] += piece->rows[c];
-            for (std::size_t c = 0; c < codes * width; ++c) sums[c] += piece->sums[c];
-        }
-        const std::vector<int> cell = merge_small_cells(rows, options_.choose.min_samples_leaf);
-        for (std::size_t c = 0; c < codes; ++c) {
-            if (cell[c] < 0 || static_cast<std::size_t>(cell[c]) == c) continue;
-            for (std::size_t k = 0; k < width; ++k)
-                sums[static_cast<std::size_t>(cell[c]) * width + k] += sums[c * width + k];
-        }
-        std::int64_t children = 0;
-        double gain = -statistics_.score(node(id).sum.data());
-        for (std::size_t c = 0; c < codes; ++c)
-            if (cell[c] == static_cast<int>(c)) ++children, gain += statistics_.score(&sums[c * width]);
+        std::size_t planes = node(id).planes.size();
+        Cells cells = add_up(first, last, planes);
+        // Where leaves run out, the node's first planes may still fit.
+        while (planes > 1 && options_.max_leaf_nodes > 0 && leaves + cells.count - 1 > options_.max_leaf_nodes)
+            cells = add_up(first, last, --planes);
+        node(id).planes.keep(planes);
+        const std::size_t codes = std::size_t{1} << planes, width = statistics_.channels();
+        const std::vector<int> &cell = cells.cell;
+        const std::vector<std::int64_t> &rows = cells.rows, &sums = cells.sums;
+        const std::int64_t children = cells.count;
+        const double gain = cells.score - statistics_.score(node(id).sum.data());
         node(id).gain = gain;
         node(id).chance = chance_gain(node(id), gain, static_cast<double>(children));
         if (!accept(node(id), children, leaves)) {
@@ -300,7 +329,8 @@ class Grower {
         }
         for (Piece *piece = first; piece < last; ++piece) {
             piece->place = next_place;
-            for (std::size_t c = 0; c < codes; ++c) next_place[c] += static_cast<std::size_t>(piece->rows[c]);
+            for (std::size_t c = 0; c < piece->rows.size(); ++c)
+                next_place[c & (codes - 1)] += static_cast<std::size_t>(piece->rows[c]);
         }
         node(id).children = std::move(child);
     }

@@ -1,6 +1,8 @@
 #include "matrix.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "parallel.hpp"
 
@@ -20,20 +22,21 @@ double rounded(double x) {
 
 void Matrix::find_scales(const double *weight, Threads &threads) {
     scale.assign(columns, 0.0);
-    magnitude.assign(columns, 0.0);
     may_miss.assign(columns, 0);
     threads.each(columns, [&](std::size_t j, int) {
         const float *x = column(j);
-        double total = 0, sum = 0, largest = 0;
+        double total = 0, sum = 0;
+        float low = std::numeric_limits<float>::infinity(), high = -low;
         for (std::size_t i = 0; i < rows; ++i) {
             if (x[i] != x[i]) {
                 may_miss[j] = 1;
                 continue;
             }
             const double v = static_cast<double>(x[i]);
+            low = std::min(low, x[i]);
+            high = std::max(high, x[i]);
             total += weight[i];
             sum += weight[i] * v;
-            largest = std::fabs(v) > largest ? std::fabs(v) : largest;
         }
         if (!(total > 0)) return;
         const double mean = sum / total;
@@ -44,8 +47,7 @@ void Matrix::find_scales(const double *weight, Threads &threads) {
             squares += weight[i] * apart * apart;
         }
         const double deviation = std::sqrt(squares / total);
-        magnitude[j] = largest;
-        if (deviation > 10 * 1.1920929e-7 * std::fabs(mean))
+        if (high > low)  // not by the deviation: a weighted mean of equal values may be off by a rounding
             scale[j] = rounded(deviation);
         else if (may_miss[j])
             scale[j] = 1.0;  // one value or none: that it is missing may still say something

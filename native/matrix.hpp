@@ -16,13 +16,12 @@ class Threads;
 struct Matrix {
     const float *values;  // column-major: column j starts at values + j * stride
     std::size_t rows, columns, stride;
-    std::vector<double> scale;      // standard deviation of each column; 0 marks a constant one, of no use
-    std::vector<double> magnitude;  // largest absolute value of each column
-    std::vector<char> may_miss;     // whether a column has missing values
+    std::vector<double> scale;   // standard deviation of each column; 0 marks a constant one, of no use
+    std::vector<char> may_miss;  // whether a column has missing values
 
     const float *column(std::size_t j) const { return values + j * stride; }
 
-    // Fills scale and magnitude from the rows with their weights; missing values do not count.
+    // Fills scale and may_miss from the rows with their weights; missing values do not count.
     void find_scales(const double *weight, Threads &threads);
 };
 

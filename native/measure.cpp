@@ -1,6 +1,7 @@
 #include "measure.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -36,6 +37,8 @@ const float *Sample::column(std::int32_t feature) {
         if (out.size() < rows_.size()) out.resize(rows_.size());
         const float *from = matrix_.column(j);
         for (std::size_t i = 0; i < rows_.size(); ++i) out[i] = from[rows_[i]];
+        const Range range = range_of(out.data(), rows_.size(), matrix_.may_miss[j] != 0);
+        reach_[j] = range.missing < rows_.size() ? std::max(std::fabs(range.low), std::fabs(range.high)) : 0.0f;
     }
     return out.data();
 }

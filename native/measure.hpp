@@ -13,7 +13,8 @@ namespace planewise {
 // The rows by which a node is judged, their columns gathered side by side when first needed.
 class Sample {
   public:
-    explicit Sample(const Matrix &matrix) : matrix_(matrix), columns_(matrix.columns), gathered_(matrix.columns, 0) {}
+    explicit Sample(const Matrix &matrix)
+        : matrix_(matrix), columns_(matrix.columns), reach_(matrix.columns, 0.0f), gathered_(matrix.columns, 0) {}
 
     // Takes every row, or `most` of them, spread evenly over the node in an order whose every prefix is spread too.
     void draw(const std::uint32_t *rows, std::size_t count, std::size_t most, std::uint64_t noise);
@@ -21,11 +22,13 @@ class Sample {
     std::size_t size() const { return rows_.size(); }
     std::uint32_t row(std::size_t i) const { return rows_[i]; }
     const float *column(std::int32_t feature);
+    float reach(std::int32_t feature) const { return reach_[static_cast<std::size_t>(feature)]; }  // largest |value|
 
   private:
     const Matrix &matrix_;
     std::vector<std::uint32_t> rows_;
     std::vector<std::vector<float>> columns_;
+    std::vector<float> reach_;
     std::vector<std::uint32_t> gathered_;  // which draw a column was gathered for
     std::uint32_t turn_ = 0;
 };

@@ -34,7 +34,13 @@ double weighted_quantile(const std::vector<double> &value, const std::vector<dou
 double huber_bound(const double *score, const double *target, const double *weight, std::size_t rows, double alpha) {
     std::vector<double> size(rows);
     for (std::size_t i = 0; i < rows; ++i) size[i] = std::fabs(target[i] - score[i]);
-    return weighted_quantile(size, std::vector<double>(weight, weight + rows), alpha);
+    std::vector<double> counts(weight, weight + rows);
+    const double bound = weighted_quantile(size, counts, alpha);
+    if (bound > 0) return bound;
+    // Most rows fit already: the others decide, or nothing would be learned from them.
+    for (std::size_t i = 0; i < rows; ++i)
+        if (size[i] == 0) counts[i] = 0;
+    return weighted_quantile(size, counts, alpha);
 }
 
 void softmax_derivatives(const double *score, const double *target, const double *weight, std::size_t rows,

@@ -28,6 +28,12 @@ struct Directions {
         coefficient.push_back(a);
         weight.push_back(static_cast<float>(a / scale));
     }
+    void keep(std::size_t count) {  // the first ones
+        start.resize(count + 1);
+        feature.resize(start[count]);
+        coefficient.resize(start[count]);
+        weight.resize(start[count]);
+    }
     void close() { start.push_back(static_cast<std::uint32_t>(feature.size())); }
 };
 

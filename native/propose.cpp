@@ -66,7 +66,7 @@ void Proposer::choose_ranks(std::size_t count, std::size_t available, double ran
         return;
     }
     if (2 * count > available || count > 16 ||
-        rank_decay > 1.0) {  // repeats would be many: largest of -beta*rank + Gumbel noise
+        rank_decay * static_cast<double>(count) > 3.0) {  // repeats would be many: largest of -beta*rank + Gumbel noise
         keys_.resize(available);
         for (std::size_t rank = 0; rank < available; ++rank)
             keys_[rank] = -rank_decay * static_cast<double>(rank) - std::log(-std::log(1.0 - random.uniform()));

@@ -17,6 +17,12 @@ struct NodePlanes {
     std::vector<double> gain;
 
     std::size_t size() const { return threshold.size(); }
+    void keep(std::size_t count) {
+        threshold.resize(count);
+        missing_right.resize(count);
+        gain.resize(count);
+        directions.keep(count);
+    }
 };
 
 // code[i] = sum of 2^k [plane k: row i is on its right side]

@@ -113,7 +113,8 @@ enum class Criterion { entropy, gini };
 class ClassCounts {
   public:
     struct Row {
-        std::int32_t label, weight;
+        std::int64_t weight;
+        std::int32_t label;
     };
 
     ClassCounts(std::size_t classes, Criterion criterion) : classes_(classes), criterion_(criterion) {}
@@ -127,12 +128,13 @@ class ClassCounts {
             whole = whole && weight[i] == std::floor(weight[i]);
         }
         // Whole weights stay as they are: their sums index the table of n ln n.
-        const double to = whole && largest <= 65536.0 ? 1.0 : grid_scale(largest, 30);
+        // Others get a grid so fine that a billionth of the largest still counts, and so coarse that no sum overflows.
+        const double to = whole && largest <= 65536.0 ? 1.0 : grid_scale(total, 61);
         unit_ = 1 / to;
         one_row_ = weight_of_a_row(total, n);
         rows_.resize(n);
         for (std::size_t i = 0; i < n; ++i)
-            rows_[i] = {label[i], static_cast<std::int32_t>(std::lrint(weight[i] * to))};
+            rows_[i] = {static_cast<std::int64_t>(std::llrint(weight[i] * to)), label[i]};
         if (criterion_ == Criterion::entropy && to == 1.0) {
             table_.resize(8193);
             table_[0] = 0;

@@ -35,7 +35,7 @@ WRONG = {
     "bins": (["equal", None], "'uniform' or 'quantile'"),
     "refine_thresholds": ([1, 0, "yes", None], "True or False"),
     "max_rows_per_node": ([15, 0, 1e4], "an integer of 16 or more or None"),
-    "max_features": ([0, -1, 0.5, "sqrt"], "an integer of 1 or more or None"),
+    "max_ranked_features": ([0, -1, 0.5, "sqrt"], "an integer of 1 or more or None"),
     "n_jobs": ([0, 1.0, "all", True], "an integer other than 0"),
     "random_state": ([-1, 2**32, 1.5, "seed", [0, 1]], "an integer from 0 to 4294967295"),
 }
@@ -111,7 +111,9 @@ def test_single_values_repeat_in_every_round():
     assert short.threshold.tolist() == long.threshold.tolist()
 
 
-@pytest.mark.parametrize("name", ["max_depth", "max_leaf_nodes", "max_rows_per_node", "max_features", "subspace_size"])
+@pytest.mark.parametrize(
+    "name", ["max_depth", "max_leaf_nodes", "max_rows_per_node", "max_ranked_features", "subspace_size"]
+)
 def test_an_endless_limit_is_none(name):
     X, y = load_iris(return_X_y=True)
     X, y = X[:90], y[:90]

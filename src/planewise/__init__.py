@@ -1,7 +1,14 @@
 """Small models you can see through, for tables."""
 
-from planewise.slm import DiscriminantFeatureTest, SLMClassifier, SLMRegressor
+from planewise.slm import DiscriminantFeatureTest, SLMBoostClassifier, SLMBoostRegressor, SLMClassifier, SLMRegressor
 
 __version__ = "0.1.0"
 
-__all__ = ["DiscriminantFeatureTest", "SLMClassifier", "SLMRegressor", "__version__"]
+__all__ = [
+    "DiscriminantFeatureTest",
+    "SLMBoostClassifier",
+    "SLMBoostRegressor",
+    "SLMClassifier",
+    "SLMRegressor",
+    "__version__",
+]

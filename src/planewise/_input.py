@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Callable
 from copy import copy
+from numbers import Real
 from typing import Any, Literal, TypeVar, cast
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
@@ -139,10 +140,8 @@ def without_zero_weights(
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """scikit-learn's meaning of ``n_jobs``: None is one, -1 all cores, -2 all but one."""
-    if n_jobs is None:
-        return 1
-    return min(n_jobs, MOST_THREADS) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+    """How many threads ``n_jobs`` means, as joblib reads it: None is one, -1 all cores this process may use."""
+    return min(effective_n_jobs(n_jobs), MOST_THREADS)
 
 
 def is_table(X: Any) -> bool:
@@ -168,11 +167,8 @@ def _column_to_floats(column: nw.Series[Any]) -> NDArray[Any]:
     elif not kind.is_numeric():
         values = column.to_numpy()
         # Plain numbers can hide in a column of objects (ints, floats and None mixed) or a sparse one.
-        if kind in (nw.Object, nw.Unknown):
-            try:
-                return np.array([np.nan if v is None else v for v in values], dtype=np.float32)
-            except (TypeError, ValueError):
-                pass
+        if kind in (nw.Object, nw.Unknown) and all(v is None or isinstance(v, Real) for v in values):
+            return np.array([np.nan if v is None else v for v in values], dtype=np.float32)
         raise ValueError(
             f"Column {column.name!r} holds {kind} values; planewise needs numbers. Encode it first, "
             "for example with sklearn.preprocessing.OrdinalEncoder or OneHotEncoder, or leave it out."

@@ -28,7 +28,7 @@ inline double bell(planewise::Random &random) {
 class Table {
   public:
     Table(std::size_t rows, std::size_t columns)
-        : values_(rows * columns), weight_(rows, 1.0), matrix_{values_.data(), rows, columns, rows, {}, {}, {}} {}
+        : values_(rows * columns), weight_(rows, 1.0), matrix_{values_.data(), rows, columns, rows, {}, {}} {}
     Table(const Table &) = delete;
     Table &operator=(const Table &) = delete;
 

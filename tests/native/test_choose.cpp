@@ -387,7 +387,7 @@ TEST("the feature test finds every feature's best edge, in the feature's own uni
     node.measure_axes();
     const double whole = statistics.impurity(node.chooser.total());
     Threads one(1);
-    const FeatureTest test = test_features(node.matrix, statistics, options, one);
+    const FeatureTest test = test_features(node.matrix, statistics, options, one, [] { return false; });
     for (std::size_t j = 0; j < 5; ++j) {
         if (j == 3) {
             CHECK(test.loss[j] == whole && test.threshold[j] != test.threshold[j]);
@@ -404,7 +404,7 @@ TEST("the feature test finds every feature's best edge, in the feature's own uni
     }
     for (int count : {2, 5}) {
         Threads threads(count);
-        const FeatureTest again = test_features(node.matrix, statistics, options, threads);
+        const FeatureTest again = test_features(node.matrix, statistics, options, threads, [] { return false; });
         CHECK(tables::same_bytes(test.loss, again.loss) && tables::same_bytes(test.threshold, again.threshold));
     }
 }
@@ -420,7 +420,7 @@ TEST("the feature test of classes: a perfect feature has no loss left, noise kee
     const ClassCounts statistics = classes_of(label, 2);
     Threads threads(2);
     const Matrix &matrix = table.matrix();
-    const FeatureTest test = test_features(matrix, statistics, {}, threads);
+    const FeatureTest test = test_features(matrix, statistics, {}, threads, [] { return false; });
     const double whole = 300 * std::log(2.0);
     CHECK(close(test.loss[1], 0, 1e-9) && test.threshold[1] > -3 && test.threshold[1] <= 97);
     CHECK(test.loss[0] > 0.9 * whole && test.loss[2] > 0.9 * whole && test.loss[0] <= whole);

@@ -67,7 +67,7 @@ TEST("a sample of a small node is all its rows in their order") {
 }
 
 TEST("a sample takes one row of every stratum") {
-    const Matrix matrix{nullptr, 0, 0, 0, {}, {}, {}};
+    const Matrix matrix{nullptr, 0, 0, 0, {}, {}};
     Sample sample(matrix);
     for (std::size_t count : {2u, 17u, 100u, 1000u, 12345u})
         for (std::size_t most : {1u, 2u, 3u, 6u, 9u, 16u, 30u, 64u, 99u, 210u, 999u, 4096u}) {
@@ -87,7 +87,7 @@ TEST("a sample takes one row of every stratum") {
 }
 
 TEST("every prefix of a sample is spread over the node") {
-    const Matrix matrix{nullptr, 0, 0, 0, {}, {}, {}};
+    const Matrix matrix{nullptr, 0, 0, 0, {}, {}};
     Sample sample(matrix);
     for (std::size_t most : {64u, 256u, 1000u, 4096u}) {
         const std::size_t count = 10 * most;
@@ -108,7 +108,7 @@ TEST("every prefix of a sample is spread over the node") {
 }
 
 TEST("other noise takes other rows, the same noise the same") {
-    const Matrix matrix{nullptr, 0, 0, 0, {}, {}, {}};
+    const Matrix matrix{nullptr, 0, 0, 0, {}, {}};
     Sample one(matrix), other(matrix);
     const auto rows = some_rows(5000);
     one.draw(rows.data(), rows.size(), 100, 1);

@@ -57,7 +57,6 @@ class ReferenceTree:
             self.target = y[:, None]
             self.statistics = SquareStatistics(y - np.average(y, weights=self.weight), self.weight)
         self.scale = [column_scale(x, self.weight) for x in self.X.T]
-        self.magnitude = [float(np.abs(x[~np.isnan(x)]).max(initial=0)) for x in self.X.T]
         self.seed = check_random_state(estimator.random_state).randint(2**31 - 1)
         self.grow()
         self.prune()
@@ -96,13 +95,13 @@ class ReferenceTree:
     def chance(self, whole, gain, n_cells):
         """What the best of all cuts a node may try gains by chance: the largest of so many chi-squares."""
         e = self.estimator
-        n_features = min(sum(scale > 0 for scale in self.scale), e.max_features or math.inf)
+        n_features = min(sum(scale > 0 for scale in self.scale), e.max_ranked_features or math.inf)
         n_cuts = (n_features + e.n_projections * len(draw_rounds(e))) * (e.n_bins - 1)
         luck = self.statistics.degrees_of_freedom(whole) + 2 * math.log(max(1, n_cuts))
         return luck * self.statistics.chance(whole, gain, n_cells)
 
     def search(self, k):
-        node, share = self.nodes[k], self.estimator.max_features
+        node, share = self.nodes[k], self.estimator.max_ranked_features
         random = Random(self.seed, k)
         random.next()  # for the sample of a large node
         offered = list(node.ranking)
@@ -112,7 +111,7 @@ class ReferenceTree:
                 offered[i], offered[j] = offered[j], offered[i]
             del offered[share:]
         X, parts = self.X[node.rows], self.statistics.parts[node.rows]
-        search = Search(self.estimator, self.statistics, self.scale, self.magnitude, X, parts)
+        search = Search(self.estimator, self.statistics, self.scale, X, parts)
         axes = [search.measure([(feature, 1)]) for feature in offered]
         usable = [c for c in axes if c.edges is not None]
         ranked = [c.direction.features[0] for c in sorted(usable, key=lambda c: -c.cut.gain)]
@@ -124,20 +123,25 @@ class ReferenceTree:
     def branch(self, k):
         """Makes a node's filled cells its children, or drops its planes if that is no gain."""
         node, e = self.nodes[k], self.estimator
-        codes = sum(plane.is_right(self.X[node.rows]) << j for j, plane in enumerate(node.planes))
-        rows = [node.rows[codes == code] for code in range(2 ** len(node.planes))]
-        home = merge_small_cells([len(each) for each in rows], e.min_samples_leaf)
-        filled = sorted({cell for cell in home if cell is not None})
+        n_leaves = sum(not each.children for each in self.nodes) - 1
+        while True:
+            codes = sum(plane.is_right(self.X[node.rows]) << j for j, plane in enumerate(node.planes))
+            rows = [node.rows[codes == code] for code in range(2 ** len(node.planes))]
+            home = merge_small_cells([len(each) for each in rows], e.min_samples_leaf)
+            filled = sorted({cell for cell in home if cell is not None})
+            fits = n_leaves + len(filled) <= (e.max_leaf_nodes or math.inf)
+            if fits or len(node.planes) == 1:
+                break
+            node.planes.pop()  # where leaves run out, the first planes may still fit
         rows = [np.concatenate([rows[code] for code, to in enumerate(home) if to == cell]) for cell in filled]
         children = [Node(each, k, node.depth + 1, node.ranking) for each in rows]
         score, whole = self.statistics.score, self.total(node)
         gain = plain_sum([-score(whole), *(score(self.total(child)) for child in children)])
-        n_leaves = sum(not each.children for each in self.nodes) + len(filled) - 1
         if (
             len(filled) < 2
             or not gain > 1e-10 * self.statistics.impurity(whole)
             or gain < e.min_impurity_decrease * self.statistics.weight(self.total(self.nodes[0]))
-            or n_leaves > (e.max_leaf_nodes or math.inf)
+            or not fits
         ):
             node.planes = []
             return []

@@ -46,7 +46,7 @@ class ClassStatistics:
 
     def __init__(self, label, weight, n_classes, gini):
         whole = (weight == np.floor(weight)).all() and weight.max() <= 65536
-        scale = 1.0 if whole else grid_scale(weight)
+        scale = 1.0 if whole else grid_scale(weight.sum(), 61)
         self.unit, self.gini = 1 / scale, gini
         by_class = np.eye(n_classes, dtype=np.int64)[label] * to_grid(weight, scale)[:, None]
         self.parts = np.column_stack([by_class, np.ones_like(label)])
@@ -104,10 +104,10 @@ class SquareStatistics:
         return max(0.0, self.impurity(sums) - gain) / left if left > 0 else 0.0
 
 
-def grid_scale(values):
-    """The power of two that brings the largest value to at most 2^30."""
+def grid_scale(values, bits=30):
+    """The power of two that brings the largest value to at most 2^bits."""
     largest = np.abs(values).max()
-    return 2.0 ** min(30 - math.frexp(largest)[1], 1000) if largest > 0 else 1.0
+    return 2.0 ** min(bits - math.frexp(largest)[1], 1000) if largest > 0 else 1.0
 
 
 def to_grid(values, scale):
@@ -151,10 +151,10 @@ def column_scale(x, weight):
     if not present.any():
         return 0.0
     x, weight = x[present].astype(np.float64), weight[present]
+    if x.min() == x.max():
+        return 0.0 if present.all() else 1.0  # that it is missing may still say something
     mean = np.average(x, weights=weight)
     deviation = math.sqrt(np.average((x - mean) ** 2, weights=weight))
-    if deviation <= 10 * EPSILON * abs(mean):
-        return 0.0 if present.all() else 1.0  # that it is missing may still say something
     mantissa, exponent = math.frexp(deviation)
     return math.ldexp(round(mantissa * 2**12), exponent - 12)
 
@@ -163,7 +163,7 @@ def draw_ranks(count, available, decay, random):
     """`count` of the ranks 0 .. available - 1, no two alike, each next one with P ~ exp(-decay * rank)."""
     if count >= available:
         return list(range(available))
-    if 2 * count > available or count > 16 or decay > 1:  # the largest of -decay * rank + Gumbel noise
+    if 2 * count > available or count > 16 or decay * count > 3:  # the largest of -decay * rank + Gumbel noise
         noise = [-math.log(-math.log(1 - random.uniform())) for _ in range(available)]
         return sorted(range(available), key=lambda rank: decay * rank - noise[rank])[:count]
     ranks = []
@@ -228,7 +228,6 @@ class Candidate(NamedTuple):
     edges: np.ndarray | None = None  # n_bins + 1 with the ends of the range; None: unsplittable
     bins: np.ndarray | None = None  # of the node's rows; n_bins where the value is missing
     cut: Cut = Cut()  # the best one for the whole node
-    flat: bool = False  # one value only: the missing ones can be split off, nothing else
 
 
 class Plane(NamedTuple):
@@ -245,9 +244,9 @@ class Plane(NamedTuple):
 class Search:
     """Finds the planes of the node with the rows X, whose statistics are `parts`."""
 
-    def __init__(self, estimator, statistics, scale, magnitude, X, parts):
+    def __init__(self, estimator, statistics, scale, X, parts):
         self.estimator, self.statistics, self.n_bins = estimator, statistics, estimator.n_bins
-        self.scale, self.magnitude, self.X, self.parts = scale, magnitude, X, parts
+        self.scale, self.X, self.parts = scale, X, parts
         self.least_gain = 1e-10 * statistics.impurity(parts.sum(axis=0))
         self.planes, self.cells = [], np.zeros(len(X), dtype=int)
 
@@ -257,15 +256,17 @@ class Search:
         direction = Direction(features, coefficients, [F(a / self.scale[feature]) for feature, a in terms])
         values = direction.project(self.X)
         present = values[~np.isnan(values)]
-        size = sum(abs(a / self.scale[feature]) * self.magnitude[feature] for feature, a in terms)
-        if not len(present):
+        span = float(present.max()) - float(present.min()) if len(present) else np.inf
+        rounding = 0.0  # one feature alone is compared as it is
+        if len(terms) > 1:
+            reach = np.nan_to_num(np.abs(self.X[:, features])).max(axis=0).tolist()
+            rounding = 64 * EPSILON * sum(abs(float(w)) * r for w, r in zip(direction.weights, reach, strict=True))
+        if span >= 3e38 or (span <= rounding and len(present) == len(values)):
             return Candidate(direction, values)
-        if not 64 * EPSILON * size < float(present.max()) - float(present.min()) < 3e38:
-            if len(present) == len(values):
-                return Candidate(direction, values)
-            bins = np.where(np.isnan(values), self.n_bins, 0)
-            return Candidate(direction, values, np.array([]), bins, self.best_cut(bins, flat=True), flat=True)
-        edges, bins = self.binned(values, present.min(), present.max())
+        if span > rounding:
+            edges, bins = self.binned(values, present.min(), present.max())
+        else:  # one value only: the missing ones can be split off at edge 0, nothing else
+            edges, bins = present[:1], np.where(np.isnan(values), self.n_bins, self.n_bins - 1)
         return Candidate(direction, values, edges, bins, self.best_cut(bins))
 
     def binned(self, values, low, high):
@@ -285,20 +286,19 @@ class Search:
             place = np.clip((values - low) * per_width, 0, self.n_bins - 1)
         return np.where(np.isnan(values), self.n_bins, place).astype(int)
 
-    def best_cut(self, bins, flat=False):
-        """The edge at which cutting every cell so far gains most; only edge 0 for a flat candidate."""
+    def best_cut(self, bins):
+        """The edge at which cutting every cell so far gains most."""
         sums = np.zeros((self.cells.max() + 1, self.n_bins + 1, self.parts.shape[1]), dtype=np.int64)
         np.add.at(sums, (self.cells, bins), self.parts)
         whole, missing = sums.sum(axis=1, keepdims=True), sums[:, -1:]
         below = (np.cumsum(sums, axis=1) - sums)[:, :-1]  # all bins below an edge: none for edge 0
         best = Cut()
-        sides = (False,) if flat else (True, False) if missing.any() else (True,)
-        for missing_right in sides:
+        for missing_right in (True, False) if missing.any() else (True,):
             left = below if missing_right else below + missing
             gains = plain_sum(self.gain(left, whole))
             weight_left, weight = (plain_sum(self.statistics.weight(each)) for each in (left, whole))
             balance = np.minimum(weight_left, weight - weight_left)
-            for edge in np.flatnonzero(gains[:1] > 0 if flat else gains > 0).tolist():
+            for edge in np.flatnonzero(gains > 0).tolist():
                 cut = Cut(gains[edge], balance[edge], edge, missing_right)
                 best = cut if cut.merit > best.merit else best
         return best
@@ -326,7 +326,7 @@ class Search:
     def add_jointly(self, good):
         """What gains most on the cells so far."""
         while len(self.planes) < self.estimator.max_planes:
-            cut, best = max(((self.best_cut(c.bins, c.flat), c) for c in good), key=lambda pair: pair[0].merit)
+            cut, best = max(((self.best_cut(c.bins), c) for c in good), key=lambda pair: pair[0].merit)
             if not cut.gain > self.least_gain:
                 return
             self.add(best, cut)

@@ -150,7 +150,7 @@ def test_a_feature_that_cannot_split_has_the_loss_of_not_splitting():
     test = DiscriminantFeatureTest().fit(X, y)
     assert_allclose(test.scores_[[0, 2]], np.log(3))
     assert_array_equal(np.isnan(test.thresholds_), [True, False, True])
-    assert_array_equal(test.ranking_, [1, 0, 2])
+    assert_array_equal(test.order_, [1, 0, 2])
 
 
 def test_one_class_leaves_nothing_to_separate():
@@ -166,8 +166,8 @@ def test_keeps_the_best_features_as_many_as_wanted(wanted, kept):
     X, y = load_breast_cancer(return_X_y=True)
     test = DiscriminantFeatureTest(n_features_to_select=wanted).fit(X, y)
     assert test.n_features_ == test.support_.sum() == kept
-    assert_array_equal(np.sort(test.ranking_[:kept]), test.get_support(indices=True))
-    assert_array_equal(test.ranking_, np.argsort(test.scores_, kind="stable"))
+    assert_array_equal(np.sort(test.order_[:kept]), test.get_support(indices=True))
+    assert_array_equal(test.order_, np.argsort(test.scores_, kind="stable"))
     assert_array_equal(test.transform(X), X[:, test.support_])
 
 

@@ -70,7 +70,7 @@ def growth(**fixed):
         "max_leaf_nodes": [None, None, 5],
         "noise_margin": [0.0, 0.0, 0.5],
         "smoothing": [0.0, 4.0],
-        "max_features": [None, 2],
+        "max_ranked_features": [None, 2],
         "random_state": range(100),
     }
     free = {name: st.sampled_from(values) for name, values in choices.items() if name not in fixed}
@@ -224,9 +224,16 @@ def test_neither_unit_nor_origin_of_a_feature_matters(table, parameters, data):
 
 
 @law
-@given(tables(), growth(), st.floats(-1e6, 1e6, width=32))
+@given(tables(weights=("none", "whole")), growth(), st.floats(-1e6, 1e6, width=32))
 def test_a_column_that_never_varies_changes_nothing(table, parameters, constant):
     wider = table._replace(X=np.column_stack([table.X, np.full(len(table.X), constant)]))
+    assert_same(fitted(table, parameters), fitted(wider, parameters))
+
+
+@law
+@given(tables(weights=("real",), targets=("classes",)), growth(noise_margin=0.3))
+def test_a_column_that_never_varies_changes_nothing_whatever_the_weights(table, parameters):
+    wider = table._replace(X=np.column_stack([table.X, np.full((len(table.X), 4), 0.1)]))
     assert_same(fitted(table, parameters), fitted(wider, parameters))
 
 
@@ -291,7 +298,7 @@ def test_a_shallow_tree_is_the_top_of_a_deeper_one(table, parameters, depth):
 
 
 @law
-@given(tables(), growth(max_planes=1, max_depth=1, refine_thresholds=False, max_features=None))
+@given(tables(), growth(max_planes=1, max_depth=1, refine_thresholds=False, max_ranked_features=None))
 def test_oblique_candidates_never_make_the_best_cut_worse(table, parameters):
     """On bin edges, as the candidates are compared; only a refined threshold may then overtake."""
     options = {"noise_margin": 0.0, "max_leaf_nodes": None}

@@ -86,6 +86,20 @@ def informative_gaps():
     return X, y
 
 
+def twins():
+    """Two halves that are alike, four classes."""
+    half, x = np.repeat([0.0, 1.0], 20), np.tile(np.arange(20.0), 2)
+    return np.column_stack([half, x]), (2 * half + (x >= 10)).astype(int)
+
+
+def nothing_but_gaps():
+    """The same, where all values that are there are alike."""
+    X, y = informative_gaps()
+    X[~np.isnan(X)] = 7.0
+    X[::7, 1] = np.nan
+    return X, y
+
+
 CLASSES = {
     "iris": lambda: load_iris(return_X_y=True),
     "wine": lambda: load_wine(return_X_y=True),
@@ -97,6 +111,8 @@ CLASSES = {
     "barely_varying": barely_varying,
     "neighbours": neighbours,
     "informative_gaps": informative_gaps,
+    "nothing_but_gaps": nothing_but_gaps,
+    "twins": twins,
 }
 NUMBERS = {"diabetes": lambda: load_diabetes(return_X_y=True), "friedman": friedman, "steps": steps}
 
@@ -200,8 +216,8 @@ GROWTH = {
     "rounds": {"subspace_size": [2, 3, 4], "coef_decay": [0.0, 0.2, 0.4], "rank_decay": [0.1, 0.0, 1.5]},
     "rounds_of_a_shared_subspace": {"subspace": "node", "subspace_size": [2, 4], "max_coef": 3},
     "a_round_without_obliques": {"subspace_size": [1, 2]},
-    "few_features_a_node": {"max_features": 2},
-    "odd_share_of_features": {"max_features": 3, "subspace_size": 3},
+    "few_features_a_node": {"max_ranked_features": 2},
+    "odd_share_of_features": {"max_ranked_features": 3, "subspace_size": 3},
     "large_leaves": {"min_samples_leaf": 10, "max_planes": 3},
     "large_leaves_by_cosine": {"min_samples_leaf": 10, "max_planes": 3, "plane_choice": "cosine"},
     "leaves_of_one_row": {"min_samples_leaf": 1},
@@ -215,6 +231,7 @@ GROWTH = {
     "pruned_a_little": {"noise_margin": 0.2},
     "pruned": {"noise_margin": 1.0},
     "pruned_to_the_root": {"noise_margin": 1000.0},
+    "pruned_after_many_rounds": {"noise_margin": 0.6, "n_projections": 5, "subspace_size": [2] * 9},
     "pruned_best_first": {"noise_margin": 0.5, "max_leaf_nodes": 8},
     "smoothed": {"smoothing": 50.0},
     "plain_means": {"smoothing": 0.0},
@@ -253,9 +270,11 @@ def test_missing_values_go_where_the_reference_sends_them(data, bins, refine, mi
     assert_same_tree(data, missing=missing, bins=bins, refine_thresholds=refine, min_samples_leaf=1)
 
 
-def test_missing_values_can_be_split_off_alone():
-    stump = assert_same_tree("informative_gaps", max_planes=1, max_depth=1, smoothing=0.0)
-    X, _ = informative_gaps()
+@pytest.mark.parametrize("data", ["informative_gaps", "nothing_but_gaps"])
+@pytest.mark.parametrize("bins", ["uniform", "quantile"])
+def test_missing_values_can_be_split_off_alone(data, bins):
+    stump = assert_same_tree(data, bins=bins, max_planes=1, max_depth=1)
+    X, _ = CLASSES[data]()
     leaf = stump.apply(X)
     assert set(leaf[np.isnan(X[:, 0])]).isdisjoint(leaf[~np.isnan(X[:, 0])])
 
@@ -268,13 +287,20 @@ def test_values_far_beyond_narrow_quantile_bins_stay_on_their_side(missing):
         assert stump.score(*heavy_tail()) == 1.0
 
 
+def test_of_two_equal_gains_the_older_node_is_split_first():
+    tree = assert_same_tree("twins", max_leaf_nodes=3, max_planes=1, n_projections=0).tree_
+    assert_array_equal(tree.is_leaf, [False, False, True, True, True])
+
+
 def test_thresholds_between_adjacent_numbers_are_those_of_the_reference():
     assert_same_tree("neighbours", bins="quantile", n_bins=255, min_samples_leaf=1, max_planes=1)
 
 
-def test_columns_that_vary_no_more_than_rounding_are_left_alone():
-    tree = assert_same_tree("barely_varying", min_samples_leaf=1, n_projections=0).tree_
-    assert set(tree.term_feature) == {1}
+def test_features_are_not_combined_where_rounding_could_fake_a_difference():
+    """Alone, a feature is compared as it is, however little it varies."""
+    tree = assert_same_tree("barely_varying", min_samples_leaf=1, n_projections=30).tree_
+    assert (np.diff(tree.term_start) == 1).all()
+    assert set(tree.term_feature) == {0, 1, 2}
 
 
 @pytest.mark.parametrize("n_rows", [255, 256, 257, 512, 513, 600])
@@ -314,7 +340,7 @@ def any_parameters(seed):
         "min_samples_leaf": one_of(1, 2, 7),
         "max_depth": one_of(None, None, 3),
         "max_leaf_nodes": one_of(None, None, 5, 9),
-        "max_features": one_of(None, None, 2, 3),
+        "max_ranked_features": one_of(None, None, 2, 3),
         "noise_margin": one_of(0.0, 0.0, 0.3, 0.75),
         "smoothing": one_of(0.0, 4.0),
         "random_state": int(rng.integers(1000)),

@@ -135,10 +135,15 @@ def test_size_as_the_paper_counts_it_is_planes_times_terms_and_a_threshold(cance
     assert np.diff(model.tree_.term_start).max() <= terms
 
 
-def test_stored_numbers_are_weights_thresholds_and_leaf_values(cancer):
+def test_stored_numbers_are_weights_thresholds_and_the_values_rows_can_get(cancer):
     X, y, model = cancer
     tree = model.tree_
-    assert model.n_stored_numbers_ == len(tree.term_weight) + len(tree.threshold) + 2 * model.get_n_leaves()
+    ends = {
+        node
+        for node in range(tree.n_nodes)
+        if node in tree.children[tree.child_start[node] : tree.child_start[node + 1]]  # a leaf, or an empty cell
+    }
+    assert model.n_stored_numbers_ == len(tree.term_weight) + len(tree.threshold) + 2 * len(ends)
     assert (tree.term_weight != 0).all()
     assert model.n_bytes_ >= 4 * model.n_stored_numbers_
     stump = clone(model).set_params(max_depth=1).fit(X, y)
@@ -592,3 +597,42 @@ def test_an_interrupt_ends_a_long_fit_and_leaves_no_tree(n_jobs):
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
     assert done.stderr == ""
     assert done.stdout.splitlines() == ["interrupted False False", "(1,)"]
+
+
+# ------------------------------------------------------------------------------- data that used to be hard
+@pytest.mark.parametrize("sentinel", [1e6, -9.9e7, 1e30])
+def test_a_sentinel_among_the_values_does_not_hide_the_others(sentinel):
+    x = np.random.default_rng(0).uniform(size=2000)
+    y = (x > 0.5).astype(int)
+    X = x[:, None].copy()
+    X[:20] = sentinel
+    assert SLMClassifier(random_state=0).fit(X, y).score(X, y) > 0.98
+
+
+def test_a_large_offset_leaves_what_float32_can_still_tell_apart():
+    X, y = load_iris(return_X_y=True)
+    assert SLMClassifier(random_state=0).fit(X + 1e6, y).score(X + 1e6, y) > 0.9
+
+
+def test_a_constant_column_with_gaps_is_split_at_its_gaps():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    X = np.column_stack([np.where(y == 1, np.nan, 3.0), rng.normal(size=400)])
+    assert SLMClassifier(random_state=0).fit(X, y).score(X, y) == 1.0
+
+
+@pytest.mark.parametrize("max_planes", [1, 2, 3])
+@pytest.mark.parametrize("max_leaf_nodes", [2, 3, 5])
+def test_few_leaves_are_better_than_none(max_leaf_nodes, max_planes):
+    X, y = load_breast_cancer(return_X_y=True)
+    model = SLMClassifier(max_leaf_nodes=max_leaf_nodes, max_planes=max_planes, random_state=0).fit(X, y)
+    assert 2 <= model.get_n_leaves() <= max_leaf_nodes
+    assert model.score(X, y) > 0.85
+
+
+def test_one_very_heavy_row_does_not_erase_the_others():
+    x = np.random.default_rng(0).uniform(-3, 3, size=(2000, 1))
+    y = (np.sin(2 * x[:, 0]) > 0).astype(int)
+    weight = np.ones(2000)
+    weight[0] = 1e9
+    assert SLMClassifier(random_state=0).fit(x, y, sample_weight=weight).score(x, y) > 0.9

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import inf
 from os import PathLike
 from typing import Any, Self
 
@@ -24,7 +25,7 @@ from planewise._input import (
     training_columns,
     without_zero_weights,
 )
-from planewise._params import boolean, check_parameters, integer, real
+from planewise._params import Limit, boolean, check_parameters, class_weights, integer, real
 from planewise._progress import Progress
 from planewise.slm._boost_checkpoint import Checkpoint, fingerprint
 from planewise.slm._documentation import document_growth
@@ -50,6 +51,12 @@ BOOST_LIMITS = GROWTH_LIMITS | {
     "warm_start": boolean(),
     "checkpoint_every": integer(1),
     "verbose": integer(0),
+    "base_score": Limit(lambda value: value is None or real(-inf).allows(value), "a finite number or None"),
+    "callbacks": Limit(
+        lambda value: value is None or (isinstance(value, Sequence) and all(callable(each) for each in value)),
+        "a list of functions (round, losses) -> whether to stop, or None",
+    ),
+    "checkpoint": Limit(lambda value: value is None or isinstance(value, (str, PathLike)), "a path or None"),
 }
 
 
@@ -60,12 +67,12 @@ class _SLMBoost(BaseEstimator):
     base_score_: NDArray[np.float64]
     n_features_in_: int
     _seed: int
+    _loss: RawLoss
 
     def __init__(
         self,
         *,
         loss: LossLike = "auto",
-        alpha: float = 0.9,
         n_estimators: int = 100,
         learning_rate: float = 0.1,
         max_depth: int | None = 3,
@@ -92,7 +99,7 @@ class _SLMBoost(BaseEstimator):
         bins: str = "uniform",
         refine_thresholds: bool = True,
         max_rows_per_node: int | None = 1024,
-        max_features: int | None = None,
+        max_ranked_features: int | None = None,
         base_score: float | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -107,7 +114,6 @@ class _SLMBoost(BaseEstimator):
         random_state: Any = None,
     ) -> None:
         self.loss = loss
-        self.alpha = alpha
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.max_depth = max_depth
@@ -134,7 +140,7 @@ class _SLMBoost(BaseEstimator):
         self.bins = bins
         self.refine_thresholds = refine_thresholds
         self.max_rows_per_node = max_rows_per_node
-        self.max_features = max_features
+        self.max_ranked_features = max_ranked_features
         self.base_score = base_score
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
@@ -153,6 +159,19 @@ class _SLMBoost(BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
+    def _goes_on(self) -> bool:
+        return bool(self.warm_start) and hasattr(self, "forest_")
+
+    def _columns(self, X: Any) -> NDArray[np.float32]:
+        """The training columns: those of the earlier fit when going on from it."""
+        before = self.n_features_in_ if self._goes_on() else None
+        columns = training_columns(self, X)
+        if before not in (None, columns.shape[1]):
+            raise ValueError(
+                f"X has {columns.shape[1]} features, but warm_start=True goes on from a fit on {before} features."
+            )
+        return columns
+
     def _set_aside(
         self,
         columns: NDArray[np.float32],
@@ -166,15 +185,15 @@ class _SLMBoost(BaseEstimator):
         """The rows to learn from, and those to watch: given ones, or a share of the rows when stopping early."""
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val go together: give both or neither.")
+        if callable(self.loss) and (self.early_stopping or X_val is not None):
+            raise ValueError(
+                "early_stopping=True, X_val and y_val need a built-in loss: one of your own has no value to watch."
+            )
         if X_val is not None:
             rows = np.asfortranarray(prediction_rows(self, X_val))
             return columns, target, weight, (rows, read_target(y_val, rows), np.ones(len(rows)))
         if not self.early_stopping:
             return columns, target, weight, None
-        if callable(self.loss):
-            raise ValueError(
-                "early_stopping=True needs a built-in loss: there is no value to watch for one of your own."
-            )
         learn, watch = train_test_split(
             np.arange(len(target)),
             test_size=self.validation_fraction,
@@ -196,7 +215,9 @@ class _SLMBoost(BaseEstimator):
     ) -> None:
         """Grow the rounds that are missing, then make them this estimator's; nothing changes before the end."""
         threads = thread_count(self.n_jobs)
-        going_on = self.warm_start and hasattr(self, "forest_")
+        going_on = self._goes_on()
+        if going_on and self._loss.core != loss.core:
+            raise ValueError("warm_start=True goes on with the loss and the kind of target of the earlier fit.")
         seed = self._seed if going_on else int(check_random_state(self.random_state).randint(2**31 - 1))
         if going_on:
             base, before = self.base_score_, self.forest_
@@ -205,9 +226,10 @@ class _SLMBoost(BaseEstimator):
             base = start if self.base_score is None else np.full(loss.n_outputs, float(self.base_score))
             before = None
         history: dict[str, list[float]] = {"train": [], "validation": []}
-        checkpoint = self._open_checkpoint(columns, target, weight)
+        checkpoint = self._open_checkpoint(columns, target, weight, *(watched or ()))
         if checkpoint is not None and (found := checkpoint.read()) is not None:
-            before, history = found
+            before = found[0].head(min(found[0].n_trees, self.n_estimators * loss.n_outputs))
+            history = {name: values[: self.n_estimators] for name, values in found[1].items()}
         rounds_before = before.n_trees // loss.n_outputs if before is not None else 0
         if going_on and self.n_estimators < rounds_before:
             raise ValueError(
@@ -267,6 +289,7 @@ class _SLMBoost(BaseEstimator):
     ) -> int | None:
         """Round by round where somebody looks on, else all at once; returns the best round when watching."""
         left = self.n_estimators - rounds_before
+        unwatched = rounds_before - len(history["validation"])  # rounds of an earlier fit that this one goes on from
         looked_at = watched is not None or self.verbose or self.callbacks or checkpoint or loss.own is not None
         if not looked_at:
             boosting.rounds(left)
@@ -291,9 +314,10 @@ class _SLMBoost(BaseEstimator):
                 # All callbacks hear of the round, even when an earlier one asks to stop.
                 if any([callback(number, now) for callback in self.callbacks or ()]):
                     break
-        if watched is None:
+        losses = history["validation"]
+        if watched is None or not losses:
             return None
-        return int(np.argmin(history["validation"])) + 1
+        return unwatched + int(np.argmin(losses)) + 1
 
     def _is_past_best(self, losses: list[float]) -> bool:
         """Whether the last `n_iter_no_change` rounds brought nothing better (by more than `tol`)."""
@@ -317,6 +341,7 @@ class _SLMBoost(BaseEstimator):
                 "checkpoint= needs a whole number as random_state: a resumed fit must draw the same again."
             )
         silent = {"n_estimators", "verbose", "n_jobs", "checkpoint", "checkpoint_every", "callbacks", "warm_start"}
+        silent.add("class_weight")  # is in the weights, and its keys need not be anything JSON knows
         params = {name: value for name, value in self.get_params().items() if name not in silent}
         return Checkpoint(self.checkpoint, fingerprint(params, *arrays))
 
@@ -349,45 +374,40 @@ class _SLMBoost(BaseEstimator):
 
 @document_growth
 class SLMBoostRegressor(RegressorMixin, _SLMBoost):
-    """Gradient boosting with trees of hyperplanes, for numbers."""
+    """Gradient boosting with trees of hyperplanes, for numbers.
 
-    @all_or_nothing
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        X_val: Any = None,
-        y_val: ArrayLike | None = None,
-    ) -> Self:
-        """Grow the rounds."""
-        check_parameters(self, BOOST_LIMITS)
-        columns = training_columns(self, X)
-        target = real_targets(self, y, columns)
-        weight = row_weights(sample_weight, columns)
-        columns, target, weight = without_zero_weights(columns, target, weight)
-        loss = regression_loss(self.loss, self.alpha, target)
-        columns, target, weight, watched = self._set_aside(
-            columns, target, weight, X_val, y_val, lambda y, rows: real_targets(self, y, rows), stratified=False
-        )
-        self._boost(columns, target, weight, loss, watched)
-        return self
+    Second order, as in XGBoost: each round grows a tree on the gradient and Hessian of the loss. Its trees are those of
+    `SLMRegressor`: nodes with several oblique planes, wide and shallow.
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """The predicted number of each row."""
-        raw = self._raw(X)[:, 0]
-        return np.exp(raw) if self._loss.core == "poisson" else raw
+    Parameters
+    ----------
+    loss : {"squared_error", "absolute_error", "huber", "quantile", "poisson"} or callable, default="auto"
+        What to lower; "auto" is the squared error. A callable gets the targets and the raw scores and returns the
+        gradient and the Hessian of the loss in the scores.
+    alpha : float, default=<alpha>
+        The level of the "quantile" loss; for "huber", the share of residuals that count squared.
+    {boost_parameters}
+    {growth_parameters}
+    {closing_parameters}
 
-    def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        """Predictions after each round."""
-        for raw in self._staged_raw(X):
-            yield np.exp(raw[:, 0]) if self._loss.core == "poisson" else raw[:, 0]
+    Attributes
+    ----------
+    {boost_attributes}
 
+    See Also
+    --------
+    SLMBoostClassifier : The same for classes.
+    SLMRegressor : One tree.
 
-@document_growth
-class SLMBoostClassifier(ClassifierMixin, _SLMBoost):
-    """Gradient boosting with trees of hyperplanes, for classes."""
+    Examples
+    --------
+    >>> from planewise import SLMBoostRegressor
+    >>> from planewise.datasets import make_friedman
+    >>> X, y = make_friedman(1, random_state=0)
+    >>> model = SLMBoostRegressor(random_state=0).fit(X[:600], y[:600])
+    >>> model.score(X[600:], y[600:]) > 0.9
+    True
+    """
 
     def __init__(
         self,
@@ -420,7 +440,7 @@ class SLMBoostClassifier(ClassifierMixin, _SLMBoost):
         bins: str = "uniform",
         refine_thresholds: bool = True,
         max_rows_per_node: int | None = 1024,
-        max_features: int | None = None,
+        max_ranked_features: int | None = None,
         base_score: float | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -431,13 +451,11 @@ class SLMBoostClassifier(ClassifierMixin, _SLMBoost):
         checkpoint_every: int = 10,
         warm_start: bool = False,
         verbose: int = 0,
-        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         super().__init__(
             loss=loss,
-            alpha=alpha,
             n_estimators=n_estimators,
             learning_rate=learning_rate,
             max_depth=max_depth,
@@ -464,7 +482,187 @@ class SLMBoostClassifier(ClassifierMixin, _SLMBoost):
             bins=bins,
             refine_thresholds=refine_thresholds,
             max_rows_per_node=max_rows_per_node,
-            max_features=max_features,
+            max_ranked_features=max_ranked_features,
+            base_score=base_score,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            tol=tol,
+            callbacks=callbacks,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+            warm_start=warm_start,
+            verbose=verbose,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )
+        self.alpha = alpha
+
+    @all_or_nothing
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: Any = None,
+        y_val: ArrayLike | None = None,
+    ) -> Self:
+        """Grow the rounds.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Numbers; NaN is a missing value.
+        y : array-like of shape (n_samples,)
+            What to predict.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights; zero leaves a row out.
+        X_val, y_val : like X and y, default=None
+            Rows to watch: their loss is kept in ``evals_result_``, and the model ends at its best round.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self, BOOST_LIMITS | {"alpha": real(0, 1)})
+        columns = self._columns(X)
+        target = real_targets(self, y, columns)
+        weight = row_weights(sample_weight, columns)
+        columns, target, weight = without_zero_weights(columns, target, weight)
+        loss = regression_loss(self.loss, self.alpha, target)
+        columns, target, weight, watched = self._set_aside(
+            columns, target, weight, X_val, y_val, lambda y, rows: real_targets(self, y, rows), stratified=False
+        )
+        self._boost(columns, target, weight, loss, watched)
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """The predicted number of each row."""
+        raw = self._raw(X)[:, 0]
+        return np.exp(raw) if self._loss.core == "poisson" else raw
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Predictions after each round."""
+        for raw in self._staged_raw(X):
+            yield np.exp(raw[:, 0]) if self._loss.core == "poisson" else raw[:, 0]
+
+
+@document_growth
+class SLMBoostClassifier(ClassifierMixin, _SLMBoost):
+    """Gradient boosting with trees of hyperplanes, for classes.
+
+    Second order, as in XGBoost: each round grows a tree (one a class if there are more than two) on the gradient and
+    Hessian of the log-loss. Its trees are those of `SLMClassifier`: nodes with several oblique planes, wide, shallow.
+
+    Parameters
+    ----------
+    loss : "log_loss" or callable, default="auto"
+        What to lower; "auto" is the log-loss. A callable gets the numbers of the classes and the raw scores and returns
+        the gradient and the Hessian of the loss in the scores.
+    {boost_parameters}
+    {growth_parameters}
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, multiplied into the sample weights.
+    {closing_parameters}
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The class labels, sorted.
+    {boost_attributes}
+
+    See Also
+    --------
+    SLMBoostRegressor : The same for numbers.
+    SLMClassifier : One tree.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from planewise import SLMBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = SLMBoostClassifier(random_state=0).fit(X[::2], y[::2])
+    >>> model.score(X[1::2], y[1::2]) > 0.95
+    True
+    """
+
+    classes_: NDArray[Any]
+
+    def __init__(
+        self,
+        *,
+        loss: LossLike = "auto",
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        max_depth: int | None = 3,
+        max_leaf_nodes: int | None = None,
+        min_samples_split: int = 2,
+        min_samples_leaf: int = 10,
+        min_child_weight: float = 1e-3,
+        min_split_gain: float = 0.0,
+        noise_margin: float = 0.1,
+        reg_lambda: float = 3.0,
+        subsample: float = 1.0,
+        colsample: float = 1.0,
+        max_planes: int = 2,
+        plane_choice: str = "joint",
+        max_cosine: float = 0.7,
+        min_relative_gain: float = 0.0,
+        n_projections: int = 16,
+        subspace: str = "candidate",
+        subspace_size: int | list[int] = 3,
+        max_coef: int = 5,
+        coef_decay: float | list[float] = 0.0,
+        rank_decay: float | list[float] = 0.1,
+        n_bins: int = 16,
+        bins: str = "uniform",
+        refine_thresholds: bool = True,
+        max_rows_per_node: int | None = 1024,
+        max_ranked_features: int | None = None,
+        base_score: float | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        tol: float = 0.0,
+        callbacks: Sequence[Callback] | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: int = 10,
+        warm_start: bool = False,
+        verbose: int = 0,
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            loss=loss,
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            max_depth=max_depth,
+            max_leaf_nodes=max_leaf_nodes,
+            min_samples_split=min_samples_split,
+            min_samples_leaf=min_samples_leaf,
+            min_child_weight=min_child_weight,
+            min_split_gain=min_split_gain,
+            noise_margin=noise_margin,
+            reg_lambda=reg_lambda,
+            subsample=subsample,
+            colsample=colsample,
+            max_planes=max_planes,
+            plane_choice=plane_choice,
+            max_cosine=max_cosine,
+            min_relative_gain=min_relative_gain,
+            n_projections=n_projections,
+            subspace=subspace,
+            subspace_size=subspace_size,
+            max_coef=max_coef,
+            coef_decay=coef_decay,
+            rank_decay=rank_decay,
+            n_bins=n_bins,
+            bins=bins,
+            refine_thresholds=refine_thresholds,
+            max_rows_per_node=max_rows_per_node,
+            max_ranked_features=max_ranked_features,
             base_score=base_score,
             early_stopping=early_stopping,
             validation_fraction=validation_fraction,
@@ -490,9 +688,25 @@ class SLMBoostClassifier(ClassifierMixin, _SLMBoost):
         X_val: Any = None,
         y_val: ArrayLike | None = None,
     ) -> Self:
-        """Grow the rounds."""
-        check_parameters(self, BOOST_LIMITS)
-        columns = training_columns(self, X)
+        """Grow the rounds.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Numbers; NaN is a missing value.
+        y : array-like of shape (n_samples,)
+            What to predict.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights; zero leaves a row out.
+        X_val, y_val : like X and y, default=None
+            Rows to watch: their loss is kept in ``evals_result_``, and the model ends at its best round.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self, BOOST_LIMITS | {"class_weight": class_weights()})
+        columns = self._columns(X)
         classes, label = class_targets(self, y, columns)
         weight = row_weights(sample_weight, columns)
         if self.class_weight is not None:
@@ -501,6 +715,9 @@ class SLMBoostClassifier(ClassifierMixin, _SLMBoost):
         present = np.unique(label)
         if len(present) < len(classes):  # a class whose rows all weigh nothing is no class
             classes, label = classes[present], np.searchsorted(present, label).astype(np.int32)
+
+        if self._goes_on() and not np.array_equal(classes, self.classes_):
+            raise ValueError("y has other classes than the earlier fit that warm_start=True goes on from.")
 
         def labels_of(y: Any, rows: NDArray[np.float32]) -> NDArray[np.float64]:
             theirs, place = class_targets(self, y, rows)
@@ -530,7 +747,8 @@ class SLMBoostClassifier(ClassifierMixin, _SLMBoost):
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Class probabilities, columns in the order of ``classes_``."""
-        return self._loss.probabilities(self._raw(X))
+        raw = self._raw(X)
+        return self._loss.probabilities(raw)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import tempfile
 from os import PathLike
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,21 +47,30 @@ class Checkpoint:
         """What the file holds, or None if there is none; an error if it belongs to another fit."""
         if not self.path.exists():
             return None
-        with np.load(self.path, allow_pickle=False) as file:
+        try:
+            header, arrays = self._parts()
+        except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, BadZipFile) as error:
+            raise ValueError(f"{str(self.path)!r} is no boosting checkpoint, or a damaged one: {error}") from error
+        if header.get("format") != _FORMAT or header.get("fingerprint") != self.fingerprint:
+            raise ValueError(
+                f"The checkpoint {str(self.path)!r} belongs to other data or parameters; delete it or name another "
+                "file to start anew."
+            )
+        return FlatForest(**arrays, n_outputs=header["n_outputs"]), header["history"]
+
+    def _parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        with self.path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             header = json.loads(file["header"].tobytes().decode())
-            if header.get("format") != _FORMAT or header.get("fingerprint") != self.fingerprint:
-                raise ValueError(
-                    f"The checkpoint {str(self.path)!r} belongs to other data or parameters; delete it or name another "
-                    "file to start anew."
-                )
-            arrays = {name: file[name] for name in FlatForest.arrays()}
-            forest = FlatForest(**arrays, n_outputs=header["n_outputs"])
-        return forest, header["history"]
+            return header, {name: file[name] for name in FlatForest.arrays()}
 
 
 def fingerprint(params: dict[str, Any], *arrays: NDArray[Any]) -> str:
     """A digest of the parameters that shape the trees and of the training data."""
-    digest = hashlib.sha256(json.dumps(params, sort_keys=True, default=repr).encode())
+
+    def words(value: Any) -> str:
+        return re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(value))  # a function lies elsewhere in the next process
+
+    digest = hashlib.sha256(json.dumps(params, sort_keys=True, default=words).encode())
     for array in arrays:
         digest.update(str((array.dtype, array.shape)).encode())
         digest.update(np.ascontiguousarray(array.T if array.flags.f_contiguous else array).data)

@@ -2,68 +2,131 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TypeVar
 
 T = TypeVar("T")
 
 _SHARED_PARAMETERS = """\
-    max_depth : int or None, default=None
+    max_depth : int or None, default=<max_depth>
         Most levels below the root.
-    min_samples_split : int, default=2
+    min_samples_split : int, default=<min_samples_split>
         A node with fewer rows is a leaf.
-    min_samples_leaf : int, default=1 for classes, 5 for numbers
+    min_samples_leaf : int, default=<min_samples_leaf>
         Fewest rows a child may have; a smaller cell joins its nearest neighbour.
-    max_leaf_nodes : int or None, default=None
+    max_leaf_nodes : int or None, default=<max_leaf_nodes>
         Most leaves; if given, the node with the largest gain is split first instead of level by level.
-    min_impurity_decrease : float, default=0.0
-        A split must lower the loss, divided by the weight of all rows, by at least this. Entropy is in nats.
-    min_loss : float, default=0.0
-        A node whose mean loss is not above this is a leaf.
-    noise_margin : float, default=0.75
-        A subtree is cut back unless its planes gain more than this times what the best of as many random planes would
-        gain by chance. 0 keeps every split (published).
-    smoothing : float, default=4.0
-        Each node's value is mixed with its parent's as if that many rows more had it. 0: plain means (published).
-    max_planes : int, default=2
+    max_planes : int, default=<max_planes>
         q: most planes a node may have; it then has up to 2^q children.
-    plane_choice : {"joint", "cosine"}, default="joint"
+    plane_choice : {"joint", "cosine"}, default=<plane_choice>
         How further planes of a node are chosen: by what they gain on the cells that exist, or (published) as the good
         candidate whose largest cosine with the chosen planes is smallest.
-    max_cosine : float, default=0.7
+    max_cosine : float, default=<max_cosine>
         theta_minimax: with "cosine", planes more alike than this end the choice.
-    min_relative_gain : float, default=0.5
+    min_relative_gain : float, default=<min_relative_gain>
         1 - rho: candidates whose own gain is below this share of the best one's cannot become a further plane.
-    n_projections : int, default=200
+    n_projections : int, default=<n_projections>
         p: oblique candidates a node and round; every feature alone is a candidate as well.
-    subspace : {"candidate", "node"}, default="candidate"
+    subspace : {"candidate", "node"}, default=<subspace>
         Whether each candidate draws its own features, or (published) all candidates of a round share one draw.
-    subspace_size : int or list of int, default=2
+    subspace_size : int or list of int, default=<subspace_size>
         D0 (R): most features a plane may combine. A list means several rounds, their candidates pooled.
-    max_coef : int, default=5
+    max_coef : int, default=<max_coef>
         A_int: largest coefficient, on standardised features.
-    coef_decay : float or list of float, default=0.0
+    coef_decay : float or list of float, default=<coef_decay>
         alpha: the largest coefficient of the feature of rank d is max(1, floor(max_coef * exp(-alpha * d))).
-    rank_decay : float or list of float, default=0.1
+    rank_decay : float or list of float, default=<rank_decay>
         beta: the feature of rank d is drawn with probability proportional to exp(-beta * d).
-    n_bins : int, default=16
+    n_bins : int, default=<n_bins>
         B: bins of the one-dimensional test.
-    bins : {"uniform", "quantile"}, default="uniform"
+    bins : {"uniform", "quantile"}, default=<bins>
         Bins of equal width (published), or of about equally many rows.
-    refine_thresholds : bool, default=True
+    refine_thresholds : bool, default=<refine_thresholds>
         Test again between the bins next to the winner's threshold and put it into the middle of the gap between rows.
         False: thresholds are bin edges (published).
-    max_rows_per_node : int or None, default=4096
-        Candidates of a node with more rows are judged by that many of them, spread evenly. None: by all.
-    max_features : int or None, default=None
+    max_rows_per_node : int or None, default=<max_rows_per_node>
+        Candidates of a node with more rows are judged by that many of them, spread evenly. None: by all, which takes a
+        byte a row and candidate.
+    max_ranked_features : int or None, default=<max_ranked_features>
         Features a node below the root looks at: half of them the best of its parent, half random. None: all."""
 
+_TREE_PARAMETERS = """\
+    min_impurity_decrease : float, default=<min_impurity_decrease>
+        A split must lower the loss, divided by the weight of all rows, by at least this. Entropy is in nats.
+    min_loss : float, default=<min_loss>
+        A node whose mean loss is not above this is a leaf.
+    noise_margin : float, default=<noise_margin>
+        A subtree is cut back unless its planes gain more than this times what the best of as many random planes would
+        gain by chance. 0 keeps every split (published).
+    smoothing : float, default=<smoothing>
+        Each node's value is mixed with its parent's as if that many rows more had it. 0: plain means (published)."""
+
+_BOOST_PARAMETERS = """\
+    n_estimators : int, default=<n_estimators>
+        Rounds; with more than two classes every round grows one tree a class.
+    learning_rate : float, default=<learning_rate>
+        How far each tree moves the scores (shrinkage).
+    reg_lambda : float, default=<reg_lambda>
+        Added to the Hessian of every cell. 0: published.
+    min_split_gain : float, default=<min_split_gain>
+        What every further cell must gain (often called gamma). 0: published.
+    min_child_weight : float, default=<min_child_weight>
+        Least sum of Hessians in a child.
+    noise_margin : float, default=<noise_margin>
+        A split must gain more than this times what the best of as many random cuts would gain by chance.
+    subsample : float, default=<subsample>
+        Share of the rows each tree is grown on.
+    colsample : float, default=<colsample>
+        Share of the columns each tree may use.
+    base_score : float or None, default=<base_score>
+        Where scores start. None: at the best constant; 0: published.
+    early_stopping : bool, default=<early_stopping>
+        Stop when the loss on watched rows has not fallen for `n_iter_no_change` rounds. The rows are `X_val`, `y_val`
+        of ``fit``, or else `validation_fraction` of the training rows. The best round's model is kept.
+    validation_fraction : float, default=<validation_fraction>
+        Share of the rows set aside to be watched.
+    n_iter_no_change : int, default=<n_iter_no_change>
+        How many rounds without progress end the fit.
+    tol : float, default=<tol>
+        Progress smaller than this is none.
+    callbacks : list of callables or None, default=<callbacks>
+        Each is called after every round with the round's number and a dict of losses; a true answer ends the fit.
+    checkpoint : path or None, default=<checkpoint>
+        A file for the trees so far, replaced every `checkpoint_every` rounds. A fit on the same data with the same
+        parameters goes on from it, to the same model as an undisturbed fit. Needs a whole number as `random_state`.
+    checkpoint_every : int, default=<checkpoint_every>
+        Rounds between two writes.
+    warm_start : bool, default=<warm_start>
+        Keep the trees of the last fit and grow only the rounds that are missing.
+    verbose : int, default=<verbose>
+        1 shows a progress line with the losses."""
+
+_BOOST_ATTRIBUTES = """\
+    forest_ : FlatForest
+        All trees as flat arrays; weights and thresholds are in the units of the data.
+    base_score_ : array of shape (n_outputs,)
+        Where scores started.
+    n_iter_ : int
+        Rounds in the model.
+    best_iteration_ : int or None
+        The best round, when rows were watched.
+    evals_result_ : dict
+        Losses by round: "train" when somebody looked on (verbose, callbacks, checkpoints, watched rows), "validation"
+        when rows were watched.
+    feature_importances_ : array of shape (n_features,)
+        Share of each feature in the planes' gain; see ``get_feature_importances`` for others.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : array of shape (n_features,)
+        Their names, if ``fit`` got a data frame."""
+
 _CLOSING_PARAMETERS = """\
-    n_jobs : int or None, default=None
+    n_jobs : int or None, default=<n_jobs>
         Threads; -1 means all cores. The model is the same for any number of them.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=<random_state>
         Seed of the drawn candidates."""
 
-_ATTRIBUTES = """\
+_TREE_ATTRIBUTES = """\
     tree_ : FlatTree
         The fitted tree as flat arrays; weights and thresholds are in the units of the data.
     depth_ : int
@@ -85,13 +148,19 @@ _ATTRIBUTES = """\
 
 
 def document_growth(cls: type[T]) -> type[T]:
-    """Fill the shared parts into a class docstring."""
+    """Fill the shared parts into a class docstring, with the class's own defaults."""
     text = cls.__doc__ or ""
     for name, part in (
-        ("shared_parameters", _SHARED_PARAMETERS),
+        ("growth_parameters", _SHARED_PARAMETERS),
+        ("tree_parameters", _TREE_PARAMETERS),
+        ("boost_parameters", _BOOST_PARAMETERS),
         ("closing_parameters", _CLOSING_PARAMETERS),
-        ("attributes", _ATTRIBUTES),
+        ("tree_attributes", _TREE_ATTRIBUTES),
+        ("boost_attributes", _BOOST_ATTRIBUTES),
     ):
         text = text.replace("    {" + name + "}", part)
+    for name, parameter in inspect.signature(cls).parameters.items():
+        default = parameter.default
+        text = text.replace(f"<{name}>", f'"{default}"' if isinstance(default, str) else repr(default))
     cls.__doc__ = text
     return cls

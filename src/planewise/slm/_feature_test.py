@@ -72,7 +72,7 @@ class DiscriminantFeatureTest(SelectorMixin, BaseEstimator):
         example) has the loss of not splitting at all.
     thresholds_ : array of shape (n_features,)
         The threshold of that split, in the feature's own units; NaN where none helps.
-    ranking_ : array of shape (n_features,)
+    order_ : array of shape (n_features,)
         The columns in the order of their scores, the best first; equal ones in their own order.
     support_ : boolean array of shape (n_features,)
         Which features are kept.
@@ -172,11 +172,11 @@ class DiscriminantFeatureTest(SelectorMixin, BaseEstimator):
         loss, threshold = test(columns, y, weight)
         self.scores_ = loss / weight.sum()
         self.thresholds_ = threshold.astype(np.float64)
-        self.ranking_ = np.argsort(self.scores_, kind="stable")
-        self.elbow_ = _elbow(self.scores_[self.ranking_])
+        self.order_ = np.argsort(self.scores_, kind="stable")
+        self.elbow_ = _elbow(self.scores_[self.order_])
         self.n_features_ = self._count_to_select()
         self.support_ = np.zeros(len(loss), dtype=bool)
-        self.support_[self.ranking_[: self.n_features_]] = True
+        self.support_[self.order_[: self.n_features_]] = True
         return self
 
     def _get_support_mask(self) -> NDArray[np.bool_]:

@@ -179,7 +179,9 @@ _DTYPES = {name: np.int32 for name in FlatForest.arrays()} | {
 
 def _smallest(array: NDArray[Any]) -> NDArray[Any]:
     if array.dtype == np.float64:
-        return array.astype(np.float32)
+        size = np.abs(array[array != 0])
+        held = np.finfo(np.float32)
+        return array.astype(np.float32) if ((size > held.tiny) & (size < held.max)).all() else array
     if array.dtype.kind not in "iu" or array.size == 0:
         return array
     return array.astype(np.promote_types(np.min_scalar_type(array.min()), np.min_scalar_type(array.max())))

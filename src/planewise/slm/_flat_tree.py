@@ -133,16 +133,22 @@ class FlatTree:
         return (gain / total if total > 0 else gain).astype(np.float64, copy=False)
 
     def stored_numbers(self) -> int:
-        """Non-zero weights, thresholds and leaf values: the numbers prediction needs."""
-        return len(self.term_weight) + self.n_planes + self.n_leaves * self.value.shape[1]
+        """Non-zero weights, thresholds and values: the numbers prediction needs.
+
+        A node's value is needed when rows can end there: in leaves, and in inner nodes with a cell no training row fell
+        into.
+        """
+        node_of_entry = np.repeat(np.arange(self.n_nodes), np.diff(self.child_start))
+        ends = np.unique(node_of_entry[self.children == node_of_entry])
+        return len(self.term_weight) + self.n_planes + len(ends) * self.value.shape[1]
 
     def nbytes(self) -> int:
-        """Bytes of the arrays that prediction needs, values as float32."""
+        """Bytes of the arrays that prediction needs."""
         needed = (
             *(self.plane_start, self.child_start, self.children, self.term_start, self.term_feature),
-            *(self.term_weight, self.threshold, self.missing_right),
+            *(self.term_weight, self.threshold, self.missing_right, self.value),
         )
-        return sum(array.nbytes for array in needed) + 4 * self.value.size
+        return sum(array.nbytes for array in needed)
 
     def set_values(self, totals: NDArray[np.float64], smoothing: float) -> None:
         """Means from the per-leaf sums ``totals``, whose last column is the weight.

@@ -26,7 +26,7 @@ GROWTH_LIMITS: dict[str, Limit] = {
     "bins": one_of("uniform", "quantile"),
     "refine_thresholds": boolean(),
     "max_rows_per_node": integer(16, none=True),
-    "max_features": integer(1, none=True),
+    "max_ranked_features": integer(1, none=True),
     "n_jobs": threads(),
     "random_state": seed(),
 }
@@ -53,7 +53,7 @@ def growth_options(estimator: Any, seed: int) -> _core.GrowOptions:
     options.quantile_bins = estimator.bins == "quantile"
     options.refine = bool(estimator.refine_thresholds)
     options.max_rows_per_node = min(estimator.max_rows_per_node or 2**62, 2**62)
-    options.max_features = min(estimator.max_features or 0, _ENDLESS)
+    options.max_features = min(estimator.max_ranked_features or 0, _ENDLESS)
     options.rounds = [_core.DrawRound(min(size, _ENDLESS), alpha, beta) for size, alpha, beta in draw_rounds(estimator)]
     return options
 

@@ -23,6 +23,9 @@ _CORE_NAMES = {
     "poisson": "poisson",
 }
 
+# What no row shows is not impossible: rows set aside for validation can be all of a rare class.
+_LEAST_SHARE = 1e-9
+
 
 @dataclass(frozen=True)
 class RawLoss:
@@ -42,12 +45,13 @@ class RawLoss:
             return np.zeros(self.n_outputs)
         if self.core == "softmax":
             share = np.bincount(target.astype(np.intp), weights=weight, minlength=self.n_outputs)
-            return np.log(share / share.sum())
+            return np.log(np.maximum(share / share.sum(), _LEAST_SHARE))
         mean = float(np.average(target, weights=weight))
         if self.core == "logistic":
+            mean = min(max(mean, _LEAST_SHARE), 1 - _LEAST_SHARE)
             return np.array([np.log(mean / (1 - mean))])
         if self.core == "poisson":
-            return np.array([np.log(mean)])
+            return np.array([np.log(max(mean, _LEAST_SHARE))])
         if self.core == "squared":
             return np.array([mean])
         return np.array([_weighted_quantile(target, weight, self.alpha if self.core == "quantile" else 0.5)])
@@ -58,15 +62,17 @@ class RawLoss:
         given = self.own(target, score[:, 0] if self.n_outputs == 1 else score)
         if not isinstance(given, tuple) or len(given) != 2:
             raise ValueError("A loss of your own must return two arrays: the gradient and the Hessian.")
-        parts = [np.asarray(part, dtype=np.float64).reshape(len(score), -1) for part in given]
+        parts = [np.asarray(part, dtype=np.float64) for part in given]
+        expected = score.shape if self.n_outputs > 1 else (len(score),)
         for name, part in zip(("gradient", "Hessian"), parts, strict=True):
-            if part.shape != score.shape:
-                raise ValueError(f"The {name} of your loss has shape {part.shape}; expected {score.shape}.")
+            if part.shape not in (expected, score.shape):
+                raise ValueError(f"The {name} of your loss has shape {part.shape}; expected {expected}.")
             if not np.isfinite(part).all():
                 raise ValueError(f"The {name} of your loss has values that are not finite.")
         if (parts[1] < 0).any():
             raise ValueError("The Hessian of your loss has negative values; it must be zero or more everywhere.")
-        return np.ascontiguousarray(parts[0]), np.ascontiguousarray(parts[1])
+        gradient, hessian = (np.ascontiguousarray(part.reshape(score.shape)) for part in parts)
+        return gradient, hessian
 
     def probabilities(self, score: Floats) -> Floats:
         """Class probabilities of raw scores."""
@@ -109,5 +115,8 @@ def classification_loss(loss: LossLike, n_classes: int) -> RawLoss:
 def _weighted_quantile(values: Floats, weight: Floats, level: float) -> float:
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(weight[order])
-    at = int(np.searchsorted(reached, level * reached[-1], side="right"))
-    return float(values[order[min(at, len(values) - 1)]])
+    wanted = level * reached[-1]
+    at = min(int(np.searchsorted(reached, wanted)), len(values) - 1)
+    # Exactly as much on each side: the middle, as in the leaves.
+    after = min(at + 1, len(values) - 1) if reached[at] == wanted else at
+    return float((values[order[at]] + values[order[after]]) / 2)

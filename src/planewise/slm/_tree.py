@@ -67,7 +67,7 @@ class _SLMTree(BaseEstimator):
         bins: str = "uniform",
         refine_thresholds: bool = True,
         max_rows_per_node: int | None = 4096,
-        max_features: int | None = None,
+        max_ranked_features: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -93,7 +93,7 @@ class _SLMTree(BaseEstimator):
         self.bins = bins
         self.refine_thresholds = refine_thresholds
         self.max_rows_per_node = max_rows_per_node
-        self.max_features = max_features
+        self.max_ranked_features = max_ranked_features
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -182,9 +182,10 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
 
     Parameters
     ----------
-    {shared_parameters}
     criterion : {"entropy", "gini"}, default="entropy"
         Loss of a node.
+    {growth_parameters}
+    {tree_parameters}
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied into the sample weights.
     {closing_parameters}
@@ -193,7 +194,7 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
     ----------
     classes_ : array of shape (n_classes,)
         The class labels, sorted.
-    {attributes}
+    {tree_attributes}
 
     See Also
     --------
@@ -242,7 +243,7 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
         bins: str = "uniform",
         refine_thresholds: bool = True,
         max_rows_per_node: int | None = 4096,
-        max_features: int | None = None,
+        max_ranked_features: int | None = None,
         class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -270,7 +271,7 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
             bins=bins,
             refine_thresholds=refine_thresholds,
             max_rows_per_node=max_rows_per_node,
-            max_features=max_features,
+            max_ranked_features=max_ranked_features,
             n_jobs=n_jobs,
             random_state=random_state,
         )
@@ -288,7 +289,9 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
         y : array-like of shape (n_samples,)
             Class labels of any kind.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights; a whole number weighs as much as that many equal rows, and zero leaves a row out.
+            Weights; a whole number weighs as much as that many equal rows, and zero leaves a row out. `noise_margin`
+            and `smoothing` therefore see more evidence in larger weights: bring weights that are not counts to a mean
+            of one. (`min_samples_leaf` and `min_samples_split` count rows.)
 
         Returns
         -------
@@ -329,12 +332,13 @@ class SLMRegressor(RegressorMixin, _SLMTree):
 
     Parameters
     ----------
-    {shared_parameters}
+    {growth_parameters}
+    {tree_parameters}
     {closing_parameters}
 
     Attributes
     ----------
-    {attributes}
+    {tree_attributes}
 
     See Also
     --------
@@ -361,7 +365,9 @@ class SLMRegressor(RegressorMixin, _SLMTree):
         y : array-like of shape (n_samples,)
             Numbers to predict.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights; a whole number weighs as much as that many equal rows, and zero leaves a row out.
+            Weights; a whole number weighs as much as that many equal rows, and zero leaves a row out. `noise_margin`
+            and `smoothing` therefore see more evidence in larger weights: bring weights that are not counts to a mean
+            of one. (`min_samples_leaf` and `min_samples_split` count rows.)
 
         Returns
         -------

@@ -320,7 +320,9 @@ NB_MODULE(_core, m) {
     m.doc() = "Native core of planewise: trees of hyperplanes.";
     nb::class_<Table>(m, "Table", "Training rows as float32 columns, with the scale of each column.")
         .def(nb::init<Columns, const Vector<double> &, int>(), "x"_a, "weight"_a, "n_threads"_a)
-        .def_prop_ro("scale", [](const Table &table) { return array(std::vector<double>(table.matrix().scale)); });
+        .def_prop_ro(
+            "scale", [](const Table &table) { return array(std::vector<double>(table.matrix().scale)); },
+            nb::rv_policy::move, "The standard deviation of each column; 0 for one of no use.");
     nb::class_<DrawRound>(m, "DrawRound")
         .def(nb::init<int, double, double>(), "subspace_size"_a, "coef_decay"_a, "rank_decay"_a);
     nb::class_<GrowOptions>(m, "GrowOptions", "How to grow one tree; the estimators' docstrings say what each means.")

@@ -1,379 +1,32 @@
-"""Second-order boosting of trees of hyperplanes."""
+"""Second-order boosting of trees of hyperplanes, for classes and for numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from math import inf
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.model_selection import train_test_split
-from sklearn.utils import check_random_state, compute_sample_weight
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import compute_sample_weight
 
-from planewise import _core
 from planewise._input import (
     all_or_nothing,
     class_targets,
-    prediction_rows,
     real_targets,
     row_weights,
-    thread_count,
-    training_columns,
     without_zero_weights,
 )
-from planewise._params import Limit, boolean, check_parameters, class_weights, integer, real
-from planewise._progress import Progress
-from planewise.slm._boost_checkpoint import Checkpoint, fingerprint
+from planewise._params import check_parameters, class_weights, real
+from planewise.slm._boosting import BOOST_LIMITS, Boosting, Callback
 from planewise.slm._documentation import document_growth
 from planewise.slm._flat_forest import FlatForest
-from planewise.slm._growth import GROWTH_LIMITS, growth_options
 from planewise.slm._objectives import LossLike, RawLoss, classification_loss, regression_loss
-
-Callback = Callable[[int, dict[str, float]], Any]
-
-BOOST_LIMITS = GROWTH_LIMITS | {
-    "n_estimators": integer(1),
-    "learning_rate": real(0, open_low=True),
-    "reg_lambda": real(0),
-    "min_split_gain": real(0),
-    "min_child_weight": real(0),
-    "noise_margin": real(0),
-    "subsample": real(0, 1, open_low=True),
-    "colsample": real(0, 1, open_low=True),
-    "early_stopping": boolean(),
-    "validation_fraction": real(0, 0.9, open_low=True),
-    "n_iter_no_change": integer(1),
-    "tol": real(0),
-    "warm_start": boolean(),
-    "checkpoint_every": integer(1),
-    "verbose": integer(0),
-    "base_score": Limit(lambda value: value is None or real(-inf).allows(value), "a finite number or None"),
-    "callbacks": Limit(
-        lambda value: value is None or (isinstance(value, Sequence) and all(callable(each) for each in value)),
-        "a list of functions (round, losses) -> whether to stop, or None",
-    ),
-    "checkpoint": Limit(lambda value: value is None or isinstance(value, (str, PathLike)), "a path or None"),
-}
-
-
-class _SLMBoost(BaseEstimator):
-    """What the classifier and the regressor share."""
-
-    forest_: FlatForest
-    base_score_: NDArray[np.float64]
-    n_features_in_: int
-    _seed: int
-    _loss: RawLoss
-
-    def __init__(
-        self,
-        *,
-        loss: LossLike = "auto",
-        n_estimators: int = 100,
-        learning_rate: float = 0.1,
-        max_depth: int | None = 3,
-        max_leaf_nodes: int | None = None,
-        min_samples_split: int = 2,
-        min_samples_leaf: int = 10,
-        min_child_weight: float = 1e-3,
-        min_split_gain: float = 0.0,
-        noise_margin: float = 0.1,
-        reg_lambda: float = 3.0,
-        subsample: float = 1.0,
-        colsample: float = 1.0,
-        max_planes: int = 2,
-        plane_choice: str = "joint",
-        max_cosine: float = 0.7,
-        min_relative_gain: float = 0.0,
-        n_projections: int = 16,
-        subspace: str = "candidate",
-        subspace_size: int | list[int] = 3,
-        max_coef: int = 5,
-        coef_decay: float | list[float] = 0.0,
-        rank_decay: float | list[float] = 0.1,
-        n_bins: int = 16,
-        bins: str = "uniform",
-        refine_thresholds: bool = True,
-        max_rows_per_node: int | None = 1024,
-        max_ranked_features: int | None = None,
-        base_score: float | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
-        tol: float = 0.0,
-        callbacks: Sequence[Callback] | None = None,
-        checkpoint: str | PathLike[str] | None = None,
-        checkpoint_every: int = 10,
-        warm_start: bool = False,
-        verbose: int = 0,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.loss = loss
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_child_weight = min_child_weight
-        self.min_split_gain = min_split_gain
-        self.noise_margin = noise_margin
-        self.reg_lambda = reg_lambda
-        self.subsample = subsample
-        self.colsample = colsample
-        self.max_planes = max_planes
-        self.plane_choice = plane_choice
-        self.max_cosine = max_cosine
-        self.min_relative_gain = min_relative_gain
-        self.n_projections = n_projections
-        self.subspace = subspace
-        self.subspace_size = subspace_size
-        self.max_coef = max_coef
-        self.coef_decay = coef_decay
-        self.rank_decay = rank_decay
-        self.n_bins = n_bins
-        self.bins = bins
-        self.refine_thresholds = refine_thresholds
-        self.max_rows_per_node = max_rows_per_node
-        self.max_ranked_features = max_ranked_features
-        self.base_score = base_score
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.callbacks = callbacks
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.warm_start = warm_start
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
-    def _goes_on(self) -> bool:
-        return bool(self.warm_start) and hasattr(self, "forest_")
-
-    def _columns(self, X: Any) -> NDArray[np.float32]:
-        """The training columns: those of the earlier fit when going on from it."""
-        before = self.n_features_in_ if self._goes_on() else None
-        columns = training_columns(self, X)
-        if before not in (None, columns.shape[1]):
-            raise ValueError(
-                f"X has {columns.shape[1]} features, but warm_start=True goes on from a fit on {before} features."
-            )
-        return columns
-
-    def _set_aside(
-        self,
-        columns: NDArray[np.float32],
-        target: NDArray[np.float64],
-        weight: NDArray[np.float64],
-        X_val: Any,
-        y_val: Any,
-        read_target: Callable[[Any, NDArray[np.float32]], NDArray[np.float64]],
-        stratified: bool,
-    ) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.float64], Any]:
-        """The rows to learn from, and those to watch: given ones, or a share of the rows when stopping early."""
-        if (X_val is None) != (y_val is None):
-            raise ValueError("X_val and y_val go together: give both or neither.")
-        if callable(self.loss) and (self.early_stopping or X_val is not None):
-            raise ValueError(
-                "early_stopping=True, X_val and y_val need a built-in loss: one of your own has no value to watch."
-            )
-        if X_val is not None:
-            rows = np.asfortranarray(prediction_rows(self, X_val))
-            return columns, target, weight, (rows, read_target(y_val, rows), np.ones(len(rows)))
-        if not self.early_stopping:
-            return columns, target, weight, None
-        learn, watch = train_test_split(
-            np.arange(len(target)),
-            test_size=self.validation_fraction,
-            random_state=check_random_state(self.random_state).randint(2**31 - 1),
-            stratify=target if stratified else None,
-        )
-        learn.sort()
-        watch.sort()
-        watched = np.asfortranarray(columns[watch]), target[watch], weight[watch]
-        return np.asfortranarray(columns[learn]), target[learn], weight[learn], watched
-
-    def _boost(
-        self,
-        columns: NDArray[np.float32],
-        target: NDArray[np.float64],
-        weight: NDArray[np.float64],
-        loss: RawLoss,
-        watched: tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.float64]] | None,
-    ) -> None:
-        """Grow the rounds that are missing, then make them this estimator's; nothing changes before the end."""
-        threads = thread_count(self.n_jobs)
-        going_on = self._goes_on()
-        if going_on and self._loss.core != loss.core:
-            raise ValueError("warm_start=True goes on with the loss and the kind of target of the earlier fit.")
-        seed = self._seed if going_on else int(check_random_state(self.random_state).randint(2**31 - 1))
-        if going_on:
-            base, before = self.base_score_, self.forest_
-        else:
-            start = loss.start(target, weight)
-            base = start if self.base_score is None else np.full(loss.n_outputs, float(self.base_score))
-            before = None
-        history: dict[str, list[float]] = {"train": [], "validation": []}
-        checkpoint = self._open_checkpoint(columns, target, weight, *(watched or ()))
-        if checkpoint is not None and (found := checkpoint.read()) is not None:
-            before = found[0].head(min(found[0].n_trees, self.n_estimators * loss.n_outputs))
-            history = {name: values[: self.n_estimators] for name, values in found[1].items()}
-        rounds_before = before.n_trees // loss.n_outputs if before is not None else 0
-        if going_on and self.n_estimators < rounds_before:
-            raise ValueError(
-                f"n_estimators={self.n_estimators} must be at least the {rounds_before} rounds that are there already "
-                "when warm_start=True."
-            )
-
-        def scores_of(rows: NDArray[np.float32]) -> NDArray[np.float64]:
-            if before is None:
-                return np.tile(base, (len(rows), 1))
-            return before.sum(np.ascontiguousarray(rows), base, n_threads=threads)
-
-        boosting = _core.Boosting(
-            _core.Table(columns, weight, threads),
-            target,
-            weight,
-            scores_of(columns),
-            0 if before is None else before.n_trees,
-            loss.core,
-            loss.alpha,
-            self.learning_rate,
-            self.reg_lambda,
-            self.subsample,
-            self.colsample,
-            seed,
-            self._options(),
-            threads,
-        )
-        if watched is not None:
-            rows, watched_target, watched_weight = watched
-            boosting.watch(_core.Table(rows, watched_weight, threads), watched_target, watched_weight, scores_of(rows))
-
-        def grown() -> FlatForest:
-            new = FlatForest.from_core(boosting.forest(), loss.n_outputs)
-            return new if before is None else before.followed_by(new)
-
-        best = self._run_rounds(boosting, target, weight, loss, watched, rounds_before, history, checkpoint, grown)
-        forest = grown()
-        self.n_iter_ = forest.n_trees // loss.n_outputs
-        if best is not None and best < self.n_iter_:
-            forest, self.n_iter_ = forest.head(best * loss.n_outputs), best
-        self.best_iteration_ = best
-        self.evals_result_ = {name: values for name, values in history.items() if values}
-        self.forest_, self.base_score_, self._seed, self._loss = forest, base, seed, loss
-
-    def _run_rounds(
-        self,
-        boosting: _core.Boosting,
-        target: NDArray[np.float64],
-        weight: NDArray[np.float64],
-        loss: RawLoss,
-        watched: Any,
-        rounds_before: int,
-        history: dict[str, list[float]],
-        checkpoint: Checkpoint | None,
-        grown: Callable[[], FlatForest],
-    ) -> int | None:
-        """Round by round where somebody looks on, else all at once; returns the best round when watching."""
-        left = self.n_estimators - rounds_before
-        unwatched = rounds_before - len(history["validation"])  # rounds of an earlier fit that this one goes on from
-        looked_at = watched is not None or self.verbose or self.callbacks or checkpoint or loss.own is not None
-        if not looked_at:
-            boosting.rounds(left)
-            return None
-        with Progress(left, "boosting", shown=self.verbose > 0) as bar:
-            for number in range(rounds_before, self.n_estimators):
-                if self._is_past_best(history["validation"]):
-                    break
-                if loss.own is None:
-                    boosting.rounds(1)
-                else:
-                    gradient, hessian = loss.derivatives(target, boosting.score())
-                    boosting.round_with(gradient * weight[:, None], hessian * weight[:, None])
-                if loss.own is None:
-                    history["train"].append(boosting.loss())
-                if watched is not None:
-                    history["validation"].append(boosting.watched_loss())
-                now = {name: values[-1] for name, values in history.items() if values}
-                bar.step("  ".join(f"{name} {value:.5g}" for name, value in now.items()))
-                if checkpoint is not None and (number + 1) % self.checkpoint_every == 0:
-                    checkpoint.write(grown(), history)
-                # All callbacks hear of the round, even when an earlier one asks to stop.
-                if any([callback(number, now) for callback in self.callbacks or ()]):
-                    break
-        losses = history["validation"]
-        if watched is None or not losses:
-            return None
-        return unwatched + int(np.argmin(losses)) + 1
-
-    def _is_past_best(self, losses: list[float]) -> bool:
-        """Whether the last `n_iter_no_change` rounds brought nothing better (by more than `tol`)."""
-        if not self.early_stopping or len(losses) <= self.n_iter_no_change:
-            return False
-        return min(losses[-self.n_iter_no_change :]) >= min(losses[: -self.n_iter_no_change]) - self.tol
-
-    def _options(self) -> _core.GrowOptions:
-        options = growth_options(self, seed=0)
-        options.min_child_weight = self.min_child_weight
-        options.min_split_gain = self.min_split_gain
-        options.noise_margin = self.noise_margin
-        options.max_joint = 8
-        return options
-
-    def _open_checkpoint(self, *arrays: NDArray[Any]) -> Checkpoint | None:
-        if self.checkpoint is None:
-            return None
-        if not isinstance(self.random_state, (int, np.integer)):
-            raise ValueError(
-                "checkpoint= needs a whole number as random_state: a resumed fit must draw the same again."
-            )
-        silent = {"n_estimators", "verbose", "n_jobs", "checkpoint", "checkpoint_every", "callbacks", "warm_start"}
-        silent.add("class_weight")  # is in the weights, and its keys need not be anything JSON knows
-        params = {name: value for name, value in self.get_params().items() if name not in silent}
-        return Checkpoint(self.checkpoint, fingerprint(params, *arrays))
-
-    def _raw(self, X: Any) -> NDArray[np.float64]:
-        check_is_fitted(self)
-        return self.forest_.sum(prediction_rows(self, X), self.base_score_, n_threads=thread_count(self.n_jobs))
-
-    def _staged_raw(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        check_is_fitted(self)
-        rows, k = prediction_rows(self, X), self.forest_.n_outputs
-        score = np.tile(self.base_score_, (len(rows), 1))
-        nothing = np.zeros(k)
-        for round_ in range(self.n_iter_):
-            score = score + self.forest_.sum(rows, nothing, round_ * k, (round_ + 1) * k)
-            yield score
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of each feature in the planes' gain."""
-        check_is_fitted(self)
-        return self.forest_.importances(self.n_features_in_, "gain")
-
-    def get_feature_importances(self, kind: str = "gain") -> NDArray[np.float64]:
-        """Share of each feature in the planes, by "gain", by number of planes ("split") or by their rows ("cover")."""
-        check_is_fitted(self)
-        if kind not in ("gain", "split", "cover"):
-            raise ValueError(f"kind must be 'gain', 'split' or 'cover'; got {kind!r}.")
-        return self.forest_.importances(self.n_features_in_, kind)
 
 
 @document_growth
-class SLMBoostRegressor(RegressorMixin, _SLMBoost):
+class SLMBoostRegressor(RegressorMixin, Boosting):
     """Gradient boosting with trees of hyperplanes, for numbers.
 
     Second order, as in XGBoost: each round grows a tree on the gradient and Hessian of the loss. Its trees are those of
@@ -549,7 +202,7 @@ class SLMBoostRegressor(RegressorMixin, _SLMBoost):
 
 
 @document_growth
-class SLMBoostClassifier(ClassifierMixin, _SLMBoost):
+class SLMBoostClassifier(ClassifierMixin, Boosting):
     """Gradient boosting with trees of hyperplanes, for classes.
 
     Second order, as in XGBoost: each round grows a tree (one a class if there are more than two) on the gradient and

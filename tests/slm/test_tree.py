@@ -150,6 +150,18 @@ def test_stored_numbers_are_weights_thresholds_and_the_values_rows_can_get(cance
     assert stump.n_bytes_ < model.n_bytes_
 
 
+def test_a_planes_gain_is_shared_by_the_size_of_its_coefficients(cancer):
+    X, _, model = cancer
+    tree, expected = model.tree_, np.zeros(X.shape[1])
+    for plane, gain in enumerate(tree.plane_gain):
+        terms = range(tree.term_start[plane], tree.term_start[plane + 1])
+        sizes = {term: abs(int(tree.term_coefficient[term])) for term in terms}
+        for term, size in sizes.items():
+            expected[tree.term_feature[term]] += gain * size / sum(sizes.values())
+    assert len(set(np.abs(tree.term_coefficient))) > 1  # else any share would do
+    assert_allclose(model.feature_importances_, expected / expected.sum())
+
+
 def test_importances_sum_to_one_and_irrelevant_features_have_little():
     X, y = make_friedman1(800, n_features=10, random_state=0)  # the last five do nothing
     model = SLMRegressor(random_state=0).fit(X, y)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise import _core
+from planewise.slm._flat_tree import share_by_feature
 
 IntArray = NDArray[np.int32]
 
@@ -152,10 +153,6 @@ class FlatForest:
 
     def importances(self, n_features: int, kind: str) -> NDArray[np.float64]:
         """Share of each feature in the planes: by ``"gain"``, by ``"split"`` count or by ``"cover"`` (rows)."""
-        terms = np.diff(self.term_start)
-        plane = np.repeat(np.arange(self.n_planes), terms)
-        size = np.abs(self.term_coefficient).astype(np.float64)
-        share = size / np.bincount(plane, weights=size, minlength=self.n_planes)[plane]
         if kind == "split":
             worth = np.ones(self.n_planes)
         elif kind == "cover":
@@ -163,8 +160,7 @@ class FlatForest:
             worth = self.n_samples[node].astype(np.float64)
         else:
             worth = self.plane_gain
-        total = np.bincount(self.term_feature, weights=share * worth[plane], minlength=n_features)
-        return total / total.sum() if total.sum() > 0 else total.astype(np.float64)
+        return share_by_feature(self, worth, n_features)
 
 
 _DTYPES = {name: np.int32 for name in FlatForest.arrays()} | {

@@ -124,13 +124,7 @@ class FlatTree:
 
     def importances(self, n_features: int) -> NDArray[np.float64]:
         """Each plane's gain, shared among its terms by the size of their coefficients; sums to one."""
-        terms = np.diff(self.term_start)
-        size = np.abs(self.term_coefficient).astype(np.float64)
-        plane = np.repeat(np.arange(self.n_planes), terms)
-        share = size / np.bincount(plane, weights=size, minlength=self.n_planes)[plane]
-        gain = np.bincount(self.term_feature, weights=share * self.plane_gain[plane], minlength=n_features)
-        total = gain.sum()
-        return (gain / total if total > 0 else gain).astype(np.float64, copy=False)
+        return share_by_feature(self, self.plane_gain, n_features)
 
     def stored_numbers(self) -> int:
         """Non-zero weights, thresholds and values: the numbers prediction needs.
@@ -170,6 +164,20 @@ class FlatTree:
             for level in levels:
                 value[level] = own[level] * value[level] + (1 - own[level]) * value[self.parent[level]]
         self.value = np.ascontiguousarray(value)
+
+
+def share_by_feature(planes: Any, worth: NDArray[np.float64], n_features: int) -> NDArray[np.float64]:
+    """What each plane is worth, shared among its terms by the size of their coefficients; sums to one.
+
+    `planes` is a tree or a forest: whatever has ``term_start``, ``term_feature`` and ``term_coefficient``.
+    """
+    size = np.abs(planes.term_coefficient).astype(np.float64)
+    plane = np.repeat(np.arange(len(worth)), np.diff(planes.term_start))
+    part = size / np.bincount(plane, weights=size, minlength=len(worth))[plane]
+    # Counting nothing gives integers: a model without planes has importances too, all zero.
+    shares = np.bincount(planes.term_feature, weights=part * worth[plane], minlength=n_features).astype(np.float64)
+    total = shares.sum()
+    return shares / total if total > 0 else shares
 
 
 def from_arrays(arrays: dict[str, Any]) -> FlatTree:

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "bag.hpp"
 #include "boost.hpp"
 #include "feature_test.hpp"
 #include "forest.hpp"
@@ -29,7 +30,6 @@ namespace {
 
 template <class T>
 using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Columns = nb::ndarray<const float, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
 using Rows = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Out = nb::ndarray<nb::numpy, T, nb::c_contig>;
@@ -79,8 +79,8 @@ void run_native(int n_threads, const std::function<void(Threads &, const std::fu
 // A training table with its scales, made once and grown on many times; it keeps the array alive.
 class Table {
   public:
-    Table(Columns x, const Vector<double> &weight, int n_threads)
-        : kept_(x), matrix_{x.data(), x.shape(0), x.shape(1), x.shape(0), {}, {}} {
+    Table(Rows x, const Vector<double> &weight, int n_threads)
+        : kept_(x), matrix_{x.data(), x.shape(0), x.shape(1), {}, {}} {
         if (weight.size() != x.shape(0)) throw std::invalid_argument("weight must have one entry a row");
         nb::gil_scoped_release released;
         Threads threads(n_threads);
@@ -89,7 +89,7 @@ class Table {
     const Matrix &matrix() const { return matrix_; }
 
   private:
-    Columns kept_;
+    Rows kept_;
     Matrix matrix_;
 };
 
@@ -166,6 +166,58 @@ nb::tuple grow_numbers(const Table &table, const Numbers &target, const Numbers 
     return grow_tree(table.matrix(), squared_error(table, target, weight), options, n_threads);
 }
 
+nb::dict to_dict(const Forest &forest) {
+    nb::dict out = to_dict(forest.all);
+    out["node_start"] = array(std::vector<std::int32_t>(forest.node_start));
+    return out;
+}
+
+template <class S>
+nb::dict grow_trees(const Table &table, const Numbers &weight, const std::function<S(const double *)> &statistics_of,
+                    const GrowOptions &options, std::size_t draws, std::uint64_t seed, std::size_t first,
+                    std::size_t last, int n_threads) {
+    Forest forest;
+    run_native(n_threads, [&](Threads &threads, const std::function<bool()> &stop) {
+        forest = grow_bag<S>(table.matrix(), weight.data(), statistics_of, BagOptions{options, draws, seed}, first,
+                             last, threads, stop);
+    });
+    return to_dict(forest);
+}
+
+nb::dict grow_class_trees(const Table &table, const Labels &label, const Numbers &weight, std::size_t n_classes,
+                          bool gini, const GrowOptions &options, std::size_t draws, std::uint64_t seed,
+                          std::size_t first, std::size_t last, int n_threads) {
+    class_counts(table, label, weight, n_classes, gini);  // checks
+    return grow_trees<ClassCounts>(
+        table, weight,
+        [&](const double *own) {
+            ClassCounts statistics(n_classes, gini ? Criterion::gini : Criterion::entropy);
+            statistics.assign(label.data(), own, label.size());
+            return statistics;
+        },
+        options, draws, seed, first, last, n_threads);
+}
+
+nb::dict grow_number_trees(const Table &table, const Numbers &target, const Numbers &weight, const GrowOptions &options,
+                           std::size_t draws, std::uint64_t seed, std::size_t first, std::size_t last, int n_threads) {
+    check_length(target.size(), table.matrix().rows, "target");
+    check_length(weight.size(), table.matrix().rows, "weight");
+    return grow_trees<Gradients>(
+        table, weight,
+        [&](const double *own) {
+            std::vector<double> gradient(target.size());
+            for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] = -own[i] * target.data()[i];
+            Gradients statistics = Gradients::squared_error();
+            statistics.assign(gradient.data(), own, gradient.size());
+            return statistics;
+        },
+        options, draws, seed, first, last, n_threads);
+}
+
+Out<std::uint32_t> bootstrap(std::size_t rows, std::size_t draws, std::uint64_t seed, std::size_t tree) {
+    return array(draw_with_replacement(rows, draws, seed, tree));
+}
+
 // (loss, threshold) of every feature alone.
 template <class S>
 nb::tuple test_all(const Table &table, const S &statistics, const GrowOptions &options, int n_threads) {
@@ -220,12 +272,14 @@ class Boosting {
   public:
     Boosting(const Table &table, const Numbers &target, const Numbers &weight, const Scores &score, std::size_t trees,
              const std::string &loss, double alpha, double learning_rate, double reg_lambda, double subsample,
-             double colsample, std::uint64_t seed, const GrowOptions &options, int n_threads)
+             double colsample, std::size_t max_rows_per_tree, std::uint64_t seed, const GrowOptions &options,
+             int n_threads)
         : booster_(table.matrix(), vector_of(target, table, "target"), vector_of(weight, table, "weight"),
                    std::vector<double>(score.data(), score.data() + score.size()), trees,
                    BoostOptions{options, Objective{loss_named(loss), alpha, score.shape(1)}, learning_rate, reg_lambda,
-                                subsample, colsample, seed}),
+                                subsample, colsample, max_rows_per_tree, seed}),
           rows_(table.matrix().rows),
+          columns_(table.matrix().columns),
           n_threads_(n_threads) {
         check_length(score.shape(0), rows_, "score");
     }
@@ -249,17 +303,27 @@ class Boosting {
         booster_.watch(table.matrix(), vector_of(target, table, "target"), vector_of(weight, table, "weight"),
                        std::vector<double>(score.data(), score.data() + score.size()));
     }
+    void recall(std::size_t output, const Labels &start, const Labels &feature, const Labels &coefficient) {
+        Directions known;
+        for (std::size_t d = 0; d + 1 < start.size(); ++d) {
+            for (std::int32_t t = start.data()[d]; t < start.data()[d + 1]; ++t) {
+                const auto at = static_cast<std::size_t>(t);
+                if (at >= feature.size() || at >= coefficient.size() || feature.data()[at] < 0 ||
+                    static_cast<std::size_t>(feature.data()[at]) >= columns_)
+                    throw std::invalid_argument("no such term or feature");
+                known.add_term(feature.data()[at], coefficient.data()[at], 1.0);
+            }
+            known.close();
+        }
+        booster_.recall(output, std::move(known));
+    }
     double loss() const { return booster_.mean_loss(); }
     double watched_loss() const { return booster_.watched_loss(); }
     Out<double> watched_score() const {
         return array(std::vector<double>(booster_.watched_score()), booster_.outputs());
     }
     Out<double> score() const { return array(std::vector<double>(booster_.score()), booster_.outputs()); }
-    nb::dict forest() const {
-        nb::dict out = to_dict(booster_.forest().all);
-        out["node_start"] = array(std::vector<std::int32_t>(booster_.forest().node_start));
-        return out;
-    }
+    nb::dict forest() const { return to_dict(booster_.forest()); }
 
   private:
     static std::vector<double> vector_of(const Numbers &from, const Table &table, const char *name) {
@@ -267,7 +331,7 @@ class Boosting {
         return std::vector<double>(from.data(), from.data() + from.size());
     }
     Booster booster_;
-    std::size_t rows_;
+    std::size_t rows_, columns_;
     int n_threads_;
 };
 
@@ -318,8 +382,9 @@ class ForestPredictor {
 
 NB_MODULE(_core, m) {
     m.doc() = "Native core of planewise: trees of hyperplanes.";
-    nb::class_<Table>(m, "Table", "Training rows as float32 columns, with the scale of each column.")
-        .def(nb::init<Columns, const Vector<double> &, int>(), "x"_a, "weight"_a, "n_threads"_a)
+    m.attr("MOST_KNOWN") = most_known;
+    nb::class_<Table>(m, "Table", "Training rows as float32, with the scale of each column.")
+        .def(nb::init<Rows, const Vector<double> &, int>(), "x"_a, "weight"_a, "n_threads"_a)
         .def_prop_ro(
             "scale", [](const Table &table) { return array(std::vector<double>(table.matrix().scale)); },
             nb::rv_policy::move, "The standard deviation of each column; 0 for one of no use.");
@@ -360,19 +425,29 @@ NB_MODULE(_core, m) {
           "n_threads"_a, "Grows a classification tree: (tree arrays, leaf of every row).");
     m.def("grow_numbers", &grow_numbers, "table"_a, "target"_a, "weight"_a, "options"_a, "n_threads"_a,
           "Grows a regression tree on centred targets: (tree arrays, leaf of every row).");
+    m.def("grow_class_trees", &grow_class_trees, "table"_a, "label"_a, "weight"_a, "n_classes"_a, "gini"_a, "options"_a,
+          "draws"_a, "seed"_a, "first"_a, "last"_a, "n_threads"_a,
+          "Grows trees first .. last-1 of a classification forest; draws=0: each on all rows.");
+    m.def("grow_number_trees", &grow_number_trees, "table"_a, "target"_a, "weight"_a, "options"_a, "draws"_a, "seed"_a,
+          "first"_a, "last"_a, "n_threads"_a, "Grows trees first .. last-1 of a regression forest on centred targets.");
+    m.def("bootstrap", &bootstrap, "rows"_a, "draws"_a, "seed"_a, "tree"_a,
+          "How often each row was drawn for a tree of a forest.");
     m.def("test_classes", &test_classes, "table"_a, "label"_a, "weight"_a, "n_classes"_a, "gini"_a, "options"_a,
           "n_threads"_a, "The one-dimensional test of every feature: (loss, threshold).");
     m.def("test_numbers", &test_numbers, "table"_a, "target"_a, "weight"_a, "options"_a, "n_threads"_a,
           "The one-dimensional test of every feature for centred targets: (loss, threshold).");
     nb::class_<Boosting>(m, "Boosting", "Second-order boosting on one table.")
         .def(nb::init<const Table &, const Numbers &, const Numbers &, const Scores &, std::size_t, const std::string &,
-                      double, double, double, double, double, std::uint64_t, const GrowOptions &, int>(),
+                      double, double, double, double, double, std::size_t, std::uint64_t, const GrowOptions &, int>(),
              nb::keep_alive<1, 2>(), "table"_a, "target"_a, "weight"_a, "score"_a, "trees"_a, "loss"_a, "alpha"_a,
-             "learning_rate"_a, "reg_lambda"_a, "subsample"_a, "colsample"_a, "seed"_a, "options"_a, "n_threads"_a)
+             "learning_rate"_a, "reg_lambda"_a, "subsample"_a, "colsample"_a, "max_rows_per_tree"_a, "seed"_a,
+             "options"_a, "n_threads"_a)
         .def("rounds", &Boosting::rounds, "count"_a, "Grow that many rounds with the built-in loss.")
         .def("round_with", &Boosting::round_with, "gradient"_a, "hessian"_a, "Grow one round on these derivatives.")
         .def("watch", &Boosting::watch, nb::keep_alive<1, 2>(), "table"_a, "target"_a, "weight"_a, "score"_a,
              "Follow the scores of other rows as trees are added.")
+        .def("recall", &Boosting::recall, "output"_a, "start"_a, "feature"_a, "coefficient"_a,
+             "Directions of trees grown before, the newest first.")
         .def("watched_loss", &Boosting::watched_loss, "Weighted mean loss on the watched rows now.")
         .def("watched_score", &Boosting::watched_score, "Raw scores of the watched rows now.")
         .def("loss", &Boosting::loss, "Weighted mean loss on the training rows now.")

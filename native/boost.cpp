@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "predict.hpp"
 #include "random.hpp"
 
 namespace planewise {
@@ -12,27 +13,10 @@ namespace {
 
 constexpr double longest_log_step = 0.7;  // a tree at most doubles a rate
 
-// Rows that were not drawn for a tree find their leaf in the columns themselves.
-std::int32_t descend(const Tree &tree, const Matrix &matrix, std::size_t row) {
-    for (std::int32_t node = 0;;) {
-        const auto at = static_cast<std::size_t>(node);
-        std::int32_t code = 0;
-        for (std::int32_t plane = tree.plane_start[at]; plane < tree.plane_start[at + 1]; ++plane) {
-            const auto k = static_cast<std::size_t>(plane);
-            auto term = static_cast<std::size_t>(tree.term_start[k]);
-            const auto end = static_cast<std::size_t>(tree.term_start[k + 1]);
-            const auto value = [&](std::size_t t) {
-                return tree.term_weight[t] * matrix.column(static_cast<std::size_t>(tree.term_feature[t]))[row];
-            };
-            float v = value(term);
-            for (++term; term < end; ++term) v += value(term);
-            const bool right = v >= tree.threshold[k] || (v != v && tree.missing_right[k] != 0);
-            code |= static_cast<std::int32_t>(right) << (plane - tree.plane_start[at]);
-        }
-        const std::int32_t next = tree.children[static_cast<std::size_t>(tree.child_start[at] + code)];
-        if (next == node) return node;
-        node = next;
-    }
+std::vector<std::int32_t> leaves_of(const Tree &tree, const Matrix &matrix, Threads &threads) {
+    std::vector<std::int32_t> leaf(matrix.rows);
+    apply(view_of(tree), matrix.values, matrix.rows, matrix.columns, threads, leaf.data());
+    return leaf;
 }
 
 }  // namespace
@@ -46,7 +30,9 @@ Booster::Booster(const Matrix &matrix, std::vector<double> target, std::vector<d
       score_(std::move(score)),
       gradient_(score_.size()),
       hessian_(score_.size()),
-      tree_(trees) {}
+      statistics_(options.reg_lambda),
+      tree_(trees),
+      known_(options.objective.outputs) {}
 
 double Booster::mean_loss() const {
     return options_.objective.mean_loss(score_.data(), target_.data(), weight_.data(), matrix_.rows);
@@ -64,7 +50,7 @@ double Booster::watched_loss() const {
 
 void Booster::round(Threads &threads, const std::function<bool()> &stop) {
     options_.objective.derivatives(score_.data(), target_.data(), weight_.data(), matrix_.rows, gradient_.data(),
-                                   hessian_.data());
+                                   hessian_.data(), threads);
     round_with(gradient_.data(), hessian_.data(), threads, stop);
 }
 
@@ -85,31 +71,81 @@ void Booster::grow_one(std::size_t output, const double *gradient, const double 
     GrowOptions options = options_.grow;
     options.seed = random.next();
     if (options_.colsample < 1) options.features = draw_columns(random);
-    Gradients statistics(options_.reg_lambda);
-    statistics.assign(gradient, hessian, matrix_.rows);
-    const bool sampled = options_.subsample < 1;
-    auto grown =
-        grow(matrix_, statistics, options, threads, stop, sampled ? draw_rows(random) : std::vector<std::uint32_t>{});
-    if (sampled)
-        threads.each((matrix_.rows + 16383) / 16384, [&](std::size_t piece, int) {
-            const std::size_t end = std::min(matrix_.rows, (piece + 1) * 16384);
-            for (std::size_t row = piece * 16384; row < end; ++row)
-                if (grown.leaf[row] < 0) grown.leaf[row] = descend(grown.tree, matrix_, row);
-        });
+    options.known = &known_[output];
+    statistics_.assign(gradient, hessian, matrix_.rows, &threads);
+
+    const auto all = matrix_.rows, bag = static_cast<std::size_t>(
+                                       std::max(1.0, std::nearbyint(options_.subsample * static_cast<double>(all))));
+    std::vector<std::uint32_t> rows;  // none: all
+    if (bag < all) rows = draw_rows(nullptr, all, bag, random);
+    std::vector<std::uint32_t> few;  // the rows that decide the planes, where there are more than enough
+    if (bag > options_.max_rows_per_tree)
+        few = draw_rows(rows.empty() ? nullptr : rows.data(), bag, options_.max_rows_per_tree, random);
+
+    auto grown = grow(matrix_, statistics_, options, threads, stop, few.empty() ? rows : few);
+    if (bag < all || !few.empty()) grown.leaf = leaves_of(grown.tree, matrix_, threads);
+    if (!few.empty()) set_values(rows, grown.leaf, threads, grown.tree);
     if (options_.objective.renews_leaves()) renew_leaves(grown.leaf, grown.tree);
     if (options_.objective.loss == Loss::poisson)  // Newton's step on an exponential can overshoot without end
         for (double &value : grown.tree.value) value = std::clamp(value, -longest_log_step, longest_log_step);
     // Rounded to what prediction will add, so that scores here and there are the same.
     for (double &value : grown.tree.value)
         value = static_cast<double>(static_cast<float>(options_.learning_rate * value));
-    const std::size_t count = outputs();
-    for (std::size_t i = 0; i < matrix_.rows; ++i)
-        score_[i * count + output] += grown.tree.value[static_cast<std::size_t>(grown.leaf[i])];
-    for (std::size_t i = 0; i < watched_.target.size(); ++i)
-        watched_.score[i * count + output] +=
-            grown.tree.value[static_cast<std::size_t>(descend(grown.tree, *watched_.matrix, i))];
+    add_values(grown.tree, grown.leaf, output, threads, score_);
+    if (watched_.matrix != nullptr)
+        add_values(grown.tree, leaves_of(grown.tree, *watched_.matrix, threads), output, threads, watched_.score);
+    remember(grown.tree, known_[output]);
     forest_.append(grown.tree);
     ++tree_;
+}
+
+void Booster::add_values(const Tree &tree, const std::vector<std::int32_t> &leaf, std::size_t output, Threads &threads,
+                         std::vector<double> &score) const {
+    const std::size_t count = outputs();
+    threads.stretches(leaf.size(), [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+            score[i * count + output] += tree.value[static_cast<std::size_t>(leaf[i])];
+    });
+}
+
+// Newton steps from all the rows of the tree, where only a few of them decided its planes.
+void Booster::set_values(const std::vector<std::uint32_t> &rows, const std::vector<std::int32_t> &leaf,
+                         Threads &threads, Tree &tree) const {
+    const std::size_t width = Gradients::channels(), count = rows.empty() ? matrix_.rows : rows.size();
+    std::vector<std::vector<std::int64_t>> parts(count / Threads::stretch + 1);
+    threads.stretches(count, [&](std::size_t begin, std::size_t end) {
+        std::vector<std::int64_t> &part = parts[begin / Threads::stretch];
+        part.assign(tree.nodes() * width, 0);
+        for (std::size_t i = begin; i < end; ++i) {
+            const std::size_t row = rows.empty() ? i : rows[i];
+            Gradients::add(statistics_.data()[row], &part[static_cast<std::size_t>(leaf[row]) * width]);
+        }
+    });
+    std::vector<std::int64_t> sums(tree.nodes() * width, 0);
+    for (const auto &part : parts)
+        for (std::size_t k = 0; k < part.size(); ++k) sums[k] += part[k];
+    for (std::size_t node = tree.nodes(); node-- > 0;) {  // children come after their parents
+        const std::int64_t *sum = &sums[node * width];
+        statistics_.value(sum, &tree.value[node]);
+        tree.rows[node] = statistics_.rows(sum);
+        tree.weight[node] = statistics_.weight(sum);
+        if (node == 0) break;
+        for (std::size_t k = 0; k < width; ++k) sums[static_cast<std::size_t>(tree.parent[node]) * width + k] += sum[k];
+    }
+}
+
+// The oblique directions of the latest trees, the newest first: what parted the rows well is worth trying again.
+void Booster::remember(const Tree &tree, Directions &known) {
+    Directions next;
+    for (std::size_t k = 0; k < tree.planes() && next.size() < most_known; ++k) {
+        const auto first = static_cast<std::size_t>(tree.term_start[k]),
+                   last = static_cast<std::size_t>(tree.term_start[k + 1]);
+        if (last - first < 2) continue;
+        for (std::size_t t = first; t < last; ++t) next.add_term(tree.term_feature[t], tree.term_coefficient[t], 1.0);
+        next.close();
+    }
+    for (std::size_t d = 0; d < known.size() && next.size() < most_known; ++d) next.add(known, d);
+    known = std::move(next);
 }
 
 // Inner nodes keep their Newton step: only a row in a cell without training rows will ever see it.
@@ -125,15 +161,14 @@ void Booster::renew_leaves(const std::vector<std::int32_t> &leaf, Tree &tree) co
             tree.value[node] = options_.objective.best_constant(std::move(residual[node]), weight[node]);
 }
 
-// Without replacement, in ascending order: each row with the probability that fills the sample.
-std::vector<std::uint32_t> Booster::draw_rows(Random &random) const {
-    const auto wanted =
-        static_cast<std::size_t>(std::max(1.0, std::nearbyint(options_.subsample * static_cast<double>(matrix_.rows))));
+// `wanted` of `count` rows (those named, or 0 .. count-1) without replacement, in their order.
+std::vector<std::uint32_t> Booster::draw_rows(const std::uint32_t *named, std::size_t count, std::size_t wanted,
+                                              Random &random) {
     std::vector<std::uint32_t> rows;
     rows.reserve(wanted);
-    for (std::size_t i = 0; i < matrix_.rows && rows.size() < wanted; ++i)
-        if (random.below(static_cast<std::uint32_t>(matrix_.rows - i)) < wanted - rows.size())
-            rows.push_back(static_cast<std::uint32_t>(i));
+    for (std::size_t i = 0; i < count && rows.size() < wanted; ++i)
+        if (random.below(static_cast<std::uint32_t>(count - i)) < wanted - rows.size())
+            rows.push_back(named == nullptr ? static_cast<std::uint32_t>(i) : named[i]);
     return rows;
 }
 

@@ -16,8 +16,9 @@ struct BoostOptions {
     Objective objective;
     double learning_rate = 0.1;
     double reg_lambda = 1;
-    double subsample = 1;  // share of the rows a tree is grown on
-    double colsample = 1;  // share of the columns a tree may use
+    double subsample = 1;                   // share of the rows a tree is grown on
+    double colsample = 1;                   // share of the columns a tree may use
+    std::size_t max_rows_per_tree = 65536;  // where there are more, so many of them decide a tree's planes
     std::uint64_t seed = 0;
 };
 
@@ -38,6 +39,9 @@ class Booster {
     double watched_loss() const;
     const std::vector<double> &watched_score() const { return watched_.score; }
 
+    // Directions to start with for an output, the newest first: those of the trees that were grown before.
+    void recall(std::size_t output, Directions known) { known_.at(output) = std::move(known); }
+
     double mean_loss() const;
     const std::vector<double> &score() const { return score_; }
     const Forest &forest() const { return forest_; }
@@ -47,7 +51,13 @@ class Booster {
     void grow_one(std::size_t output, const double *gradient, const double *hessian, Threads &threads,
                   const std::function<bool()> &stop);
     void renew_leaves(const std::vector<std::int32_t> &leaf, Tree &tree) const;
-    std::vector<std::uint32_t> draw_rows(Random &random) const;
+    static void remember(const Tree &tree, Directions &known);
+    static std::vector<std::uint32_t> draw_rows(const std::uint32_t *named, std::size_t count, std::size_t wanted,
+                                                Random &random);
+    void add_values(const Tree &tree, const std::vector<std::int32_t> &leaf, std::size_t output, Threads &threads,
+                    std::vector<double> &score) const;
+    void set_values(const std::vector<std::uint32_t> &rows, const std::vector<std::int32_t> &leaf, Threads &threads,
+                    Tree &tree) const;
     std::vector<std::int32_t> draw_columns(Random &random) const;
 
     struct Watched {
@@ -59,7 +69,9 @@ class Booster {
     BoostOptions options_;
     Watched watched_;
     std::vector<double> target_, weight_, score_, gradient_, hessian_;
+    Gradients statistics_;
     std::size_t tree_;
+    std::vector<Directions> known_;  // by output
     Forest forest_;
 };
 

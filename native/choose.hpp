@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 #include "measure.hpp"
@@ -47,8 +49,17 @@ struct Cut {
     double gain = 0;
     double balance = -1;  // weight of the lighter side
 
+    // To 24 bits: cuts that part the rows alike must tie although their sums were rounded otherwise.
+    static double roughly(double x) {
+        std::uint64_t bits;
+        std::memcpy(&bits, &x, sizeof bits);
+        bits = (bits + (std::uint64_t{1} << 28)) & ~((std::uint64_t{1} << 29) - 1);
+        std::memcpy(&x, &bits, sizeof bits);
+        return x;
+    }
     bool better_than(const Cut &other) const {
-        return gain > other.gain || (gain == other.gain && balance > other.balance);
+        const double mine = roughly(gain), theirs = roughly(other.gain);
+        return mine > theirs || (mine == theirs && roughly(balance) > roughly(other.balance));
     }
 };
 
@@ -62,12 +73,11 @@ class Chooser {
         const std::size_t n = sample.size();
         rows_.resize(n);
         for (std::size_t i = 0; i < n; ++i) rows_[i] = statistics_.data()[sample.row(i)];
+        adder_.open(rows_.data(), n);
         cell_.assign(n, 0);
         offset_.assign(n, 0);
-        slot_.resize(n);
-        values_.resize(n);
+        if (values_.size() < n) slot_.resize(n), values_.resize(n);
         right_.resize(channels());
-        bins_.clear();
         measured_.clear();
         edges_.clear();
         cells_ = 1;
@@ -77,7 +87,7 @@ class Chooser {
     const std::int64_t *total() const { return total_.data(); }  // over all sampled rows
 
     // The 1-D test (DFT, RFT) of the next direction; directions are measured in their order.
-    void measure(Sample &sample, const Matrix &matrix, const Directions &directions, std::size_t d) {
+    void measure(const Sample &sample, const Matrix &matrix, const Directions &directions, std::size_t d) {
         const std::size_t n = rows_.size();
         Measured now;
         project(sample, directions, d, values_.data());
@@ -95,7 +105,7 @@ class Chooser {
         // One feature is compared as it is; a sum of several is blurred by rounding.
         now.flat = !(span > (directions.terms(d) == 1 ? 0.0 : 64 * 1.1920929e-7 * rounding));
         now.splittable = range.missing < n && span < 3e38 && (!now.flat || range.missing > 0);
-        bins_.resize((d + 1) * n);
+        if (bins_.size() < (d + 1) * n) bins_.resize((d + 1) * n);
         if (now.splittable) {
             now.low = range.low;
             now.high = range.high;
@@ -109,7 +119,7 @@ class Chooser {
     float threshold(std::size_t d) const { return edge(measured_[d], measured_[d].cut.edge); }
 
     // The node's planes, best first; none when nothing gains. `grown` is rows in the node / rows in the sample.
-    void choose(Sample &sample, const Directions &directions, double grown, std::vector<Plane> &planes) {
+    void choose(const Sample &sample, const Directions &directions, double grown, std::vector<Plane> &planes) {
         planes.clear();
         if (measured_.empty()) return;
         std::size_t best = 0;
@@ -218,11 +228,12 @@ class Chooser {
     }
 
     // Weight, not rows: a weight of two must break a tie as a row given twice does.
-    double lighter_side() const {
+    double lighter_side(int edge, int edges) const {
         const std::size_t width = channels();
         double left = 0, all = 0;
         for (std::size_t c = 0; c < cells_; ++c) {
-            left += statistics_.weight(&left_[c * width]);
+            left += statistics_.weight(
+                &lefts_[(c * static_cast<std::size_t>(edges) + static_cast<std::size_t>(edge)) * width]);
             all += statistics_.weight(&totals_[c * width]);
         }
         return std::min(left, all - left);
@@ -233,36 +244,57 @@ class Chooser {
         const std::size_t width = channels(), n = rows_.size();
         const auto slots = static_cast<std::size_t>(stride());
         sums_.assign(cells_ * slots * width, 0);
-        place_rows(offset_.data(), bins_.data() + d * n, n, slot_.data());
-        add_rows(statistics_, rows_.data(), slot_.data(), n, cells_ * slots, sums_.data());
+        if (cells_ == 1) {
+            adder_.add(statistics_, bins_.data() + d * n, slots, sums_.data());
+        } else {
+            place_rows(offset_.data(), bins_.data() + d * n, n, slot_.data());
+            adder_.add(statistics_, slot_.data(), cells_ * slots, sums_.data());
+        }
         Cut best;
         for (int missing_right = 1; missing_right >= (missing > 0 ? 0 : 1); --missing_right) {
-            left_.assign(cells_ * width, 0);
             // Edge 0, with the missing values alone on the left, counts as well: that a value is missing may say much.
-            for (int b = missing_right; b < options_.n_bins; ++b) {
-                Cut cut;
-                std::int64_t moved = 0;
-                const std::size_t added = b == 0 ? slots - 1 : static_cast<std::size_t>(b) - 1;
-                for (std::size_t c = 0; c < cells_; ++c) {
-                    std::int64_t *left = &left_[c * width];
-                    const std::int64_t *bin = &sums_[(c * slots + added) * width];
-                    moved += statistics_.rows(bin);
-                    for (std::size_t k = 0; k < width; ++k) left[k] += bin[k];
+            const int first = missing_right, edges = options_.n_bins - first;
+            gains_.assign(static_cast<std::size_t>(edges), 0.0);
+            lefts_.resize(cells_ * static_cast<std::size_t>(edges) * width);
+            for (std::size_t c = 0; c < cells_; ++c) {
+                std::int64_t *left = &lefts_[c * static_cast<std::size_t>(edges) * width];
+                const std::int64_t *bin = &sums_[c * slots * width];
+                const std::int64_t *before = first == 0 ? bin + (slots - 1) * width : bin;
+                for (int e = 0; e < edges; ++e, left += width) {
+                    // What joins the left side at this edge: the missing values, or the bin below.
+                    const std::int64_t *joins = e == 0 ? before : bin + static_cast<std::size_t>(first + e - 1) * width;
+                    for (std::size_t k = 0; k < width; ++k) left[k] = joins[k] + (e == 0 ? 0 : left[k - width]);
                 }
-                if (moved == 0) continue;  // the same parts as at the edge before, or none yet
-                for (std::size_t c = 0; c < cells_; ++c) cut.gain += rise(c, &left_[c * width]);
-                cut.edge = b;
+                add_rises(c, edges);
+            }
+            for (int e = 0; e < edges; ++e) {
+                Cut cut;
+                cut.gain = gains_[static_cast<std::size_t>(e)];
+                if (!(cut.gain > 0) || Cut::roughly(cut.gain) < Cut::roughly(best.gain)) continue;
+                cut.edge = first + e;
                 cut.missing_right = missing_right != 0;
-                if (!(cut.gain > 0) || cut.gain < best.gain) continue;
-                cut.balance = lighter_side();
+                cut.balance = lighter_side(e, edges);
                 if (cut.better_than(best)) best = cut;
             }
         }
         return best;
     }
 
+    // gains_[e] += what cutting cell c at edge e gains.
+    void add_rises(std::size_t c, int edges) {
+        const std::size_t width = channels(), count = static_cast<std::size_t>(edges);
+        const std::int64_t *left = &lefts_[c * count * width], *total = &totals_[c * width];
+        if constexpr (std::is_same_v<S, Gradients>) {
+            statistics_.add_rises(left, total, base_[c], options_.min_samples_leaf, options_.min_child_weight, count,
+                                  gains_.data());
+        } else {
+            for (std::size_t e = 0; e < count; ++e) gains_[e] += rise(c, left + e * width);
+        }
+    }
+
     // Puts direction d into the node: the threshold refined if asked, every sampled row's cell extended by one bit.
-    void add_plane(Sample &sample, const Directions &directions, std::size_t d, Cut cut, std::vector<Plane> &planes) {
+    void add_plane(const Sample &sample, const Directions &directions, std::size_t d, Cut cut,
+                   std::vector<Plane> &planes) {
         const Measured &now = measured_[d];
         float threshold = cut.edge == 0 ? std::numeric_limits<float>::lowest() : edge(now, cut.edge);
         project(sample, directions, d, values_.data());
@@ -304,7 +336,7 @@ class Chooser {
         return middle > gap.below ? middle : gap.above;
     }
 
-    void add_jointly(Sample &sample, const Directions &directions, double grown, double least, double chance,
+    void add_jointly(const Sample &sample, const Directions &directions, double grown, double least, double chance,
                      std::vector<Plane> &planes) {
         if (options_.max_planes < 2) return;
         order_.clear();
@@ -330,7 +362,7 @@ class Chooser {
     }
 
     // Published: the candidate whose largest |cosine| to the chosen planes is smallest, at its own threshold.
-    void add_by_cosine(Sample &sample, const Directions &directions, double grown, double least, double chance,
+    void add_by_cosine(const Sample &sample, const Directions &directions, double grown, double least, double chance,
                        std::vector<Plane> &planes) {
         worst_.assign(measured_.size(), 0.0);
         double joint = score_of_cells();
@@ -383,13 +415,14 @@ class Chooser {
     const S &statistics_;
     const ChooseOptions &options_;
     std::vector<typename S::Row> rows_;
+    Adder<S> adder_;
     std::vector<std::uint8_t> cell_, bins_, kept_;
     std::vector<std::uint16_t> offset_, slot_;  // cell * (bins + 1), and the same + bin
     std::vector<float> values_, edges_, sorted_;
     std::vector<Measured> measured_;
     std::size_t cells_ = 1;
-    std::vector<std::int64_t> total_, totals_, sums_, left_, right_;
-    std::vector<double> base_, worst_;
+    std::vector<std::int64_t> total_, totals_, sums_, lefts_, left_, right_;
+    std::vector<double> gains_, base_, worst_;
     std::vector<std::size_t> order_;
 };
 

@@ -31,6 +31,7 @@ FeatureTest test_features(const Matrix &matrix, const S &statistics, ChooseOptio
         if (thread == 0 && stop()) throw Interrupted{};
         Sample sample(matrix);
         sample.draw(rows.data(), rows.size(), rows.size(), 0);
+        sample.gather({static_cast<std::int32_t>(j)});
         Chooser<S> chooser(statistics, options);
         chooser.open(sample);
         out.loss[j] = statistics.impurity(chooser.total());

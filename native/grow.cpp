@@ -60,14 +60,17 @@ class Grower {
             for (std::int32_t id : fresh)
                 if (node(id).planes.size() > 0) open.push_back(id);
             fresh.clear();
-            if (options_.max_leaf_nodes > 0 && !open.empty()) {
-                // The largest gain first; equal ones in order of birth.
-                auto best = std::max_element(open.begin(), open.end(), [&](std::int32_t a, std::int32_t b) {
-                    return node(a).expected < node(b).expected || (node(a).expected == node(b).expected && a > b);
+            if (options_.max_leaf_nodes > 0) {
+                // The better half of the open nodes, the largest gain first; equal ones in order of birth. One at a
+                // time would leave nothing to do side by side, and search children that never get a turn.
+                std::sort(open.begin(), open.end(), [&](std::int32_t a, std::int32_t b) {
+                    return node(a).expected > node(b).expected || (node(a).expected == node(b).expected && a < b);
                 });
-                std::vector<std::int32_t> one{*best};
-                open.erase(best);
-                route(one, leaves, fresh);
+                const auto half = open.begin() + static_cast<std::ptrdiff_t>((open.size() + 1) / 2);
+                const std::vector<std::int32_t> better(open.begin(), half);
+                open.erase(open.begin(), half);
+                route(better, leaves, fresh);
+                if (leaves >= options_.max_leaf_nodes) break;
             } else {
                 route(open, leaves, fresh);
                 open.clear();
@@ -150,8 +153,9 @@ class Grower {
         if (!may_split(here)) return;
         Random random(options_.seed, static_cast<std::uint64_t>(id));
         desk.sample.draw(&rows_[here.begin], here.rows(), options_.max_rows_per_node, random.next());
-        desk.chooser.open(desk.sample);
         offer(here, random, desk.offered);
+        desk.sample.gather(desk.offered);
+        desk.chooser.open(desk.sample);
         desk.directions.clear();
         for (std::size_t k = 0; k < desk.offered.size(); ++k) {
             if (may_ask && stop_()) throw Interrupted{};
@@ -162,7 +166,7 @@ class Grower {
         const std::size_t axes = desk.directions.size();
         Ranking usable;
         for (std::size_t k : desk.order) usable.push_back(desk.offered[k]);
-        desk.proposer.draw(usable, options_.draw, random, desk.directions);
+        desk.proposer.draw(usable, options_.draw, random, desk.directions, options_.known);
         for (std::size_t d = axes; d < desk.directions.size(); ++d) {
             if (may_ask && stop_()) throw Interrupted{};
             desk.chooser.measure(desk.sample, matrix_, desk.directions, d);
@@ -171,13 +175,7 @@ class Grower {
         desk.chooser.choose(desk.sample, desk.directions, grown, desk.planes);
         here.ranking = std::move(ranking);
         for (const Plane &plane : desk.planes) {
-            for (std::uint32_t t = desk.directions.begin(plane.direction); t < desk.directions.end(plane.direction);
-                 ++t) {
-                here.planes.directions.feature.push_back(desk.directions.feature[t]);
-                here.planes.directions.coefficient.push_back(desk.directions.coefficient[t]);
-                here.planes.directions.weight.push_back(desk.directions.weight[t]);
-            }
-            here.planes.directions.close();
+            here.planes.directions.add(desk.directions, plane.direction);
             here.planes.threshold.push_back(plane.threshold);
             here.planes.missing_right.push_back(plane.missing_right);
             here.planes.gain.push_back(plane.gain * grown);
@@ -190,8 +188,9 @@ class Grower {
         desk.order.clear();
         for (std::size_t k = 0; k < desk.offered.size(); ++k)
             if (desk.chooser.splittable(k)) desk.order.push_back(k);
+        const auto gain = [&](std::size_t k) { return Cut::roughly(desk.chooser.gain(k)); };
         std::stable_sort(desk.order.begin(), desk.order.end(),
-                         [&](std::size_t a, std::size_t b) { return desk.chooser.gain(a) > desk.chooser.gain(b); });
+                         [&](std::size_t a, std::size_t b) { return gain(a) > gain(b); });
         if (options_.max_features == 0) return before;  // every node looks at all of them anyway
         auto after = std::make_shared<Ranking>();
         std::vector<char> seen(matrix_.columns, 0);

@@ -25,6 +25,7 @@ struct GrowOptions {
     std::size_t max_features = 0;  // features a node below the root ranks; 0: all
     std::uint64_t seed = 0;
     std::vector<std::int32_t> features;  // columns the tree may use; none named: all
+    const Directions *known = nullptr;   // directions that did well before: some of the candidates come from them
     DrawOptions draw;
     ChooseOptions choose;
 };

@@ -23,34 +23,38 @@ double rounded(double x) {
 void Matrix::find_scales(const double *weight, Threads &threads) {
     scale.assign(columns, 0.0);
     may_miss.assign(columns, 0);
-    threads.each(columns, [&](std::size_t j, int) {
-        const float *x = column(j);
-        double total = 0, sum = 0;
-        float low = std::numeric_limits<float>::infinity(), high = -low;
+    constexpr std::size_t together = 16;  // columns of one cache line
+    threads.each((columns + together - 1) / together, [&](std::size_t piece, int) {
+        const std::size_t first = piece * together, count = std::min(together, columns - first);
+        double total[together] = {}, mean[together] = {}, squares[together] = {};
+        float low[together], high[together];
+        std::fill(low, low + together, std::numeric_limits<float>::infinity());
+        std::fill(high, high + together, -std::numeric_limits<float>::infinity());
         for (std::size_t i = 0; i < rows; ++i) {
-            if (x[i] != x[i]) {
-                may_miss[j] = 1;
-                continue;
+            const float *x = row(i) + first;
+            for (std::size_t j = 0; j < count; ++j) {
+                const bool there = x[j] == x[j];
+                low[j] = x[j] < low[j] ? x[j] : low[j];
+                high[j] = x[j] > high[j] ? x[j] : high[j];
+                total[j] += there ? weight[i] : 0.0;
+                mean[j] += there ? weight[i] * static_cast<double>(x[j]) : 0.0;
+                may_miss[first + j] = static_cast<char>(may_miss[first + j] | !there);
             }
-            const double v = static_cast<double>(x[i]);
-            low = std::min(low, x[i]);
-            high = std::max(high, x[i]);
-            total += weight[i];
-            sum += weight[i] * v;
         }
-        if (!(total > 0)) return;
-        const double mean = sum / total;
-        double squares = 0;
+        for (std::size_t j = 0; j < count; ++j) mean[j] = total[j] > 0 ? mean[j] / total[j] : 0.0;
         for (std::size_t i = 0; i < rows; ++i) {
-            if (x[i] != x[i]) continue;
-            const double apart = static_cast<double>(x[i]) - mean;
-            squares += weight[i] * apart * apart;
+            const float *x = row(i) + first;
+            for (std::size_t j = 0; j < count; ++j) {
+                const double apart = static_cast<double>(x[j]) - mean[j];
+                squares[j] += x[j] == x[j] ? weight[i] * apart * apart : 0.0;
+            }
         }
-        const double deviation = std::sqrt(squares / total);
-        if (high > low)  // not by the deviation: a weighted mean of equal values may be off by a rounding
-            scale[j] = rounded(deviation);
-        else if (may_miss[j])
-            scale[j] = 1.0;  // one value or none: that it is missing may still say something
+        for (std::size_t j = 0; j < count; ++j) {
+            if (high[j] > low[j])  // not by the deviation: a weighted mean of equal values may be off by a rounding
+                scale[first + j] = rounded(std::sqrt(squares[j] / total[j]));
+            else if (may_miss[first + j] && total[j] > 0)
+                scale[first + j] = 1.0;  // one value: that it is missing may still say something
+        }
     });
 }
 

@@ -10,7 +10,6 @@
 namespace planewise {
 
 void Sample::draw(const std::uint32_t *rows, std::size_t count, std::size_t most, std::uint64_t noise) {
-    ++turn_;
     if (count <= most) {
         rows_.assign(rows, rows + count);
         return;
@@ -29,18 +28,32 @@ void Sample::draw(const std::uint32_t *rows, std::size_t count, std::size_t most
     }
 }
 
-const float *Sample::column(std::int32_t feature) {
-    const auto j = static_cast<std::size_t>(feature);
-    auto &out = columns_[j];
-    if (gathered_[j] != turn_) {
-        gathered_[j] = turn_;
-        if (out.size() < rows_.size()) out.resize(rows_.size());
-        const float *from = matrix_.column(j);
-        for (std::size_t i = 0; i < rows_.size(); ++i) out[i] = from[rows_[i]];
-        const Range range = range_of(out.data(), rows_.size(), matrix_.may_miss[j] != 0);
-        reach_[j] = range.missing < rows_.size() ? std::max(std::fabs(range.low), std::fabs(range.high)) : 0.0f;
+void Sample::gather(const std::vector<std::int32_t> &features) {
+    constexpr std::size_t together = 16;  // rows whose values fill one cache line of a column
+    const std::size_t n = rows_.size();
+    // An odd number of cache lines apart: columns a power of two apart would fight for the same places in the cache.
+    stride_ = ((n + together - 1) / together | 1u) * together;
+    if (values_.size() < features.size() * stride_) values_.resize(features.size() * stride_);
+    for (std::size_t k = 0; k < features.size(); ++k)
+        place_[static_cast<std::size_t>(features[k])] = static_cast<std::uint32_t>(k);
+    const float *from[together];
+    for (std::size_t begin = 0; begin < n; begin += together) {
+        const std::size_t here = std::min(together, n - begin);
+        for (std::size_t r = 0; r < here; ++r) from[r] = matrix_.row(rows_[begin + r]);
+        for (std::size_t k = 0; k < features.size(); ++k) {
+            const auto j = static_cast<std::size_t>(features[k]);
+            float *to = &values_[k * stride_ + begin];
+            if (here == together)
+                for (std::size_t r = 0; r < together; ++r) to[r] = from[r][j];
+            else
+                for (std::size_t r = 0; r < here; ++r) to[r] = from[r][j];
+        }
     }
-    return out.data();
+    for (std::int32_t feature : features) {
+        const auto j = static_cast<std::size_t>(feature);
+        const Range range = range_of(column(feature), n, matrix_.may_miss[j] != 0);
+        reach_[j] = range.missing < n ? std::max(std::fabs(range.low), std::fabs(range.high)) : 0.0f;
+    }
 }
 
 PLANEWISE_CLONES static void set_term(const float *x, float w, std::size_t n, float *values) {
@@ -51,7 +64,7 @@ PLANEWISE_CLONES static void add_term(const float *x, float w, std::size_t n, fl
     for (std::size_t i = 0; i < n; ++i) values[i] += w * x[i];
 }
 
-void project(Sample &sample, const Directions &directions, std::size_t d, float *values) {
+void project(const Sample &sample, const Directions &directions, std::size_t d, float *values) {
     std::uint32_t term = directions.begin(d);
     set_term(sample.column(directions.feature[term]), directions.weight[term], sample.size(), values);
     for (++term; term < directions.end(d); ++term)
@@ -164,49 +177,43 @@ PLANEWISE_CLONES void place_rows(const std::uint16_t *offset, const std::uint8_t
     for (std::size_t i = 0; i < count; ++i) slot[i] = static_cast<std::uint16_t>(offset[i] + bin[i]);
 }
 
-#if defined(__GNUC__)
-// Four sums at once. Odd rows add to a second set, so that neighbouring rows of one bin do not wait for each other.
-typedef std::int32_t Four32 __attribute__((vector_size(16), aligned(4), may_alias));
-typedef std::int64_t Four64 __attribute__((vector_size(32), aligned(8), may_alias));
+void Adder<Gradients>::open(const Gradients::Row *rows, std::size_t count) {
+    rows_ = rows;
+    count_ = count;
+    packed_.clear();
+    if (count >= std::size_t{1} << count_bits) return;
+    packed_.resize(count);
+    for (std::size_t i = 0; i < count; ++i)
+        packed_[i] = {rows[i].part[0], (static_cast<std::int64_t>(rows[i].part[1]) << count_bits) + 1};
+}
 
-PLANEWISE_CLONES static void add_in_pairs(const Gradients::Row *rows, const std::uint16_t *slot, std::size_t count,
-                                          Four64 *even, Four64 *odd) {
+template <class Slot>
+void Adder<Gradients>::add(const Gradients &, const Slot *slot, std::size_t slots, std::int64_t *sums) {
+    if (packed_.empty()) {
+        for (std::size_t i = 0; i < count_; ++i) Gradients::add(rows_[i], sums + 4 * static_cast<std::size_t>(slot[i]));
+        return;
+    }
+    constexpr std::size_t sets = 4;
+    sets_.assign(sets * slots, Packed{0, 0});
+    Packed *to[sets];
+    for (std::size_t k = 0; k < sets; ++k) to[k] = sets_.data() + k * slots;
+    const auto put = [](Packed &sum, const Packed &row) {
+        sum.g += row.g;
+        sum.h_and_rows += row.h_and_rows;
+    };
     std::size_t i = 0;
-    for (; i + 2 <= count; i += 2) {
-        const auto &first = *reinterpret_cast<const Four32 *>(rows[i].part);
-        const auto &second = *reinterpret_cast<const Four32 *>(rows[i + 1].part);
-        even[slot[i]] += __builtin_convertvector(first, Four64);
-        odd[slot[i + 1]] += __builtin_convertvector(second, Four64);
-    }
-    if (i < count) even[slot[i]] += __builtin_convertvector(*reinterpret_cast<const Four32 *>(rows[i].part), Four64);
-}
-
-void add_rows(const Gradients &, const Gradients::Row *rows, const std::uint16_t *slot, std::size_t count,
-              std::size_t slots, std::int64_t *sums) {
-    constexpr std::size_t most = 160;
-    std::int64_t second[4 * most];
-    const bool paired = slots <= most && count > 2 * slots;
-    if (paired) std::fill(second, second + 4 * slots, std::int64_t{0});
-    add_in_pairs(rows, slot, count, reinterpret_cast<Four64 *>(sums),
-                 reinterpret_cast<Four64 *>(paired ? second : sums));
-    if (paired)
-        for (std::size_t k = 0; k < 4 * slots; ++k) sums[k] += second[k];
-}
-#else
-void add_rows(const Gradients &, const Gradients::Row *rows, const std::uint16_t *slot, std::size_t count, std::size_t,
-              std::int64_t *sums) {
-    for (std::size_t i = 0; i < count; ++i) Gradients::add(rows[i], sums + 4 * static_cast<std::size_t>(slot[i]));
-}
-#endif
-
-void add_rows(const ClassCounts &statistics, const ClassCounts::Row *rows, const std::uint16_t *slot, std::size_t count,
-              std::size_t, std::int64_t *sums) {
-    const std::size_t channels = statistics.channels(), classes = statistics.classes();
-    for (std::size_t i = 0; i < count; ++i) {
-        std::int64_t *to = sums + channels * slot[i];
-        to[rows[i].label] += rows[i].weight;
-        to[classes] += 1;
+    for (; i + sets <= count_; i += sets)
+        for (std::size_t k = 0; k < sets; ++k) put(to[k][slot[i + k]], packed_[i + k]);
+    for (; i < count_; ++i) put(to[0][slot[i]], packed_[i]);
+    for (std::size_t s = 0; s < slots; ++s) {
+        std::int64_t g = 0, both = 0;
+        for (std::size_t k = 0; k < sets; ++k) g += to[k][s].g, both += to[k][s].h_and_rows;
+        sums[4 * s] += g;
+        sums[4 * s + 1] += both >> count_bits;
+        sums[4 * s + 2] += both & ((1 << count_bits) - 1);
     }
 }
+template void Adder<Gradients>::add(const Gradients &, const std::uint8_t *, std::size_t, std::int64_t *);
+template void Adder<Gradients>::add(const Gradients &, const std::uint16_t *, std::size_t, std::int64_t *);
 
 }  // namespace planewise

@@ -10,31 +10,34 @@
 
 namespace planewise {
 
-// The rows by which a node is judged, their columns gathered side by side when first needed.
+// The rows by which a node is judged, as columns side by side.
 class Sample {
   public:
-    explicit Sample(const Matrix &matrix)
-        : matrix_(matrix), columns_(matrix.columns), reach_(matrix.columns, 0.0f), gathered_(matrix.columns, 0) {}
+    explicit Sample(const Matrix &matrix) : matrix_(matrix), place_(matrix.columns, 0), reach_(matrix.columns, 0.0f) {}
 
     // Takes every row, or `most` of them, spread evenly over the node in an order whose every prefix is spread too.
     void draw(const std::uint32_t *rows, std::size_t count, std::size_t most, std::uint64_t noise);
 
     std::size_t size() const { return rows_.size(); }
     std::uint32_t row(std::size_t i) const { return rows_[i]; }
-    const float *column(std::int32_t feature);
+    // Copies these features of the drawn rows; only they can be asked for.
+    void gather(const std::vector<std::int32_t> &features);
+    const float *column(std::int32_t feature) const {
+        return &values_[place_[static_cast<std::size_t>(feature)] * stride_];
+    }
     float reach(std::int32_t feature) const { return reach_[static_cast<std::size_t>(feature)]; }  // largest |value|
 
   private:
     const Matrix &matrix_;
     std::vector<std::uint32_t> rows_;
-    std::vector<std::vector<float>> columns_;
+    std::vector<float> values_;  // column by column, `stride_` apart
+    std::size_t stride_ = 0;
+    std::vector<std::uint32_t> place_;  // by feature: which of the gathered columns it is
     std::vector<float> reach_;
-    std::vector<std::uint32_t> gathered_;  // which draw a column was gathered for
-    std::uint32_t turn_ = 0;
 };
 
 // Values of the sample along one direction, terms added in their stored order.
-void project(Sample &sample, const Directions &directions, std::size_t d, float *values);
+void project(const Sample &sample, const Directions &directions, std::size_t d, float *values);
 
 struct Range {
     float low, high;      // of the values that are there
@@ -65,10 +68,42 @@ void mark_right(const float *values, std::size_t count, float threshold, bool mi
 // slot[i] = offset[i] + bin[i]: the place of a row's sum, by cell and bin.
 void place_rows(const std::uint16_t *offset, const std::uint8_t *bin, std::size_t count, std::uint16_t *slot);
 
-// sums[slot[i]] += rows[i], each sum `channels` wide; slots below `slots`.
-void add_rows(const Gradients &statistics, const Gradients::Row *rows, const std::uint16_t *slot, std::size_t count,
-              std::size_t slots, std::int64_t *sums);
-void add_rows(const ClassCounts &statistics, const ClassCounts::Row *rows, const std::uint16_t *slot, std::size_t count,
-              std::size_t slots, std::int64_t *sums);
+// Adds up a node's rows by slot: sums[slot[i]] += rows[i], each sum `channels` wide.
+template <class S>
+class Adder {
+  public:
+    void open(const typename S::Row *rows, std::size_t count) { rows_ = rows, count_ = count; }
+    template <class Slot>
+    void add(const S &statistics, const Slot *slot, std::size_t, std::int64_t *sums) const {
+        const std::size_t channels = statistics.channels();
+        for (std::size_t i = 0; i < count_; ++i) statistics.add(rows_[i], sums + channels * slot[i]);
+    }
+
+  private:
+    const typename S::Row *rows_ = nullptr;
+    std::size_t count_ = 0;
+};
+
+// Gradients are the hot ones: two numbers a row, g and h with the number of rows below it. Neighbouring rows often fall
+// into one slot and would wait for each other's sum, so four sets of sums take turns.
+template <>
+class Adder<Gradients> {
+  public:
+    void open(const Gradients::Row *rows, std::size_t count);
+    // The last channel, which only whole nodes need, is not filled.
+    template <class Slot>
+    void add(const Gradients &statistics, const Slot *slot, std::size_t slots, std::int64_t *sums);
+
+  private:
+    static constexpr int count_bits = 13;  // 30 bits of h, summed over fewer than 2^13 rows, leave 64
+    struct Packed {
+        std::int64_t g, h_and_rows;
+    };
+    const Gradients::Row *rows_ = nullptr;
+    std::size_t count_ = 0;
+    std::vector<Packed> packed_, sets_;
+};
+extern template void Adder<Gradients>::add(const Gradients &, const std::uint8_t *, std::size_t, std::int64_t *);
+extern template void Adder<Gradients>::add(const Gradients &, const std::uint16_t *, std::size_t, std::int64_t *);
 
 }  // namespace planewise

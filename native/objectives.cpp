@@ -43,9 +43,9 @@ double huber_bound(const double *score, const double *target, const double *weig
     return weighted_quantile(size, counts, alpha);
 }
 
-void softmax_derivatives(const double *score, const double *target, const double *weight, std::size_t rows,
-                         std::size_t outputs, double *gradient, double *hessian) {
-    for (std::size_t i = 0; i < rows; ++i) {
+void softmax_derivatives(const double *score, const double *target, const double *weight, std::size_t begin,
+                         std::size_t end, std::size_t outputs, double *gradient, double *hessian) {
+    for (std::size_t i = begin; i < end; ++i) {
         const double *f = score + i * outputs;
         double *g = gradient + i * outputs, *h = hessian + i * outputs;
         const double top = *std::max_element(f, f + outputs);
@@ -59,16 +59,13 @@ void softmax_derivatives(const double *score, const double *target, const double
     }
 }
 
-}  // namespace
-
-void Objective::derivatives(const double *score, const double *target, const double *weight, std::size_t rows,
-                            double *gradient, double *hessian) const {
-    if (loss == Loss::softmax) return softmax_derivatives(score, target, weight, rows, outputs, gradient, hessian);
-    const double bound = loss == Loss::huber ? huber_bound(score, target, weight, rows, alpha) : 0.0;
-    for (std::size_t i = 0; i < rows; ++i) {
+void plain_derivatives(const Objective &objective, double bound, const double *score, const double *target,
+                       const double *weight, std::size_t begin, std::size_t end, double *gradient, double *hessian) {
+    const double alpha = objective.alpha;
+    for (std::size_t i = begin; i < end; ++i) {
         const double f = score[i], y = target[i], apart = f - y;
         double g = apart, h = 1;
-        switch (loss) {
+        switch (objective.loss) {
             case Loss::absolute:
                 g = apart > 0 ? 1 : apart < 0 ? -1 : 0;
                 break;
@@ -93,6 +90,19 @@ void Objective::derivatives(const double *score, const double *target, const dou
         gradient[i] = weight[i] * g;
         hessian[i] = weight[i] * h;
     }
+}
+
+}  // namespace
+
+void Objective::derivatives(const double *score, const double *target, const double *weight, std::size_t rows,
+                            double *gradient, double *hessian, Threads &threads) const {
+    const double bound = loss == Loss::huber ? huber_bound(score, target, weight, rows, alpha) : 0.0;
+    threads.stretches(rows, [&](std::size_t begin, std::size_t end) {
+        if (loss == Loss::softmax)
+            softmax_derivatives(score, target, weight, begin, end, outputs, gradient, hessian);
+        else
+            plain_derivatives(*this, bound, score, target, weight, begin, end, gradient, hessian);
+    });
 }
 
 double Objective::mean_loss(const double *score, const double *target, const double *weight, std::size_t rows) const {

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "parallel.hpp"
+
 namespace planewise {
 
 enum class Loss { squared, absolute, huber, quantile, poisson, logistic, softmax };
@@ -16,7 +18,7 @@ struct Objective {
 
     // score and gradients are rows x outputs; the target of logistic and softmax is the number of the class.
     void derivatives(const double *score, const double *target, const double *weight, std::size_t rows,
-                     double *gradient, double *hessian) const;
+                     double *gradient, double *hessian, Threads &threads) const;
     // Weighted mean loss.
     double mean_loss(const double *score, const double *target, const double *weight, std::size_t rows) const;
     // Absolute and quantile loss: the best constant for these residuals replaces the leaf's Newton step.

@@ -5,6 +5,7 @@
 // look around for a moment before they sleep.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
@@ -54,6 +55,13 @@ class Threads {
         take_pieces(0);
         while (busy_.load() != 0) rest();
         if (failure_) std::rethrow_exception(failure_);
+    }
+
+    // Calls work(begin, end) for stretches of `count` rows, always the same ones.
+    static constexpr std::size_t stretch = 16384;
+    void stretches(std::size_t count, const std::function<void(std::size_t, std::size_t)> &work) {
+        each((count + stretch - 1) / stretch,
+             [&](std::size_t k, int) { work(k * stretch, std::min(count, (k + 1) * stretch)); });
     }
 
   private:

@@ -87,6 +87,12 @@ void apply_with(const TreeView &tree, const float *x, std::size_t rows, std::siz
 
 }  // namespace
 
+TreeView view_of(const Tree &tree) {
+    return {tree.planes(),         tree.plane_start.data(), tree.child_start.data(),
+            tree.children.data(),  tree.term_start.data(),  tree.term_feature.data(),
+            tree.threshold.data(), tree.term_weight.data(), tree.missing_right.data()};
+}
+
 void apply(const TreeView &tree, const float *x, std::size_t rows, std::size_t columns, Threads &threads,
            std::int32_t *leaf) {
     std::int32_t longest = 0;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "parallel.hpp"
+#include "tree.hpp"
 
 namespace planewise {
 
@@ -15,6 +16,8 @@ struct TreeView {
     const float *threshold, *term_weight;
     const std::uint8_t *missing_right;
 };
+
+TreeView view_of(const Tree &tree);
 
 // Row-major X with `columns` columns.
 void apply(const TreeView &tree, const float *x, std::size_t rows, std::size_t columns, Threads &threads,

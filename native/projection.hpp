@@ -28,6 +28,14 @@ struct Directions {
         coefficient.push_back(a);
         weight.push_back(static_cast<float>(a / scale));
     }
+    void add(const Directions &from, std::size_t d) {
+        for (std::uint32_t t = from.begin(d); t < from.end(d); ++t) {
+            feature.push_back(from.feature[t]);
+            coefficient.push_back(from.coefficient[t]);
+            weight.push_back(from.weight[t]);
+        }
+        close();
+    }
     void keep(std::size_t count) {  // the first ones
         start.resize(count + 1);
         feature.resize(start[count]);

@@ -15,12 +15,17 @@ int coefficient_bound(const DrawOptions &options, double coef_decay, std::size_t
 
 }  // namespace
 
-void Proposer::draw(const Ranking &ranked, const DrawOptions &options, Random &random, Directions &out) {
+void Proposer::draw(const Ranking &ranked, const DrawOptions &options, Random &random, Directions &out,
+                    const Directions *known) {
     if (ranked.size() < 2) return;
     std::size_t capacity = 64;
     // An enumerated round has at most 2p vectors, half of them mirror images: the table never fills.
     while (capacity < 4 * options.rounds.size() * static_cast<std::size_t>(options.n_projections)) capacity *= 2;
     known_.assign(capacity, 0);
+    if (known != nullptr) {
+        usable_.assign(matrix_.columns, 0);
+        for (std::int32_t feature : ranked) usable_[static_cast<std::size_t>(feature)] = 1;
+    }
     std::vector<int> bounds;
     for (const DrawRound &round : options.rounds) {
         const std::size_t most = std::min<std::size_t>(static_cast<std::size_t>(round.subspace_size), ranked.size());
@@ -41,6 +46,11 @@ void Proposer::draw(const Ranking &ranked, const DrawOptions &options, Random &r
             }
         }
         for (int trial = 0; trial < options.n_projections; ++trial) {
+            if (known != nullptr && random.below(3 * most_known) < known->size()) {
+                recall(ranked, options, round, *known, random);
+                keep(out);
+                continue;
+            }
             std::size_t count = most;
             if (!fixed) {
                 count = 2 + random.below(static_cast<std::uint32_t>(most - 1));
@@ -55,6 +65,31 @@ void Proposer::draw(const Ranking &ranked, const DrawOptions &options, Random &r
             keep(out);
         }
     }
+}
+
+void Proposer::recall(const Ranking &ranked, const DrawOptions &options, const DrawRound &round,
+                      const Directions &known, Random &random) {
+    const std::size_t d = random.below(static_cast<std::uint32_t>(known.size()));
+    terms_.clear();
+    for (std::uint32_t t = known.begin(d); t < known.end(d); ++t)
+        terms_.push_back({known.feature[t], known.coefficient[t]});
+    const auto usable = [&](const Term &term) { return usable_[static_cast<std::size_t>(term.feature)] != 0; };
+    if (!std::all_of(terms_.begin(), terms_.end(), usable)) return terms_.clear();
+    const std::uint32_t kind = random.below(4);
+    if (kind < 2) return;  // as it was
+    Term &term = terms_[random.below(static_cast<std::uint32_t>(terms_.size()))];
+    const auto bound = static_cast<std::uint32_t>(options.max_coef);
+    if (kind == 2) {  // another coefficient
+        term.coefficient = static_cast<std::int32_t>(random.below(2 * bound + 1)) - static_cast<std::int32_t>(bound);
+    } else {  // another feature
+        choose_ranks(1, ranked.size(), round.rank_decay, random);
+        const std::int32_t other = ranked[ranks_[0]];
+        for (const Term &each : terms_)
+            if (each.feature == other) return;
+        term.feature = other;
+    }
+    terms_.erase(std::remove_if(terms_.begin(), terms_.end(), [](const Term &each) { return each.coefficient == 0; }),
+                 terms_.end());
 }
 
 // Without replacement, each next rank with probability ~ exp(-rank_decay * rank) among those left.

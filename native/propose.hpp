@@ -23,6 +23,9 @@ struct DrawOptions {
     std::vector<DrawRound> rounds;
 };
 
+// So many directions are remembered from one tree to the next.
+constexpr std::uint32_t most_known = 64;
+
 // Features in the order of their rank, best first.
 using Ranking = std::vector<std::int32_t>;
 
@@ -35,7 +38,9 @@ class Proposer {
         out.close();
     }
     // Appends directions of two or more terms, none twice; single terms are the axis candidates already tried.
-    void draw(const Ranking &ranked, const DrawOptions &options, Random &random, Directions &out);
+    // When `known` is full, a third of them is recalled from it, half of those with one term changed.
+    void draw(const Ranking &ranked, const DrawOptions &options, Random &random, Directions &out,
+              const Directions *known = nullptr);
 
   private:
     struct Term {
@@ -43,6 +48,9 @@ class Proposer {
     };
     void choose_ranks(std::size_t count, std::size_t available, double rank_decay, Random &random);
     void enumerate(const Ranking &ranked, const std::vector<int> &bounds, Directions &out);
+    // Puts a known direction into terms_; nothing if the node was not offered all of its features.
+    void recall(const Ranking &ranked, const DrawOptions &options, const DrawRound &round, const Directions &known,
+                Random &random);
     void keep(Directions &out);  // takes terms_ unless it is one term, or known
 
     const Matrix &matrix_;
@@ -50,6 +58,7 @@ class Proposer {
     std::vector<Term> terms_;
     std::vector<std::uint64_t> known_;
     std::vector<double> keys_;
+    std::vector<char> usable_;  // by feature
 };
 
 }  // namespace planewise

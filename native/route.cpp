@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "measure.hpp"
-
 namespace planewise {
 
 namespace {
@@ -14,17 +12,19 @@ int bits(unsigned code) {
     return count;
 }
 
-// The common short planes get loops of their own: the columns' pointers stay in registers.
+// One bit of the code. The common short planes get loops of their own: all they need stays in registers.
 template <int terms>
-void gather(const float *const *column, const float *weight, const std::uint32_t *rows, std::size_t count,
-            float *values) {
-    const float *first = column[0], *second = terms > 1 ? column[1] : nullptr, *third = terms > 2 ? column[2] : nullptr;
+void mark(const Matrix &matrix, const std::int32_t *feature, const float *weight, std::size_t more, float threshold,
+          unsigned missing_right, unsigned bit, const std::uint32_t *rows, std::size_t count, std::uint8_t *code) {
     for (std::size_t i = 0; i < count; ++i) {
-        const std::size_t row = rows[i];
-        float v = weight[0] * first[row];
-        if (terms > 1) v += weight[1] * second[row];
-        if (terms > 2) v += weight[2] * third[row];
-        values[i] = v;
+        const float *x = matrix.row(rows[i]);
+        float v = weight[0] * x[feature[0]];
+        if (terms > 1) v += weight[1] * x[feature[1]];
+        if (terms > 2) v += weight[2] * x[feature[2]];
+        for (std::size_t t = 0; t < more; ++t) v += weight[terms + t] * x[feature[terms + t]];
+        // No branch: which side is next cannot be foreseen.
+        const unsigned right = static_cast<unsigned>(v >= threshold) | (static_cast<unsigned>(v != v) & missing_right);
+        code[i] = static_cast<std::uint8_t>(code[i] | right << bit);
     }
 }
 
@@ -33,30 +33,17 @@ void gather(const float *const *column, const float *weight, const std::uint32_t
 void compute_codes(const Matrix &matrix, const NodePlanes &planes, const std::uint32_t *rows, std::size_t count,
                    std::uint8_t *code) {
     std::fill(code, code + count, std::uint8_t{0});
-    std::vector<const float *> column;
-    for (std::size_t k = 0; k < planes.size(); ++k) {
-        const std::uint32_t first = planes.directions.begin(k);
-        const std::size_t terms = planes.directions.terms(k);
-        column.clear();
-        for (std::size_t t = 0; t < terms; ++t)
-            column.push_back(matrix.column(static_cast<std::size_t>(planes.directions.feature[first + t])));
-        const float *weight = &planes.directions.weight[first];
-        constexpr std::size_t block = 512;
-        float values[block];
-        for (std::size_t begin = 0; begin < count; begin += block) {
-            const std::size_t here = std::min(block, count - begin);
-            const std::uint32_t *from = rows + begin;
-            if (terms == 1) {
-                gather<1>(column.data(), weight, from, here, values);
-            } else if (terms == 2) {
-                gather<2>(column.data(), weight, from, here, values);
-            } else {
-                gather<3>(column.data(), weight, from, here, values);
-                for (std::size_t t = 3; t < terms; ++t)
-                    for (std::size_t i = 0; i < here; ++i) values[i] += weight[t] * column[t][from[i]];
-            }
-            mark_right(values, here, planes.threshold[k], planes.missing_right[k] != 0,
-                       static_cast<std::uint8_t>(1u << k), code + begin);
+    // Blocks whose rows stay in the cache from one plane to the next.
+    constexpr std::size_t block = 256;
+    for (std::size_t begin = 0; begin < count; begin += block) {
+        const std::size_t here = std::min(block, count - begin);
+        for (std::size_t k = 0; k < planes.size(); ++k) {
+            const std::uint32_t first = planes.directions.begin(k);
+            const std::size_t terms = planes.directions.terms(k);
+            const auto run = terms == 1 ? mark<1> : terms == 2 ? mark<2> : mark<3>;
+            run(matrix, &planes.directions.feature[first], &planes.directions.weight[first], terms > 3 ? terms - 3 : 0,
+                planes.threshold[k], planes.missing_right[k] != 0, static_cast<unsigned>(k), rows + begin, here,
+                code + begin);
         }
     }
 }

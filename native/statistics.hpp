@@ -20,6 +20,8 @@
 
 namespace planewise {
 
+class Threads;
+
 // The power of two that brings `largest` to at most 2^bits.
 inline double grid_scale(double largest, int bits) {
     if (!(largest > 0)) return 1.0;
@@ -47,26 +49,7 @@ class Gradients {
     static Gradients squared_error() { return Gradients(0.0, 1.0, true); }
 
     // Rows with h = 0 count for nothing but their number.
-    void assign(const double *g, const double *h, std::size_t n) {
-        double largest_g = 0, largest_h = 0, largest_square = 0, total = 0;
-        for (std::size_t i = 0; i < n; ++i) {
-            largest_g = std::max(largest_g, std::fabs(g[i]));
-            largest_h = std::max(largest_h, h[i]);
-            total += h[i];
-            if (h[i] > 0) largest_square = std::max(largest_square, g[i] * g[i] / h[i]);
-        }
-        const double to_g = grid_scale(largest_g, 30), to_h = grid_scale(largest_h, 30),
-                     to_square = grid_scale(largest_square, 30);
-        unit_g_ = 1 / to_g, unit_h_ = 1 / to_h, unit_square_ = 1 / to_square;
-        if (hessian_is_weight_) one_row_ = weight_of_a_row(total, n);
-        rows_.resize(n);
-        for (std::size_t i = 0; i < n; ++i) {
-            const double square = h[i] > 0 ? g[i] * g[i] / h[i] : 0.0;
-            rows_[i] = {{static_cast<std::int32_t>(std::lrint(g[i] * to_g)),
-                         static_cast<std::int32_t>(std::lrint(h[i] * to_h)), 1,
-                         static_cast<std::int32_t>(std::lrint(square * to_square))}};
-        }
-    }
+    void assign(const double *g, const double *h, std::size_t n, Threads *threads = nullptr);
 
     std::size_t size() const { return rows_.size(); }
     const Row *data() const { return rows_.data(); }
@@ -82,6 +65,10 @@ class Gradients {
         const double g = unit_g_ * static_cast<double>(sum[0]), h = weight(sum) + lambda_;
         return h > 0 ? factor_ * g * g / h : 0.0;
     }
+    // rises[e] += the rise of the score when `total` is cut in left[e] and the rest, edge by edge; nothing where a part
+    // would be too small. The same arithmetic as `score`, laid out for vector units.
+    void add_rises(const std::int64_t *left, const std::int64_t *total, double whole, std::int64_t least_rows,
+                   double least_weight, std::size_t edges, double *rises) const;
     double impurity(const std::int64_t *sum) const {
         const double squares = factor_ * unit_square_ * static_cast<double>(sum[3]);
         // Below the grid's own resolution a node is pure.

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from copy import copy
 from numbers import Real
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -35,15 +35,15 @@ def all_or_nothing(fit: Fit) -> Fit:
     return cast(Fit, whole)
 
 
-def training_columns(estimator: Any, X: Any) -> FloatArray:
-    """X as float32 columns (Fortran order), checked; sets ``n_features_in_`` and ``feature_names_in_``."""
-    return _checked(estimator, X, reset=True, order="F")
+def training_rows(estimator: Any, X: Any) -> FloatArray:
+    """X as float32 rows (C order), checked; sets ``n_features_in_`` and ``feature_names_in_``."""
+    return _checked(estimator, X, reset=True)
 
 
 def prediction_rows(estimator: Any, X: Any) -> FloatArray:
     """X as float32 rows (C order), checked against what the estimator was fitted on."""
     rows = _quickly_checked(estimator, X)
-    return _checked(estimator, X, reset=False, order="C") if rows is None else rows
+    return _checked(estimator, X, reset=False) if rows is None else rows
 
 
 def _quickly_checked(estimator: Any, X: Any) -> FloatArray | None:
@@ -60,16 +60,14 @@ def _quickly_checked(estimator: Any, X: Any) -> FloatArray | None:
     return rows if clean else None
 
 
-def _checked(estimator: Any, X: Any, reset: bool, order: Literal["C", "F"]) -> FloatArray:
+def _checked(estimator: Any, X: Any, reset: bool) -> FloatArray:
     if nw.dependencies.is_polars_lazyframe(X):
         raise TypeError("X is a polars LazyFrame, which has no rows yet; pass X.collect() instead.")
     if not is_table(X):
         with np.errstate(over="ignore", invalid="ignore"):  # too large for float32: refused as an infinity
-            return validate_data(
-                estimator, X, reset=reset, dtype=np.float32, order=order, ensure_all_finite="allow-nan"
-            )
+            return validate_data(estimator, X, reset=reset, dtype=np.float32, order="C", ensure_all_finite="allow-nan")
     validate_data(estimator, X, reset=reset, skip_check_array=True)
-    rows = _frame_to_array(X, order)
+    rows = _frame_to_array(X)
     _require_rows(rows)
     _refuse_infinity(rows, [str(name) for name in nw.from_native(X, eager_only=True).columns])
     return rows
@@ -136,7 +134,7 @@ def without_zero_weights(
     counts = weight > 0
     if counts.all():
         return columns, target, weight
-    return np.asfortranarray(columns[counts]), target[counts], weight[counts]
+    return columns[counts], target[counts], weight[counts]
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -149,10 +147,10 @@ def is_table(X: Any) -> bool:
     return nw.dependencies.is_into_dataframe(X)
 
 
-def _frame_to_array(X: Any, order: Literal["C", "F"]) -> FloatArray:
+def _frame_to_array(X: Any) -> FloatArray:
     frame = nw.from_native(X, eager_only=True)
     rows, columns = frame.shape
-    out = np.empty((rows, columns), dtype=np.float32, order=order)
+    out = np.empty((rows, columns), dtype=np.float32)
     for j in range(columns):
         out[:, j] = _column_to_floats(frame[:, j])
     return out

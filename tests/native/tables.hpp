@@ -24,18 +24,18 @@ inline double bell(planewise::Random &random) {
     return sum;
 }
 
-// Columns with the storage they live in.
+// Rows with the storage they live in.
 class Table {
   public:
     Table(std::size_t rows, std::size_t columns)
-        : values_(rows * columns), weight_(rows, 1.0), matrix_{values_.data(), rows, columns, rows, {}, {}} {}
+        : values_(rows * columns), weight_(rows, 1.0), matrix_{values_.data(), rows, columns, {}, {}} {}
     Table(const Table &) = delete;
     Table &operator=(const Table &) = delete;
 
     std::size_t rows() const { return matrix_.rows; }
     std::size_t columns() const { return matrix_.columns; }
-    float &at(std::size_t i, std::size_t j) { return values_[j * rows() + i]; }
-    float at(std::size_t i, std::size_t j) const { return values_[j * rows() + i]; }
+    float &at(std::size_t i, std::size_t j) { return values_[i * columns() + j]; }
+    float at(std::size_t i, std::size_t j) const { return values_[i * columns() + j]; }
     std::vector<double> &weight() { return weight_; }
 
     // To be called when the values are final.
@@ -44,12 +44,7 @@ class Table {
         matrix_.find_scales(weight_.data(), pool);
         return matrix_;
     }
-    std::vector<float> row_major() const {
-        std::vector<float> out(rows() * columns());
-        for (std::size_t i = 0; i < rows(); ++i)
-            for (std::size_t j = 0; j < columns(); ++j) out[i * columns() + j] = at(i, j);
-        return out;
-    }
+    const float *values() const { return values_.data(); }
 
     // Normal columns; every `missing_every`-th value or so is missing (0: none).
     void fill(std::uint64_t seed, std::uint32_t missing_every = 0) {
@@ -65,6 +60,12 @@ class Table {
     std::vector<double> weight_;
     planewise::Matrix matrix_;
 };
+
+inline std::vector<std::int32_t> all_features(const planewise::Matrix &matrix) {
+    std::vector<std::int32_t> all(matrix.columns);
+    for (std::size_t j = 0; j < all.size(); ++j) all[j] = static_cast<std::int32_t>(j);
+    return all;
+}
 
 inline double or_zero(float v) { return v == v ? static_cast<double>(v) : 0.0; }
 

@@ -37,6 +37,7 @@ struct Node {
         std::vector<std::uint32_t> rows(matrix.rows);
         std::iota(rows.begin(), rows.end(), 0u);
         sample.draw(rows.data(), rows.size(), rows.size(), 0);
+        sample.gather(tables::all_features(matrix));
         chooser.open(sample);
     }
     void measure_axes() {
@@ -254,6 +255,7 @@ TEST("directions without spread, or wholly missing, cannot be split") {
     // A node whose rows agree in column 0.
     const std::vector<std::uint32_t> rows(20, 7);
     sample.draw(rows.data(), rows.size(), rows.size(), 0);
+    sample.gather(tables::all_features(matrix));
     ChooseOptions options;
     Chooser<Gradients> chooser(statistics, options);
     chooser.open(sample);

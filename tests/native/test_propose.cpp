@@ -13,7 +13,7 @@ namespace {
 
 // A matrix of which only the scales are looked at.
 Matrix scales_only(std::size_t columns) {
-    Matrix matrix{nullptr, 0, columns, 0, {}, {}};
+    Matrix matrix{nullptr, 0, columns, {}, {}};
     for (std::size_t j = 0; j < columns; ++j) matrix.scale.push_back(0.5 + static_cast<double>(j));
     return matrix;
 }

@@ -11,17 +11,10 @@ namespace trees {
 
 inline int depth_of(const planewise::Tree &tree) { return *std::max_element(tree.depth.begin(), tree.depth.end()); }
 
-inline planewise::TreeView view(const planewise::Tree &tree) {
-    return {tree.planes(),         tree.plane_start.data(), tree.child_start.data(),
-            tree.children.data(),  tree.term_start.data(),  tree.term_feature.data(),
-            tree.threshold.data(), tree.term_weight.data(), tree.missing_right.data()};
-}
-
 inline std::vector<std::int32_t> apply(const planewise::Tree &tree, const tables::Table &table, int threads = 1) {
-    const std::vector<float> x = table.row_major();
     std::vector<std::int32_t> leaf(table.rows(), -1);
     planewise::Threads pool(threads);
-    planewise::apply(view(tree), x.data(), table.rows(), table.columns(), pool, leaf.data());
+    planewise::apply(planewise::view_of(tree), table.values(), table.rows(), table.columns(), pool, leaf.data());
     return leaf;
 }
 

@@ -18,6 +18,7 @@ from reference_search import (
     column_scale,
     draw_terms,
     plain_sum,
+    roughly,
 )
 from sklearn.utils import check_random_state
 
@@ -76,10 +77,18 @@ class ReferenceTree:
                     self.search(k)
             waiting += [k for k in fresh if self.nodes[k].planes]
             now = waiting
-            if self.estimator.max_leaf_nodes and waiting:  # the largest gain first, then the oldest
-                now = [max(waiting, key=lambda k: (plain_sum(p.gain for p in self.nodes[k].planes), -k))]
+            if self.estimator.max_leaf_nodes:  # the better half, the largest gain first, then the oldest
+                by_gain = sorted(waiting, key=lambda k: (-plain_sum(p.gain for p in self.nodes[k].planes), k))
+                now = by_gain[: (len(by_gain) + 1) // 2]
             waiting = [k for k in waiting if k not in now]
             fresh = [child for k in now for child in self.branch(k)]
+            if self.n_leaves() >= (self.estimator.max_leaf_nodes or math.inf):
+                break
+        for k in waiting:
+            self.nodes[k].planes = []
+
+    def n_leaves(self):
+        return sum(not node.children for node in self.nodes)
 
     def may_split(self, node):
         whole, e = self.total(node), self.estimator
@@ -114,7 +123,7 @@ class ReferenceTree:
         search = Search(self.estimator, self.statistics, self.scale, X, parts)
         axes = [search.measure([(feature, 1)]) for feature in offered]
         usable = [c for c in axes if c.edges is not None]
-        ranked = [c.direction.features[0] for c in sorted(usable, key=lambda c: -c.cut.gain)]
+        ranked = [c.direction.features[0] for c in sorted(usable, key=lambda c: -roughly(c.cut.gain))]
         oblique = [search.measure(terms) for terms in draw_terms(ranked, self.estimator, random)]
         node.planes = search.choose(axes + oblique)
         if share:
@@ -123,7 +132,7 @@ class ReferenceTree:
     def branch(self, k):
         """Makes a node's filled cells its children, or drops its planes if that is no gain."""
         node, e = self.nodes[k], self.estimator
-        n_leaves = sum(not each.children for each in self.nodes) - 1
+        n_leaves = self.n_leaves() - 1
         while True:
             codes = sum(plane.is_right(self.X[node.rows]) << j for j, plane in enumerate(node.planes))
             rows = [node.rows[codes == code] for code in range(2 ** len(node.planes))]

@@ -28,10 +28,10 @@ def value_of(core, score, target):
 
 def core_loss(core, score, target, weight):
     """The core's own mean loss at these scores."""
-    columns = np.asfortranarray(np.zeros((len(target), 1)), dtype=np.float32)
+    columns = np.zeros((len(target), 1), dtype=np.float32)
     table = _core.Table(columns, weight, 1)
     boosting = _core.Boosting(
-        table, target, weight, score, 0, core, ALPHA, 0.1, 0.0, 1.0, 1.0, 0, _core.GrowOptions(), 1
+        table, target, weight, score, 0, core, ALPHA, 0.1, 0.0, 1.0, 1.0, 999, 0, _core.GrowOptions(), 1
     )
     return boosting.loss()
 
@@ -39,12 +39,26 @@ def core_loss(core, score, target, weight):
 def one_step(core, score, target):
     """The core's Newton step -g/h of every row on its own: each row is a leaf."""
     score, target = np.atleast_2d(score), np.atleast_1d(target)
-    columns = np.zeros((1, 1), dtype=np.float32, order="F")
+    columns = np.zeros((1, 1), dtype=np.float32)
     steps = []
     for f, y in zip(score, target, strict=True):
         table = _core.Table(columns, np.ones(1), 1)
         boosting = _core.Boosting(
-            table, np.array([y]), np.ones(1), f[None], 0, core, ALPHA, 1.0, 0.0, 1.0, 1.0, 0, _core.GrowOptions(), 1
+            table,
+            np.array([y]),
+            np.ones(1),
+            f[None],
+            0,
+            core,
+            ALPHA,
+            1.0,
+            0.0,
+            1.0,
+            1.0,
+            999,
+            0,
+            _core.GrowOptions(),
+            1,
         )
         boosting.rounds(1)
         steps.append(boosting.score()[0] - f)

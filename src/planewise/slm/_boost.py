@@ -92,7 +92,8 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         n_bins: int = 16,
         bins: str = "uniform",
         refine_thresholds: bool = True,
-        max_rows_per_node: int | None = 1024,
+        max_rows_per_node: int | str | None = "auto",
+        max_rows_per_tree: int | None = 65536,
         max_ranked_features: int | None = None,
         base_score: float | None = None,
         early_stopping: bool = False,
@@ -135,6 +136,7 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
             bins=bins,
             refine_thresholds=refine_thresholds,
             max_rows_per_node=max_rows_per_node,
+            max_rows_per_tree=max_rows_per_tree,
             max_ranked_features=max_ranked_features,
             base_score=base_score,
             early_stopping=early_stopping,
@@ -179,15 +181,15 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         self
         """
         check_parameters(self, BOOST_LIMITS | {"alpha": real(0, 1)})
-        columns = self._columns(X)
-        target = real_targets(self, y, columns)
-        weight = row_weights(sample_weight, columns)
-        columns, target, weight = without_zero_weights(columns, target, weight)
+        rows = self._rows(X)
+        target = real_targets(self, y, rows)
+        weight = row_weights(sample_weight, rows)
+        rows, target, weight = without_zero_weights(rows, target, weight)
         loss = regression_loss(self.loss, self.alpha, target)
-        columns, target, weight, watched = self._set_aside(
-            columns, target, weight, X_val, y_val, lambda y, rows: real_targets(self, y, rows), stratified=False
+        rows, target, weight, watched = self._set_aside(
+            rows, target, weight, X_val, y_val, lambda y, theirs: real_targets(self, y, theirs), stratified=False
         )
-        self._boost(columns, target, weight, loss, watched)
+        self._boost(rows, target, weight, loss, watched)
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
@@ -271,7 +273,8 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         n_bins: int = 16,
         bins: str = "uniform",
         refine_thresholds: bool = True,
-        max_rows_per_node: int | None = 1024,
+        max_rows_per_node: int | str | None = "auto",
+        max_rows_per_tree: int | None = 65536,
         max_ranked_features: int | None = None,
         base_score: float | None = None,
         early_stopping: bool = False,
@@ -315,6 +318,7 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
             bins=bins,
             refine_thresholds=refine_thresholds,
             max_rows_per_node=max_rows_per_node,
+            max_rows_per_tree=max_rows_per_tree,
             max_ranked_features=max_ranked_features,
             base_score=base_score,
             early_stopping=early_stopping,
@@ -359,12 +363,12 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         self
         """
         check_parameters(self, BOOST_LIMITS | {"class_weight": class_weights()})
-        columns = self._columns(X)
-        classes, label = class_targets(self, y, columns)
-        weight = row_weights(sample_weight, columns)
+        rows = self._rows(X)
+        classes, label = class_targets(self, y, rows)
+        weight = row_weights(sample_weight, rows)
         if self.class_weight is not None:
             weight = weight * compute_sample_weight(self.class_weight, classes[label])
-        columns, label, weight = without_zero_weights(columns, label, weight)
+        rows, label, weight = without_zero_weights(rows, label, weight)
         present = np.unique(label)
         if len(present) < len(classes):  # a class whose rows all weigh nothing is no class
             classes, label = classes[present], np.searchsorted(present, label).astype(np.int32)
@@ -382,7 +386,7 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
             self._keep_constant()
         else:
             loss = classification_loss(self.loss, len(classes))
-            parts = self._set_aside(columns, label.astype(np.float64), weight, X_val, y_val, labels_of, stratified=True)
+            parts = self._set_aside(rows, label.astype(np.float64), weight, X_val, y_val, labels_of, stratified=True)
             self._boost(*parts[:3], loss, parts[3])
         self.classes_ = classes
         return self

@@ -73,5 +73,5 @@ def fingerprint(params: dict[str, Any], *arrays: NDArray[Any]) -> str:
     digest = hashlib.sha256(json.dumps(params, sort_keys=True, default=words).encode())
     for array in arrays:
         digest.update(str((array.dtype, array.shape)).encode())
-        digest.update(np.ascontiguousarray(array.T if array.flags.f_contiguous else array).data)
+        digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()

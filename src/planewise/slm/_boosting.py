@@ -18,9 +18,9 @@ from planewise import _core
 from planewise._input import (
     prediction_rows,
     thread_count,
-    training_columns,
+    training_rows,
 )
-from planewise._params import Limit, boolean, integer, real
+from planewise._params import Limit, boolean, either, integer, one_of, real
 from planewise._progress import Progress
 from planewise.slm._boost_checkpoint import Checkpoint, fingerprint
 from planewise.slm._flat_forest import FlatForest
@@ -36,6 +36,8 @@ BOOST_LIMITS = GROWTH_LIMITS | {
     "min_split_gain": real(0),
     "min_child_weight": real(0),
     "noise_margin": real(0),
+    "max_rows_per_node": either(integer(16, none=True), one_of("auto")),
+    "max_rows_per_tree": integer(256, none=True),
     "subsample": real(0, 1, open_low=True),
     "colsample": real(0, 1, open_low=True),
     "early_stopping": boolean(),
@@ -92,7 +94,8 @@ class Boosting(BaseEstimator):
         n_bins: int = 16,
         bins: str = "uniform",
         refine_thresholds: bool = True,
-        max_rows_per_node: int | None = 1024,
+        max_rows_per_node: int | str | None = "auto",
+        max_rows_per_tree: int | None = 65536,
         max_ranked_features: int | None = None,
         base_score: float | None = None,
         early_stopping: bool = False,
@@ -134,6 +137,7 @@ class Boosting(BaseEstimator):
         self.bins = bins
         self.refine_thresholds = refine_thresholds
         self.max_rows_per_node = max_rows_per_node
+        self.max_rows_per_tree = max_rows_per_tree
         self.max_ranked_features = max_ranked_features
         self.base_score = base_score
         self.early_stopping = early_stopping
@@ -156,19 +160,19 @@ class Boosting(BaseEstimator):
     def _goes_on(self) -> bool:
         return bool(self.warm_start) and hasattr(self, "forest_")
 
-    def _columns(self, X: Any) -> NDArray[np.float32]:
-        """The training columns: those of the earlier fit when going on from it."""
+    def _rows(self, X: Any) -> NDArray[np.float32]:
+        """The training rows: those of the earlier fit when going on from it."""
         before = self.n_features_in_ if self._goes_on() else None
-        columns = training_columns(self, X)
-        if before not in (None, columns.shape[1]):
+        rows = training_rows(self, X)
+        if before not in (None, rows.shape[1]):
             raise ValueError(
-                f"X has {columns.shape[1]} features, but warm_start=True goes on from a fit on {before} features."
+                f"X has {rows.shape[1]} features, but warm_start=True goes on from a fit on {before} features."
             )
-        return columns
+        return rows
 
     def _set_aside(
         self,
-        columns: NDArray[np.float32],
+        rows: NDArray[np.float32],
         target: NDArray[np.float64],
         weight: NDArray[np.float64],
         X_val: Any,
@@ -184,10 +188,10 @@ class Boosting(BaseEstimator):
                 "early_stopping=True, X_val and y_val need a built-in loss: one of your own has no value to watch."
             )
         if X_val is not None:
-            rows = np.asfortranarray(prediction_rows(self, X_val))
-            return columns, target, weight, (rows, read_target(y_val, rows), np.ones(len(rows)))
+            theirs = prediction_rows(self, X_val)
+            return rows, target, weight, (theirs, read_target(y_val, theirs), np.ones(len(theirs)))
         if not self.early_stopping:
-            return columns, target, weight, None
+            return rows, target, weight, None
         learn, watch = train_test_split(
             np.arange(len(target)),
             test_size=self.validation_fraction,
@@ -196,12 +200,12 @@ class Boosting(BaseEstimator):
         )
         learn.sort()
         watch.sort()
-        watched = np.asfortranarray(columns[watch]), target[watch], weight[watch]
-        return np.asfortranarray(columns[learn]), target[learn], weight[learn], watched
+        watched = rows[watch], target[watch], weight[watch]
+        return rows[learn], target[learn], weight[learn], watched
 
     def _boost(
         self,
-        columns: NDArray[np.float32],
+        rows: NDArray[np.float32],
         target: NDArray[np.float64],
         weight: NDArray[np.float64],
         loss: RawLoss,
@@ -220,7 +224,7 @@ class Boosting(BaseEstimator):
             base = start if self.base_score is None else np.full(loss.n_outputs, float(self.base_score))
             before = None
         history: dict[str, list[float]] = {"train": [], "validation": []}
-        checkpoint = self._open_checkpoint(columns, target, weight, *(watched or ()))
+        checkpoint = self._open_checkpoint(rows, target, weight, *(watched or ()))
         if checkpoint is not None and (found := checkpoint.read()) is not None:
             before = found[0].head(min(found[0].n_trees, self.n_estimators * loss.n_outputs))
             history = {name: values[: self.n_estimators] for name, values in found[1].items()}
@@ -231,16 +235,16 @@ class Boosting(BaseEstimator):
                 "when warm_start=True."
             )
 
-        def scores_of(rows: NDArray[np.float32]) -> NDArray[np.float64]:
+        def scores_of(these: NDArray[np.float32]) -> NDArray[np.float64]:
             if before is None:
-                return np.tile(base, (len(rows), 1))
-            return before.sum(np.ascontiguousarray(rows), base, n_threads=threads)
+                return np.tile(base, (len(these), 1))
+            return before.sum(these, base, n_threads=threads)
 
         boosting = _core.Boosting(
-            _core.Table(columns, weight, threads),
+            _core.Table(rows, weight, threads),
             target,
             weight,
-            scores_of(columns),
+            scores_of(rows),
             0 if before is None else before.n_trees,
             loss.core,
             loss.alpha,
@@ -248,13 +252,17 @@ class Boosting(BaseEstimator):
             self.reg_lambda,
             self.subsample,
             self.colsample,
+            self.max_rows_per_tree or 2**62,
             seed,
-            self._options(),
+            self._options(len(rows)),
             threads,
         )
+        for output in range(loss.n_outputs if before is not None else 0):
+            boosting.recall(output, *before.recent_directions(output, _core.MOST_KNOWN))
         if watched is not None:
-            rows, watched_target, watched_weight = watched
-            boosting.watch(_core.Table(rows, watched_weight, threads), watched_target, watched_weight, scores_of(rows))
+            theirs, watched_target, watched_weight = watched
+            table = _core.Table(theirs, watched_weight, threads)
+            boosting.watch(table, watched_target, watched_weight, scores_of(theirs))
 
         def grown() -> FlatForest:
             new = FlatForest.from_core(boosting.forest(), loss.n_outputs)
@@ -319,8 +327,10 @@ class Boosting(BaseEstimator):
             return False
         return min(losses[-self.n_iter_no_change :]) >= min(losses[: -self.n_iter_no_change]) - self.tol
 
-    def _options(self) -> _core.GrowOptions:
+    def _options(self, n_rows: int) -> _core.GrowOptions:
         options = growth_options(self, seed=0)
+        if self.max_rows_per_node == "auto":  # the search should cost about as much as the passes over all rows
+            options.max_rows_per_node = min(max(1024, n_rows // 8), 8191)
         options.min_child_weight = self.min_child_weight
         options.min_split_gain = self.min_split_gain
         options.noise_margin = self.noise_margin

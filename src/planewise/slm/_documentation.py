@@ -15,7 +15,7 @@ _SHARED_PARAMETERS = """\
     min_samples_leaf : int, default=<min_samples_leaf>
         Fewest rows a child may have; a smaller cell joins its nearest neighbour.
     max_leaf_nodes : int or None, default=<max_leaf_nodes>
-        Most leaves; if given, the node with the largest gain is split first instead of level by level.
+        Most leaves; if given, nodes are not split level by level, but each time the better half of those that wait.
     max_planes : int, default=<max_planes>
         q: most planes a node may have; it then has up to 2^q children.
     plane_choice : {"joint", "cosine"}, default=<plane_choice>
@@ -44,9 +44,9 @@ _SHARED_PARAMETERS = """\
     refine_thresholds : bool, default=<refine_thresholds>
         Test again between the bins next to the winner's threshold and put it into the middle of the gap between rows.
         False: thresholds are bin edges (published).
-    max_rows_per_node : int or None, default=<max_rows_per_node>
+    max_rows_per_node : int{auto_rows} or None, default=<max_rows_per_node>
         Candidates of a node with more rows are judged by that many of them, spread evenly. None: by all, which takes a
-        byte a row and candidate.
+        byte a row and candidate.{auto_rows_note}
     max_ranked_features : int or None, default=<max_ranked_features>
         Features a node below the root looks at: half of them the best of its parent, half random. None: all."""
 
@@ -74,6 +74,8 @@ _BOOST_PARAMETERS = """\
         Least sum of Hessians in a child.
     noise_margin : float, default=<noise_margin>
         A split must gain more than this times what the best of as many random cuts would gain by chance.
+    max_rows_per_tree : int or None, default=<max_rows_per_tree>
+        Of a larger table so many rows, drawn anew for each tree, decide its planes; its values come from all rows.
     subsample : float, default=<subsample>
         Share of the rows each tree is grown on.
     colsample : float, default=<colsample>
@@ -120,6 +122,9 @@ _BOOST_ATTRIBUTES = """\
     feature_names_in_ : array of shape (n_features,)
         Their names, if ``fit`` got a data frame."""
 
+_AUTO_ROWS = """ "auto": an eighth of the table's rows, within 1024
+        and 8191."""
+
 _CLOSING_PARAMETERS = """\
     n_jobs : int or None, default=<n_jobs>
         Threads; -1 means all cores. The model is the same for any number of them.
@@ -159,6 +164,9 @@ def document_growth(cls: type[T]) -> type[T]:
         ("boost_attributes", _BOOST_ATTRIBUTES),
     ):
         text = text.replace("    {" + name + "}", part)
+    boosts = "max_rows_per_tree" in inspect.signature(cls).parameters
+    text = text.replace("{auto_rows}", ', "auto"' if boosts else "")
+    text = text.replace("{auto_rows_note}", _AUTO_ROWS if boosts else "")
     for name, parameter in inspect.signature(cls).parameters.items():
         default = parameter.default
         text = text.replace(f"<{name}>", f'"{default}"' if isinstance(default, str) else repr(default))

@@ -21,7 +21,7 @@ from planewise._input import (
     real_targets,
     row_weights,
     thread_count,
-    training_columns,
+    training_rows,
     without_zero_weights,
 )
 from planewise._params import Limit, check_parameters, either, integer, one_of, real
@@ -165,11 +165,11 @@ class DiscriminantFeatureTest(SelectorMixin, BaseEstimator):
         self
         """
         check_parameters(self, LIMITS)
-        columns = training_columns(self, X)
-        y = one_target_a_row(self, y, columns)
-        weight = row_weights(sample_weight, columns)
+        rows = training_rows(self, X)
+        y = one_target_a_row(self, y, rows)
+        weight = row_weights(sample_weight, rows)
         test = self._test_classes if self._is_classification(y) else self._test_numbers
-        loss, threshold = test(columns, y, weight)
+        loss, threshold = test(rows, y, weight)
         self.scores_ = loss / weight.sum()
         self.thresholds_ = threshold.astype(np.float64)
         self.order_ = np.argsort(self.scores_, kind="stable")
@@ -197,22 +197,22 @@ class DiscriminantFeatureTest(SelectorMixin, BaseEstimator):
         )
 
     def _test_classes(
-        self, columns: FloatArray, y: NDArray[Any], weight: NDArray[np.float64]
+        self, rows: FloatArray, y: NDArray[Any], weight: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
-        classes, label = class_targets(self, y, columns)
-        columns, label, weight = without_zero_weights(columns, label, weight)
+        classes, label = class_targets(self, y, rows)
+        rows, label, weight = without_zero_weights(rows, label, weight)
         threads = thread_count(self.n_jobs)
-        table = _core.Table(columns, weight, threads)
+        table = _core.Table(rows, weight, threads)
         gini = self.criterion == "gini"
         return _core.test_classes(table, label, weight, len(classes), gini, self._options(), threads)
 
     def _test_numbers(
-        self, columns: FloatArray, y: NDArray[Any], weight: NDArray[np.float64]
+        self, rows: FloatArray, y: NDArray[Any], weight: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
-        target = real_targets(self, y, columns)
-        columns, target, weight = without_zero_weights(columns, target, weight)
+        target = real_targets(self, y, rows)
+        rows, target, weight = without_zero_weights(rows, target, weight)
         threads = thread_count(self.n_jobs)
-        table = _core.Table(columns, weight, threads)
+        table = _core.Table(rows, weight, threads)
         centred = target - np.average(target, weights=weight)
         return _core.test_numbers(table, centred, weight, self._options(), threads)
 

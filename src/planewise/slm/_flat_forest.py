@@ -87,6 +87,19 @@ class FlatForest:
             )
         return self._predictor.sum(rows, base, first, self.n_trees if last is None else last, n_threads)
 
+    def recent_directions(self, output: int, most: int) -> tuple[IntArray, IntArray, IntArray]:
+        """The oblique directions of an output's latest trees, as (term starts, features, coefficients)."""
+        found: list[int] = []
+        for tree in range(self.n_trees - self.n_outputs + output, -1, -self.n_outputs):
+            first, last = self.plane_start[self.node_start[tree : tree + 2]]
+            found += [plane for plane in range(first, last) if self.term_start[plane + 1] - self.term_start[plane] > 1]
+            if len(found) >= most:
+                break
+        terms = [np.arange(self.term_start[plane], self.term_start[plane + 1]) for plane in found[:most]]
+        start = np.cumsum([0, *map(len, terms)]).astype(np.int32)
+        every = np.concatenate(terms) if terms else np.zeros(0, np.intp)
+        return start, self.term_feature[every], self.term_coefficient[every]
+
     def head(self, n_trees: int) -> FlatForest:
         """The first trees alone."""
         nodes = int(self.node_start[n_trees])

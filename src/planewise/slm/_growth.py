@@ -52,7 +52,8 @@ def growth_options(estimator: Any, seed: int) -> _core.GrowOptions:
     options.n_bins = estimator.n_bins
     options.quantile_bins = estimator.bins == "quantile"
     options.refine = bool(estimator.refine_thresholds)
-    options.max_rows_per_node = min(estimator.max_rows_per_node or 2**62, 2**62)
+    if estimator.max_rows_per_node != "auto":
+        options.max_rows_per_node = min(estimator.max_rows_per_node or 2**62, 2**62)
     options.max_features = min(estimator.max_ranked_features or 0, _ENDLESS)
     options.rounds = [_core.DrawRound(min(size, _ENDLESS), alpha, beta) for size, alpha, beta in draw_rounds(estimator)]
     return options

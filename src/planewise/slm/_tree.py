@@ -19,7 +19,7 @@ from planewise._input import (
     real_targets,
     row_weights,
     thread_count,
-    training_columns,
+    training_rows,
     without_zero_weights,
 )
 from planewise._params import check_parameters, class_weights, one_of, real
@@ -299,15 +299,15 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
         """
         check_parameters(self, CLASSIFIER_LIMITS)
         options, threads = self._options(), thread_count(self.n_jobs)
-        columns = training_columns(self, X)
-        classes, label = class_targets(self, y, columns)
-        weight = row_weights(sample_weight, columns)
+        rows = training_rows(self, X)
+        classes, label = class_targets(self, y, rows)
+        weight = row_weights(sample_weight, rows)
         if self.class_weight is not None:
             weight = weight * compute_sample_weight(self.class_weight, classes[label])
             if not weight.any():
                 raise ValueError("class_weight leaves no row of any weight; at least one class must count.")
-        columns, label, weight = without_zero_weights(columns, label, weight)
-        table = _core.Table(columns, weight, threads)
+        rows, label, weight = without_zero_weights(rows, label, weight)
+        table = _core.Table(rows, weight, threads)
         grown, leaf = _core.grow_classes(table, label, weight, len(classes), self.criterion == "gini", options, threads)
         self.classes_ = classes
         counts = _sums_by(leaf * np.int64(len(classes)) + label, weight, len(grown["parent"]) * len(classes))
@@ -375,11 +375,11 @@ class SLMRegressor(RegressorMixin, _SLMTree):
         """
         check_parameters(self, TREE_LIMITS)
         options, threads = self._options(), thread_count(self.n_jobs)
-        columns = training_columns(self, X)
-        target = real_targets(self, y, columns)
-        weight = row_weights(sample_weight, columns)
-        columns, target, weight = without_zero_weights(columns, target, weight)
-        table = _core.Table(columns, weight, threads)
+        rows = training_rows(self, X)
+        target = real_targets(self, y, rows)
+        weight = row_weights(sample_weight, rows)
+        rows, target, weight = without_zero_weights(rows, target, weight)
+        table = _core.Table(rows, weight, threads)
         centre = np.average(target, weights=weight)
         apart = target - centre
         grown, leaf = _core.grow_numbers(table, apart, weight, options, threads)

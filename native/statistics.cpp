@@ -1,0 +1,84 @@
+#include "statistics.hpp"
+
+#include "parallel.hpp"
+
+namespace planewise {
+
+namespace {
+
+struct Sides {
+    static constexpr std::size_t most = 256;
+    double left_g[most], left_h[most], right_g[most], right_h[most], counts[most];
+};
+
+PLANEWISE_CLONES void add_scores(const Sides &sides, double factor, double lambda, double whole, std::size_t edges,
+                                 double *rises) {
+    for (std::size_t e = 0; e < edges; ++e) {
+        const double lh = sides.left_h[e] + lambda, rh = sides.right_h[e] + lambda;
+        const double left = lh > 0 ? factor * sides.left_g[e] * sides.left_g[e] / lh : 0.0;
+        const double right = rh > 0 ? factor * sides.right_g[e] * sides.right_g[e] / rh : 0.0;
+        rises[e] += sides.counts[e] > 0 ? left + right - whole : 0.0;
+    }
+}
+
+struct Largest {
+    double g = 0, h = 0, square = 0, total = 0;
+};
+
+Largest largest_of(const double *g, const double *h, std::size_t begin, std::size_t end) {
+    Largest out;
+    for (std::size_t i = begin; i < end; ++i) {
+        out.g = std::max(out.g, std::fabs(g[i]));
+        out.h = std::max(out.h, h[i]);
+        out.total += h[i];
+        if (h[i] > 0) out.square = std::max(out.square, g[i] * g[i] / h[i]);
+    }
+    return out;
+}
+
+}  // namespace
+
+void Gradients::assign(const double *g, const double *h, std::size_t n, Threads *given) {
+    Threads alone(1);
+    Threads &threads = given != nullptr ? *given : alone;
+    std::vector<Largest> parts(n / Threads::stretch + 1);
+    threads.stretches(
+        n, [&](std::size_t begin, std::size_t end) { parts[begin / Threads::stretch] = largest_of(g, h, begin, end); });
+    Largest all;
+    for (const Largest &part : parts) {
+        all.g = std::max(all.g, part.g);
+        all.h = std::max(all.h, part.h);
+        all.square = std::max(all.square, part.square);
+        all.total += part.total;
+    }
+    const double to_g = grid_scale(all.g, 30), to_h = grid_scale(all.h, 30), to_square = grid_scale(all.square, 30);
+    unit_g_ = 1 / to_g, unit_h_ = 1 / to_h, unit_square_ = 1 / to_square;
+    if (hessian_is_weight_) one_row_ = weight_of_a_row(all.total, n);
+    rows_.resize(n);
+    threads.stretches(n, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            const double square = h[i] > 0 ? g[i] * g[i] / h[i] : 0.0;
+            rows_[i] = {{static_cast<std::int32_t>(std::lrint(g[i] * to_g)),
+                         static_cast<std::int32_t>(std::lrint(h[i] * to_h)), 1,
+                         static_cast<std::int32_t>(std::lrint(square * to_square))}};
+        }
+    });
+}
+
+void Gradients::add_rises(const std::int64_t *left, const std::int64_t *total, double whole, std::int64_t least_rows,
+                          double least_weight, std::size_t edges, double *rises) const {
+    Sides sides;
+    for (std::size_t e = 0; e < edges; ++e, left += 4) {
+        sides.left_g[e] = unit_g_ * static_cast<double>(left[0]);
+        sides.left_h[e] = unit_h_ * static_cast<double>(left[1]);
+        sides.right_g[e] = unit_g_ * static_cast<double>(total[0] - left[0]);
+        sides.right_h[e] = unit_h_ * static_cast<double>(total[1] - left[1]);
+        const bool enough =
+            left[2] >= least_rows && total[2] - left[2] >= least_rows &&
+            (least_weight <= 0 || (sides.left_h[e] >= least_weight && sides.right_h[e] >= least_weight));
+        sides.counts[e] = enough ? 1.0 : 0.0;
+    }
+    add_scores(sides, factor_, lambda_, whole, edges, rises);
+}
+
+}  // namespace planewise

@@ -14,6 +14,7 @@
 
 #include "bag.hpp"
 #include "boost.hpp"
+#include "contributions.hpp"
 #include "feature_test.hpp"
 #include "forest.hpp"
 #include "grow.hpp"
@@ -79,9 +80,13 @@ void run_native(int n_threads, const std::function<void(Threads &, const std::fu
 // A training table with its scales, made once and grown on many times; it keeps the array alive.
 class Table {
   public:
-    Table(Rows x, const Vector<double> &weight, int n_threads)
-        : kept_(x), matrix_{x.data(), x.shape(0), x.shape(1), {}, {}} {
+    // `categories` has the number of categories of each column, 0 for numbers; none at all: numbers everywhere.
+    Table(Rows x, const Vector<double> &weight, int n_threads, const std::vector<std::int32_t> &categories)
+        : kept_(x), matrix_{x.data(), x.shape(0), x.shape(1), {}, {}, categories} {
         if (weight.size() != x.shape(0)) throw std::invalid_argument("weight must have one entry a row");
+        if (categories.size() > 0 && categories.size() != x.shape(1))
+            throw std::invalid_argument("categories must have one entry a column");
+        for (std::size_t j = 0; j < categories.size(); ++j) check_categories(j);
         nb::gil_scoped_release released;
         Threads threads(n_threads);
         matrix_.find_scales(weight.data(), threads);
@@ -89,6 +94,15 @@ class Table {
     const Matrix &matrix() const { return matrix_; }
 
   private:
+    void check_categories(std::size_t j) const {
+        if (!matrix_.is_categorical(j)) return;
+        for (std::size_t i = 0; i < matrix_.rows; ++i) {
+            const float x = matrix_.row(i)[j];
+            if (x != x) continue;
+            if (!(x >= 0 && x < static_cast<float>(matrix_.categories[j])))
+                throw std::invalid_argument("categories must be numbered 0, 1, ...");
+        }
+    }
     Rows kept_;
     Matrix matrix_;
 };
@@ -113,6 +127,8 @@ nb::dict to_dict(Tree tree) {
     out["term_feature"] = array(std::move(tree.term_feature));
     out["term_coefficient"] = array(std::move(tree.term_coefficient));
     out["term_weight"] = array(std::move(tree.term_weight));
+    out["set_start"] = array(std::move(tree.set_start));
+    out["set_category"] = array(std::move(tree.set_category));
     return out;
 }
 
@@ -242,10 +258,11 @@ Out<std::int32_t> apply_tree(const Rows &x, const Vector<std::int32_t> &plane_st
                              const Vector<std::int32_t> &child_start, const Vector<std::int32_t> &children,
                              const Vector<std::int32_t> &term_start, const Vector<std::int32_t> &term_feature,
                              const Vector<float> &term_weight, const Vector<float> &threshold,
-                             const Vector<std::uint8_t> &missing_right, int n_threads) {
-    const TreeView tree{threshold.size(), plane_start.data(), child_start.data(),
-                        children.data(),  term_start.data(),  term_feature.data(),
-                        threshold.data(), term_weight.data(), missing_right.data()};
+                             const Vector<std::uint8_t> &missing_right, const Labels &set_start,
+                             const Labels &set_category, int n_threads) {
+    const TreeView tree{threshold.size(),     plane_start.data(),  child_start.data(), children.data(),
+                        term_start.data(),    term_feature.data(), threshold.data(),   term_weight.data(),
+                        missing_right.data(), set_start.data(),    set_category.data()};
     std::vector<std::int32_t> leaf(x.shape(0));
     {
         nb::gil_scoped_release released;
@@ -335,20 +352,50 @@ class Boosting {
     int n_threads_;
 };
 
+// rows x outputs x (columns + 1): what each feature added to each row's sum.
+Out<double> contributions(const Rows &x, const Labels &node_start, const Labels &plane_start, const Labels &child_start,
+                          const Labels &children, const Labels &term_start, const Labels &term_feature,
+                          const Vector<float> &term_weight, const Vector<float> &threshold,
+                          const Vector<std::uint8_t> &missing_right, const Labels &set_start,
+                          const Labels &set_category, const Rows &value, std::size_t outputs,
+                          const Labels &term_coefficient, const Scores &usual, const Vector<float> &mean,
+                          int n_threads) {
+    if (mean.size() != x.shape(1)) throw std::invalid_argument("mean must have one entry a column");
+    if (usual.shape(0) != value.shape(0) || usual.shape(1) != value.shape(1))
+        throw std::invalid_argument("usual must be shaped like value");
+    for (std::size_t k = 0; k < term_feature.size(); ++k)
+        if (static_cast<std::size_t>(term_feature.data()[k]) >= x.shape(1))
+            throw std::invalid_argument("x has fewer columns than the trees use");
+    const ContributionView view{
+        ForestView{node_start.size() - 1, plane_start.size() - 1, threshold.size(), value.shape(1), outputs,
+                   node_start.data(), plane_start.data(), child_start.data(), children.data(), term_start.data(),
+                   term_feature.data(), threshold.data(), term_weight.data(), value.data(), missing_right.data(),
+                   set_start.data(), set_category.data()},
+        term_coefficient.data(), usual.data(), mean.data(), x.shape(1)};
+    std::vector<double> out(x.shape(0) * outputs * (x.shape(1) + 1), 0.0);
+    {
+        nb::gil_scoped_release released;
+        Threads threads(x.shape(0) < 1024 ? 1 : n_threads);
+        add_contributions(view, x.data(), x.shape(0), threads, out.data());
+    }
+    return array(std::move(out), outputs * (x.shape(1) + 1));
+}
+
 // The packed form of a forest, for quick answers.
 class ForestPredictor {
   public:
     ForestPredictor(const Labels &node_start, const Labels &plane_start, const Labels &child_start,
                     const Labels &children, const Labels &term_start, const Labels &term_feature,
                     const Vector<float> &term_weight, const Vector<float> &threshold,
-                    const Vector<std::uint8_t> &missing_right, const Rows &value, std::size_t outputs)
+                    const Vector<std::uint8_t> &missing_right, const Labels &set_start, const Labels &set_category,
+                    const Rows &value, std::size_t outputs)
         : outputs_(outputs), trees_(node_start.size() - 1) {
         for (std::size_t k = 0; k < term_feature.size(); ++k)
             columns_ = std::max(columns_, static_cast<std::size_t>(term_feature.data()[k]) + 1);
         packed_ = pack(ForestView{trees_, plane_start.size() - 1, threshold.size(), value.shape(1), outputs_,
                                   node_start.data(), plane_start.data(), child_start.data(), children.data(),
                                   term_start.data(), term_feature.data(), threshold.data(), term_weight.data(),
-                                  value.data(), missing_right.data()});
+                                  value.data(), missing_right.data(), set_start.data(), set_category.data()});
     }
     // base + the sum of trees first .. last-1 for each row of x.
     Out<double> sum(const Rows &x, const Numbers &base, std::size_t first, std::size_t last, int n_threads) const {
@@ -384,10 +431,14 @@ NB_MODULE(_core, m) {
     m.doc() = "Native core of planewise: trees of hyperplanes.";
     m.attr("MOST_KNOWN") = most_known;
     nb::class_<Table>(m, "Table", "Training rows as float32, with the scale of each column.")
-        .def(nb::init<Rows, const Vector<double> &, int>(), "x"_a, "weight"_a, "n_threads"_a)
+        .def(nb::init<Rows, const Vector<double> &, int, const std::vector<std::int32_t> &>(), "x"_a, "weight"_a,
+             "n_threads"_a, "categories"_a = std::vector<std::int32_t>{})
         .def_prop_ro(
             "scale", [](const Table &table) { return array(std::vector<double>(table.matrix().scale)); },
-            nb::rv_policy::move, "The standard deviation of each column; 0 for one of no use.");
+            nb::rv_policy::move, "The standard deviation of each column; 0 for one of no use.")
+        .def_prop_ro(
+            "mean", [](const Table &table) { return array(std::vector<float>(table.matrix().mean)); },
+            nb::rv_policy::move, "The mean of each column; NaN for categories and columns without a value.");
     nb::class_<DrawRound>(m, "DrawRound")
         .def(nb::init<int, double, double>(), "subspace_size"_a, "coef_decay"_a, "rank_decay"_a);
     nb::class_<GrowOptions>(m, "GrowOptions", "How to grow one tree; the estimators' docstrings say what each means.")
@@ -401,6 +452,7 @@ NB_MODULE(_core, m) {
         .def_rw("max_rows_per_node", &GrowOptions::max_rows_per_node)
         .def_rw("max_features", &GrowOptions::max_features)
         .def_rw("seed", &GrowOptions::seed)
+        .def_rw("monotone", &GrowOptions::monotone)
 #define PLANEWISE_NESTED(part, name)                             \
     .def_prop_rw(                                                \
         #name, [](const GrowOptions &o) { return o.part.name; }, \
@@ -455,13 +507,17 @@ NB_MODULE(_core, m) {
         .def("forest", &Boosting::forest, "All trees so far, as flat arrays.");
     nb::class_<ForestPredictor>(m, "ForestPredictor", "Trees packed for quick answers.")
         .def(nb::init<const Labels &, const Labels &, const Labels &, const Labels &, const Labels &, const Labels &,
-                      const Vector<float> &, const Vector<float> &, const Vector<std::uint8_t> &, const Rows &,
-                      std::size_t>(),
+                      const Vector<float> &, const Vector<float> &, const Vector<std::uint8_t> &, const Labels &,
+                      const Labels &, const Rows &, std::size_t>(),
              "node_start"_a, "plane_start"_a, "child_start"_a, "children"_a, "term_start"_a, "term_feature"_a,
-             "term_weight"_a, "threshold"_a, "missing_right"_a, "value"_a, "outputs"_a)
+             "term_weight"_a, "threshold"_a, "missing_right"_a, "set_start"_a, "set_category"_a, "value"_a, "outputs"_a)
         .def("sum", &ForestPredictor::sum, "x"_a, "base"_a, "first"_a, "last"_a, "n_threads"_a,
              "base + the values of trees first .. last-1, summed for each row.");
+    m.def("contributions", &contributions, "x"_a, "node_start"_a, "plane_start"_a, "child_start"_a, "children"_a,
+          "term_start"_a, "term_feature"_a, "term_weight"_a, "threshold"_a, "missing_right"_a, "set_start"_a,
+          "set_category"_a, "value"_a, "outputs"_a, "term_coefficient"_a, "usual"_a, "mean"_a, "n_threads"_a,
+          "What each feature added to each row's sum: rows x (outputs * (columns + 1)).");
     m.def("apply_tree", &apply_tree, "x"_a, "plane_start"_a, "child_start"_a, "children"_a, "term_start"_a,
-          "term_feature"_a, "term_weight"_a, "threshold"_a, "missing_right"_a, "n_threads"_a,
-          "The node in which each row of x ends.");
+          "term_feature"_a, "term_weight"_a, "threshold"_a, "missing_right"_a, "set_start"_a, "set_category"_a,
+          "n_threads"_a, "The node in which each row of x ends.");
 }

@@ -86,6 +86,8 @@ void Booster::grow_one(std::size_t output, const double *gradient, const double 
     if (bag < all || !few.empty()) grown.leaf = leaves_of(grown.tree, matrix_, threads);
     if (!few.empty()) set_values(rows, grown.leaf, threads, grown.tree);
     if (options_.objective.renews_leaves()) renew_leaves(grown.leaf, grown.tree);
+    for (std::size_t node = 0; node < grown.bounds.size(); ++node)
+        grown.tree.value[node] = grown.bounds[node].held(grown.tree.value[node]);
     if (options_.objective.loss == Loss::poisson)  // Newton's step on an exponential can overshoot without end
         for (double &value : grown.tree.value) value = std::clamp(value, -longest_log_step, longest_log_step);
     // Rounded to what prediction will add, so that scores here and there are the same.

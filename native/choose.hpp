@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <type_traits>
 #include <vector>
 
+#include "categories.hpp"
 #include "measure.hpp"
 #include "projection.hpp"
 
@@ -39,7 +41,9 @@ struct Plane {
     std::uint32_t direction;
     float threshold;
     bool missing_right;
-    double gain;  // rise of the score on the sample when this plane was added
+    double gain;                    // rise of the score on the sample when this plane was added
+    std::vector<std::int32_t> set;  // categories of the lighter side, and whether that is the right one
+    bool set_right = false;
 };
 
 // A candidate's best cut: the edge, the side of missing values, and the gain.
@@ -80,9 +84,15 @@ class Chooser {
         right_.resize(channels());
         measured_.clear();
         edges_.clear();
+        orders_used_ = 0;
         cells_ = 1;
         sum_cells();
         total_ = totals_;
+    }
+    // Monotone constraints: the bounds of the node's values; values may only follow these columns' signs.
+    void bound(const Bounds &bounds, const std::vector<std::int32_t> &monotone) {
+        bounds_ = bounds;
+        monotone_ = &monotone;
     }
     const std::int64_t *total() const { return total_.data(); }  // over all sampled rows
 
@@ -90,7 +100,8 @@ class Chooser {
     void measure(const Sample &sample, const Matrix &matrix, const Directions &directions, std::size_t d) {
         const std::size_t n = rows_.size();
         Measured now;
-        project(sample, directions, d, values_.data());
+        now.order = order_categories(sample, matrix, directions, d);
+        find_values(sample, directions, d, now);
         bool may_miss = false;
         double rounding = 0;
         for (std::uint32_t t = directions.begin(d); t < directions.end(d); ++t) {
@@ -104,13 +115,14 @@ class Chooser {
         now.missing = range.missing;
         // One feature is compared as it is; a sum of several is blurred by rounding.
         now.flat = !(span > (directions.terms(d) == 1 ? 0.0 : 64 * 1.1920929e-7 * rounding));
-        now.splittable = range.missing < n && span < 3e38 && (!now.flat || range.missing > 0);
+        now.sign = sign_of(directions, d);
+        now.splittable = now.sign != at_odds && range.missing < n && span < 3e38 && (!now.flat || range.missing > 0);
         if (bins_.size() < (d + 1) * n) bins_.resize((d + 1) * n);
         if (now.splittable) {
             now.low = range.low;
             now.high = range.high;
             put_into_bins(now, d, may_miss);
-            now.cut = best_cut(d, now.missing);
+            now.cut = best_cut(d, now);
         }
         measured_.push_back(now);
     }
@@ -144,9 +156,52 @@ class Chooser {
         bool flat = false;  // one value only: the missing ones can be split off, nothing else
         float low = 0, high = 0;
         std::size_t missing = 0;
-        std::size_t edges = 0;  // where its quantile edges start
+        std::size_t edges = 0;                 // where its edges start, if they are no simple steps
+        const CategoryOrder *order = nullptr;  // of a categorical column
+        int sign = 0;                          // which side must have the larger values: 1 right, -1 left, 0 either
+        double handicap = 0;                   // what putting its categories in order gains by chance
         Cut cut;
     };
+    static constexpr int at_odds = 2;
+
+    // Where a plane's constrained terms point to; at odds when some point right and some left.
+    int sign_of(const Directions &directions, std::size_t d) const {
+        int sign = 0;
+        if (monotone_ == nullptr || monotone_->empty()) return sign;
+        for (std::uint32_t t = directions.begin(d); t < directions.end(d); ++t) {
+            const int wanted = (*monotone_)[static_cast<std::size_t>(directions.feature[t])];
+            if (wanted == 0) continue;
+            const int here = directions.coefficient[t] > 0 ? wanted : -wanted;
+            if (sign != 0 && sign != here) return at_odds;
+            sign = here;
+        }
+        return sign;
+    }
+    bool bounded() const { return monotone_ != nullptr && !monotone_->empty(); }
+
+    bool has_edges(const Measured &now) const {
+        return now.order != nullptr || options_.bins == Bins::quantile || options_.exact_edges;
+    }
+
+    // A categorical column's categories by the target statistics of this node; nothing for numbers.
+    const CategoryOrder *order_categories(const Sample &sample, const Matrix &matrix, const Directions &directions,
+                                          std::size_t d) {
+        const std::int32_t feature = directions.feature[directions.begin(d)];
+        if (!matrix.is_categorical(static_cast<std::size_t>(feature))) return nullptr;
+        if (orders_used_ == orders_.size()) orders_.push_back(std::make_unique<CategoryOrder>());
+        CategoryOrder &order = *orders_[orders_used_++];
+        order.arrange(statistics_, rows_.data(), sample.column(feature), rows_.size(),
+                      matrix.categories[static_cast<std::size_t>(feature)], total());
+        return &order;
+    }
+
+    // Where the sampled rows lie along direction d: a weighted sum, or the places of their categories.
+    void find_values(const Sample &sample, const Directions &directions, std::size_t d, const Measured &now) {
+        if (now.order == nullptr) return project(sample, directions, d, values_.data());
+        const float *x = sample.column(directions.feature[directions.begin(d)]);
+        for (std::size_t i = 0; i < rows_.size(); ++i)
+            values_[i] = x[i] == x[i] ? static_cast<float>(now.order->place(x[i])) : x[i];
+    }
 
     float width(const Measured &now) const { return (now.high - now.low) / static_cast<float>(options_.n_bins); }
 
@@ -154,20 +209,31 @@ class Chooser {
     float edge(const Measured &now, int b) const {
         if (b == 0) return now.low;
         if (b == options_.n_bins) return now.high;
-        if (options_.bins == Bins::quantile || options_.exact_edges)
-            return edges_[now.edges + static_cast<std::size_t>(b) - 1];
+        if (has_edges(now)) return edges_[now.edges + static_cast<std::size_t>(b) - 1];
         return now.low + static_cast<float>(b) * width(now);
     }
 
     void put_into_bins(Measured &now, std::size_t d, bool may_miss) {
         const std::size_t n = rows_.size();
         std::uint8_t *bin = bins_.data() + d * n;
+        if (now.order != nullptr) {
+            // The ordered categories of 2/pi of a row's noise each: what the best subset gains where nothing is known.
+            const double spare = static_cast<double>(now.order->present().size()) - 2;
+            now.handicap =
+                std::max(0.0, spare) * 0.63662 * statistics_.dof(total()) * statistics_.chance(total(), 0, 2);
+        }
         if (now.flat) {  // all in the last bin: no edge parts them, but edge 0 parts them from the missing ones
             for (std::size_t i = 0; i < n; ++i)
                 bin[i] = static_cast<std::uint8_t>(values_[i] == values_[i] ? options_.n_bins - 1 : options_.n_bins);
             return;
         }
-        if (options_.bins == Bins::uniform && options_.exact_edges) {
+        if (now.order != nullptr && now.order->present().size() <= static_cast<std::size_t>(options_.n_bins)) {
+            now.edges = edges_.size();  // one bin a category
+            for (int b = 1; b < options_.n_bins; ++b) edges_.push_back(static_cast<float>(b) - 0.5f);
+            assign_bins(values_.data(), n, &edges_[now.edges], options_.n_bins, may_miss, bin);
+            return;
+        }
+        if (options_.bins == Bins::uniform && options_.exact_edges && now.order == nullptr) {
             now.edges = edges_.size();
             const double low = now.low, span = static_cast<double>(now.high) - low;
             for (int b = 1; b < options_.n_bins; ++b) {
@@ -178,7 +244,7 @@ class Chooser {
             assign_bins(values_.data(), n, &edges_[now.edges], options_.n_bins, may_miss, bin);
             return;
         }
-        if (options_.bins == Bins::uniform) {
+        if (options_.bins == Bins::uniform && now.order == nullptr) {
             assign_bins(values_.data(), n, now.low, 1.0f / width(now), options_.n_bins, may_miss, bin);
             return;
         }
@@ -240,7 +306,8 @@ class Chooser {
     }
 
     // The best edge of direction d for the cells as they are.
-    Cut best_cut(std::size_t d, std::size_t missing) {
+    Cut best_cut(std::size_t d, const Measured &now) {
+        const std::size_t missing = now.missing;
         const std::size_t width = channels(), n = rows_.size();
         const auto slots = static_cast<std::size_t>(stride());
         sums_.assign(cells_ * slots * width, 0);
@@ -265,7 +332,7 @@ class Chooser {
                     const std::int64_t *joins = e == 0 ? before : bin + static_cast<std::size_t>(first + e - 1) * width;
                     for (std::size_t k = 0; k < width; ++k) left[k] = joins[k] + (e == 0 ? 0 : left[k - width]);
                 }
-                add_rises(c, edges);
+                add_rises(c, edges, now.sign);
             }
             for (int e = 0; e < edges; ++e) {
                 Cut cut;
@@ -277,18 +344,31 @@ class Chooser {
                 if (cut.better_than(best)) best = cut;
             }
         }
-        return best;
+        if (now.handicap > 0) best.gain -= now.handicap;
+        return best.gain > 0 ? best : Cut{};
     }
 
     // gains_[e] += what cutting cell c at edge e gains.
-    void add_rises(std::size_t c, int edges) {
+    void add_rises(std::size_t c, int edges, int sign) {
         const std::size_t width = channels(), count = static_cast<std::size_t>(edges);
         const std::int64_t *left = &lefts_[c * count * width], *total = &totals_[c * width];
         if constexpr (std::is_same_v<S, Gradients>) {
+            if (bounded()) return add_bounded_rises(left, total, sign, count);
             statistics_.add_rises(left, total, base_[c], options_.min_samples_leaf, options_.min_child_weight, count,
                                   gains_.data());
         } else {
             for (std::size_t e = 0; e < count; ++e) gains_[e] += rise(c, left + e * width);
+        }
+    }
+
+    void add_bounded_rises(const std::int64_t *left, const std::int64_t *total, int sign, std::size_t edges) {
+        const double whole = statistics_.bounded_score(total, bounds_);
+        for (std::size_t e = 0; e < edges; ++e, left += channels()) {
+            for (std::size_t k = 0; k < channels(); ++k) right_[k] = total[k] - left[k];
+            if (!admissible(left) || !admissible(right_.data())) continue;
+            if (!statistics_.agrees(left, right_.data(), bounds_, sign)) continue;
+            gains_[e] +=
+                statistics_.bounded_score(left, bounds_) + statistics_.bounded_score(right_.data(), bounds_) - whole;
         }
     }
 
@@ -297,14 +377,24 @@ class Chooser {
                    std::vector<Plane> &planes) {
         const Measured &now = measured_[d];
         float threshold = cut.edge == 0 ? std::numeric_limits<float>::lowest() : edge(now, cut.edge);
-        project(sample, directions, d, values_.data());
+        find_values(sample, directions, d, now);
         if (options_.refine && cut.edge > 0) threshold = refine(now, d, cut);
         if (now.missing == 0) cut.missing_right = heavier_right(threshold);
         const auto bit = static_cast<std::uint8_t>(1u << planes.size());
         mark_right(values_.data(), rows_.size(), threshold, cut.missing_right, bit, cell_.data());
         cells_ *= 2;
         sum_cells();
-        planes.push_back({static_cast<std::uint32_t>(d), threshold, cut.missing_right, cut.gain});
+        planes.push_back({static_cast<std::uint32_t>(d), threshold, cut.missing_right, cut.gain, {}, false});
+        if (now.order != nullptr && cut.edge > 0) name_lighter_side(now, threshold, planes.back());
+    }
+
+    // The categories of the lighter side: all others, and those nobody has seen, go to the heavier one.
+    void name_lighter_side(const Measured &now, float threshold, Plane &plane) {
+        plane.set_right = !heavier_right(threshold);
+        const std::vector<std::int32_t> &present = now.order->present();
+        for (std::size_t k = 0; k < present.size(); ++k)
+            if ((static_cast<float>(k) >= threshold) == plane.set_right) plane.set.push_back(present[k]);
+        std::sort(plane.set.begin(), plane.set.end());
     }
 
     bool heavier_right(float threshold) {
@@ -326,7 +416,7 @@ class Chooser {
         if (to > from) {
             const float per_width = static_cast<float>(options_.n_bins) / (to - from);
             assign_bins(values_.data(), n, from, per_width, options_.n_bins, now.missing > 0, bin);
-            finer = best_cut(d, now.missing);
+            finer = best_cut(d, now);
         }
         const bool use_finer = finer.edge > 0 && finer.gain >= cut.gain;
         if (use_finer) cut = finer;
@@ -351,7 +441,7 @@ class Chooser {
             Cut best;
             std::size_t winner = 0;
             for (std::size_t d : order_) {
-                const Cut cut = best_cut(d, measured_[d].missing);
+                const Cut cut = best_cut(d, measured_[d]);
                 if (cut.better_than(best)) best = cut, winner = d;
             }
             if (!(best.gain > 1e-10 * std::fabs(statistics_.impurity(total()))) ||
@@ -420,10 +510,14 @@ class Chooser {
     std::vector<std::uint16_t> offset_, slot_;  // cell * (bins + 1), and the same + bin
     std::vector<float> values_, edges_, sorted_;
     std::vector<Measured> measured_;
+    std::vector<std::unique_ptr<CategoryOrder>> orders_;
+    std::size_t orders_used_ = 0;
     std::size_t cells_ = 1;
     std::vector<std::int64_t> total_, totals_, sums_, lefts_, left_, right_;
     std::vector<double> gains_, base_, worst_;
     std::vector<std::size_t> order_;
+    Bounds bounds_;
+    const std::vector<std::int32_t> *monotone_ = nullptr;
 };
 
 }  // namespace planewise

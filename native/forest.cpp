@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "categories.hpp"
+
 namespace planewise {
 
 namespace {
@@ -25,6 +27,8 @@ void Forest::append(const Tree &tree) {
     append_starts(all.plane_start, tree.plane_start);
     append_starts(all.child_start, tree.child_start);
     append_starts(all.term_start, tree.term_start);
+    append_starts(all.set_start, tree.set_start);
+    append_all(all.set_category, tree.set_category);
     append_all(all.children, tree.children);
     append_all(all.parent, tree.parent);
     append_all(all.depth, tree.depth);
@@ -44,7 +48,7 @@ void Forest::append(const Tree &tree) {
 
 namespace {
 
-template <int most_planes, int most_terms>
+template <int most_planes, int most_terms, bool with_sets>
 class Packed final : public Predictor {
   public:
     explicit Packed(const ForestView &forest) : values_(forest.values), outputs_(forest.outputs) {
@@ -107,16 +111,23 @@ class Packed final : public Predictor {
         std::int32_t feature[most_planes][most_terms];
         std::uint32_t missing_right;  // a bit a plane
         std::int32_t child[1 << most_planes];
+        std::int32_t set[with_sets ? most_planes : 1];  // which set a plane on categories has; -1 for others
     };
 
-    static void fill(const ForestView &forest, std::int32_t node, Node &packed) {
+    void fill(const ForestView &forest, std::int32_t node, Node &packed) {
         packed = Node{};
+        for (std::int32_t &set : packed.set) set = -1;
         const std::int32_t first = forest.plane_start[node], count = forest.plane_start[node + 1] - first;
         for (int k = 0; k < most_planes; ++k) {
             packed.threshold[k] = std::numeric_limits<float>::infinity();  // never reached: bit 0
             if (k >= count) continue;
             const std::int32_t plane = first + k, from = forest.term_start[plane], to = forest.term_start[plane + 1];
             packed.threshold[k] = forest.threshold[plane];
+            const std::int32_t set = forest.set_start[plane], set_end = forest.set_start[plane + 1];
+            if (with_sets && set < set_end) {
+                packed.set[k] = static_cast<std::int32_t>(sets_.size());
+                sets_.emplace_back(forest.set_category + set, static_cast<std::size_t>(set_end - set));
+            }
             packed.missing_right |= static_cast<std::uint32_t>(forest.missing_right[plane] != 0) << k;
             for (int t = 0; t < most_terms; ++t) {
                 const bool there = from + t < to;  // else its first feature at weight zero: missing when the plane is
@@ -131,6 +142,8 @@ class Packed final : public Predictor {
         for (int k = 0; k < most_planes; ++k) {
             float v = node.weight[k][0] * x[node.feature[k][0]];
             for (int t = 1; t < most_terms; ++t) v += node.weight[k][t] * x[node.feature[k][t]];
+            if (with_sets && node.set[k] >= 0)
+                v = node.weight[k][0] * sets_[static_cast<std::size_t>(node.set[k])].read(x[node.feature[k][0]]);
             code |= (static_cast<std::uint32_t>(v >= node.threshold[k]) |
                      (static_cast<std::uint32_t>(v != v) & (node.missing_right >> k & 1u)))
                     << k;
@@ -156,16 +169,25 @@ class Packed final : public Predictor {
 
     std::size_t values_, outputs_;
     std::vector<Node> nodes_;
+    std::vector<CategorySet> sets_;
     std::vector<std::int32_t> root_;
     std::vector<int> levels_;
     std::vector<float> value_;
 };
 
-template <int most_planes>
+template <int most_planes, bool with_sets>
 std::unique_ptr<Predictor> pack_terms(const ForestView &forest, int terms) {
-    if (terms <= 1) return std::make_unique<Packed<most_planes, 1>>(forest);
-    if (terms == 2) return std::make_unique<Packed<most_planes, 2>>(forest);
-    if (terms == 3) return std::make_unique<Packed<most_planes, 3>>(forest);
+    if (terms <= 1) return std::make_unique<Packed<most_planes, 1, with_sets>>(forest);
+    if (terms == 2) return std::make_unique<Packed<most_planes, 2, with_sets>>(forest);
+    if (terms == 3) return std::make_unique<Packed<most_planes, 3, with_sets>>(forest);
+    return nullptr;
+}
+
+template <bool with_sets>
+std::unique_ptr<Predictor> pack_planes(const ForestView &forest, int planes, int terms) {
+    if (planes == 1) return pack_terms<1, with_sets>(forest, terms);
+    if (planes == 2) return pack_terms<2, with_sets>(forest, terms);
+    if (planes == 3) return pack_terms<3, with_sets>(forest, terms);
     return nullptr;
 }
 
@@ -184,7 +206,13 @@ class Plain final : public Predictor {
           weight_(forest.term_weight, forest.term_weight + term_start_.back()),
           threshold_(forest.threshold, forest.threshold + forest.planes),
           missing_right_(forest.missing_right, forest.missing_right + forest.planes),
-          value_(forest.value, forest.value + forest.nodes * forest.values) {}
+          value_(forest.value, forest.value + forest.nodes * forest.values) {
+        for (std::size_t k = 0; k < forest.planes; ++k) {
+            const std::int32_t set = forest.set_start[k], end = forest.set_start[k + 1];
+            by_category_.push_back(set < end);
+            sets_.emplace_back(forest.set_category + set, static_cast<std::size_t>(end - set));
+        }
+    }
 
     void add(const float *x, std::size_t rows, std::size_t columns, std::size_t first, std::size_t last,
              double *out) const override {
@@ -212,7 +240,8 @@ class Plain final : public Predictor {
     std::int32_t right(std::size_t plane, const float *x) const {
         auto term = static_cast<std::size_t>(term_start_[plane]);
         const auto end = static_cast<std::size_t>(term_start_[plane + 1]);
-        float v = weight_[term] * x[feature_[term]];
+        const float first = x[feature_[term]];
+        float v = weight_[term] * (by_category_[plane] ? sets_[plane].read(first) : first);
         for (++term; term < end; ++term) v += weight_[term] * x[feature_[term]];
         return v >= threshold_[plane] || (v != v && missing_right_[plane] != 0);
     }
@@ -222,6 +251,8 @@ class Plain final : public Predictor {
     std::vector<float> weight_, threshold_;
     std::vector<std::uint8_t> missing_right_;
     std::vector<float> value_;
+    std::vector<char> by_category_;
+    std::vector<CategorySet> sets_;
 };
 
 }  // namespace
@@ -232,10 +263,8 @@ std::unique_ptr<Predictor> pack(const ForestView &forest) {
         planes = std::max(planes, forest.plane_start[node + 1] - forest.plane_start[node]);
     for (std::size_t plane = 0; plane < forest.planes; ++plane)
         terms = std::max(terms, forest.term_start[plane + 1] - forest.term_start[plane]);
-    std::unique_ptr<Predictor> packed;
-    if (planes == 1) packed = pack_terms<1>(forest, terms);
-    if (planes == 2) packed = pack_terms<2>(forest, terms);
-    if (planes == 3) packed = pack_terms<3>(forest, terms);
+    const bool sets = forest.set_start[forest.planes] > 0;
+    auto packed = sets ? pack_planes<true>(forest, planes, terms) : pack_planes<false>(forest, planes, terms);
     return packed ? std::move(packed) : std::make_unique<Plain>(forest);
 }
 

@@ -27,6 +27,7 @@ struct ForestView {
     const std::int32_t *node_start, *plane_start, *child_start, *children, *term_start, *term_feature;
     const float *threshold, *term_weight, *value;
     const std::uint8_t *missing_right;
+    const std::int32_t *set_start, *set_category;
 };
 
 // Sums of leaf values over trees, quickly: all a node needs lies in one place, every node has the same number of planes

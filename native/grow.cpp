@@ -22,6 +22,7 @@ struct Node {
     double expected = 0;                 // gain seen by the sample, scaled to all rows
     double gain = 0, chance = 0;         // gain on all rows; what the best of all random cuts would have gained
     std::vector<std::int32_t> children;  // by code
+    Bounds bounds;
 
     std::size_t rows() const { return end - begin; }
 };
@@ -156,6 +157,7 @@ class Grower {
         offer(here, random, desk.offered);
         desk.sample.gather(desk.offered);
         desk.chooser.open(desk.sample);
+        desk.chooser.bound(here.bounds, options_.monotone);
         desk.directions.clear();
         for (std::size_t k = 0; k < desk.offered.size(); ++k) {
             if (may_ask && stop_()) throw Interrupted{};
@@ -165,7 +167,8 @@ class Grower {
         auto ranking = rank(desk, here.ranking);
         const std::size_t axes = desk.directions.size();
         Ranking usable;
-        for (std::size_t k : desk.order) usable.push_back(desk.offered[k]);
+        for (std::size_t k : desk.order)  // categories have no place on a line with numbers
+            if (!matrix_.is_categorical(static_cast<std::size_t>(desk.offered[k]))) usable.push_back(desk.offered[k]);
         desk.proposer.draw(usable, options_.draw, random, desk.directions, options_.known);
         for (std::size_t d = axes; d < desk.directions.size(); ++d) {
             if (may_ask && stop_()) throw Interrupted{};
@@ -177,6 +180,12 @@ class Grower {
         for (const Plane &plane : desk.planes) {
             here.planes.directions.add(desk.directions, plane.direction);
             here.planes.threshold.push_back(plane.threshold);
+            here.planes.set.push_back(plane.set);
+            if (!plane.set.empty()) {  // +-[category in set] >= +-1/2
+                here.planes.directions.coefficient.back() = plane.set_right ? 1 : -1;
+                here.planes.directions.weight.back() = plane.set_right ? 1.0f : -1.0f;
+                here.planes.threshold.back() = plane.set_right ? 0.5f : -0.5f;
+            }
             here.planes.missing_right.push_back(plane.missing_right);
             here.planes.gain.push_back(plane.gain * grown);
             here.expected += plane.gain * grown;
@@ -332,6 +341,27 @@ class Grower {
                 next_place[c & (codes - 1)] += static_cast<std::size_t>(piece->rows[c]);
         }
         node(id).children = std::move(child);
+        if constexpr (std::is_same_v<S, Gradients>)
+            if (!options_.monotone.empty()) bound_children(id);
+    }
+
+    // Where a plane points along a constrained column, no value on its lower side may pass the middle of both sides.
+    void bound_children(std::int32_t id) {
+        const Node &here = node(id);
+        const std::int32_t left = here.children[0], right = here.children[1];
+        node(left).bounds = node(right).bounds = here.bounds;
+        int sign = 0;
+        for (std::size_t t = 0; t < here.planes.directions.feature.size(); ++t) {
+            const int wanted = options_.monotone[static_cast<std::size_t>(here.planes.directions.feature[t])];
+            if (wanted != 0) sign = here.planes.directions.coefficient[t] > 0 ? wanted : -wanted;
+        }
+        if (sign == 0) return;
+        double l, r;
+        statistics_.value(node(left).sum.data(), &l);
+        statistics_.value(node(right).sum.data(), &r);
+        const double middle = (here.bounds.held(l) + here.bounds.held(r)) / 2;
+        (sign > 0 ? node(left) : node(right)).bounds.high = middle;
+        (sign > 0 ? node(right) : node(left)).bounds.low = middle;
     }
 
     bool accept(const Node &here, std::int64_t children, std::int64_t leaves) const {
@@ -365,6 +395,8 @@ class Grower {
         tree.outputs = statistics_.outputs();
         tree.value.resize(order.size() * tree.outputs);
         for (std::size_t k = 0; k < order.size(); ++k) write(order[k], cut, number, k, tree);
+        if (!options_.monotone.empty())
+            for (std::int32_t id : order) out.bounds.push_back(node(id).bounds);
         // A row's leaf: the nearest kept ancestor of the node whose segment holds it.
         out.leaf.assign(matrix_.rows, -1);
         for (std::size_t id = 0; id < nodes_.size(); ++id) {
@@ -403,6 +435,9 @@ class Grower {
                     tree.term_weight.push_back(from.weight[t]);
                 }
                 tree.term_start.push_back(static_cast<std::int32_t>(tree.term_feature.size()));
+                const auto &set = here.planes.set[k];
+                tree.set_category.insert(tree.set_category.end(), set.begin(), set.end());
+                tree.set_start.push_back(static_cast<std::int32_t>(tree.set_category.size()));
             }
         }
         tree.child_start.push_back(static_cast<std::int32_t>(tree.children.size()));

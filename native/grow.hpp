@@ -26,6 +26,9 @@ struct GrowOptions {
     std::uint64_t seed = 0;
     std::vector<std::int32_t> features;  // columns the tree may use; none named: all
     const Directions *known = nullptr;   // directions that did well before: some of the candidates come from them
+    // By column: 1, values may not fall as it rises; -1, not rise; 0, free. None given: all free. Needs one plane a
+    // node.
+    std::vector<std::int32_t> monotone;
     DrawOptions draw;
     ChooseOptions choose;
 };
@@ -36,6 +39,7 @@ template <class S>
 struct Grown {
     Tree tree;
     std::vector<std::int32_t> leaf;  // where each row it was grown on ended; -1 for the others
+    std::vector<Bounds> bounds;      // of each node's value; none where nothing is constrained
 };
 
 // Grows on the rows named (none: all of them). `stop` is asked now and then; when it says so, Interrupted is thrown.

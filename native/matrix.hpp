@@ -21,6 +21,11 @@ struct Matrix {
     std::size_t rows, columns;
     std::vector<double> scale;   // standard deviation of each column; 0 marks a constant one, of no use
     std::vector<char> may_miss;  // whether a column has missing values
+    std::vector<std::int32_t> categories =
+        {};                        // by column: how many, their values 0, 1, ...; 0, or none given: numbers
+    std::vector<float> mean = {};  // of each column; NaN for categories
+
+    bool is_categorical(std::size_t j) const { return !categories.empty() && categories[j] > 0; }
 
     const float *row(std::size_t i) const { return values + i * columns; }
 

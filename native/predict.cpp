@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "categories.hpp"
+
 namespace planewise {
 
 namespace {
@@ -32,16 +34,24 @@ struct PackedPlane {
     }
 };
 
-// Planes of any length, read where they are.
+// Planes of any length, read where they are, and planes on categories.
 struct LongPlane {
     const TreeView *tree;
     std::int32_t plane;
+    bool by_category;
+    CategorySet set;
 
-    LongPlane(const TreeView &of, std::int32_t number) : tree(&of), plane(number) {}
+    LongPlane(const TreeView &of, std::int32_t number)
+        : tree(&of),
+          plane(number),
+          by_category(of.set_start[number + 1] > of.set_start[number]),
+          set(of.set_category + of.set_start[number],
+              static_cast<std::size_t>(of.set_start[number + 1] - of.set_start[number])) {}
     std::uint32_t right(const float *x) const {
         std::int32_t term = tree->term_start[plane];
         const std::int32_t end = tree->term_start[plane + 1];
-        float v = tree->term_weight[term] * x[tree->term_feature[term]];
+        const float first = x[tree->term_feature[term]];
+        float v = tree->term_weight[term] * (by_category ? set.read(first) : first);
         for (++term; term < end; ++term) v += tree->term_weight[term] * x[tree->term_feature[term]];
         return static_cast<std::uint32_t>(v >= tree->threshold[plane]) |
                (static_cast<std::uint32_t>(v != v) & (tree->missing_right[plane] != 0));
@@ -90,7 +100,8 @@ void apply_with(const TreeView &tree, const float *x, std::size_t rows, std::siz
 TreeView view_of(const Tree &tree) {
     return {tree.planes(),         tree.plane_start.data(), tree.child_start.data(),
             tree.children.data(),  tree.term_start.data(),  tree.term_feature.data(),
-            tree.threshold.data(), tree.term_weight.data(), tree.missing_right.data()};
+            tree.threshold.data(), tree.term_weight.data(), tree.missing_right.data(),
+            tree.set_start.data(), tree.set_category.data()};
 }
 
 void apply(const TreeView &tree, const float *x, std::size_t rows, std::size_t columns, Threads &threads,
@@ -98,6 +109,7 @@ void apply(const TreeView &tree, const float *x, std::size_t rows, std::size_t c
     std::int32_t longest = 0;
     for (std::size_t k = 0; k < tree.planes; ++k)
         longest = std::max(longest, tree.term_start[k + 1] - tree.term_start[k]);
+    if (tree.set_start[tree.planes] > 0) return apply_with<LongPlane>(tree, x, rows, columns, threads, leaf);
     if (longest <= 1) return apply_with<PackedPlane<1>>(tree, x, rows, columns, threads, leaf);
     if (longest == 2) return apply_with<PackedPlane<2>>(tree, x, rows, columns, threads, leaf);
     if (longest == 3) return apply_with<PackedPlane<3>>(tree, x, rows, columns, threads, leaf);

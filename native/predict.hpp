@@ -15,6 +15,7 @@ struct TreeView {
     const std::int32_t *plane_start, *child_start, *children, *term_start, *term_feature;
     const float *threshold, *term_weight;
     const std::uint8_t *missing_right;
+    const std::int32_t *set_start, *set_category;
 };
 
 TreeView view_of(const Tree &tree);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "categories.hpp"
+
 namespace planewise {
 
 namespace {
@@ -28,11 +30,23 @@ void mark(const Matrix &matrix, const std::int32_t *feature, const float *weight
     }
 }
 
+void mark_members(const Matrix &matrix, const CategorySet &set, std::int32_t feature, float weight, float threshold,
+                  unsigned missing_right, unsigned bit, const std::uint32_t *rows, std::size_t count,
+                  std::uint8_t *code) {
+    for (std::size_t i = 0; i < count; ++i) {
+        const float v = weight * set.read(matrix.row(rows[i])[feature]);
+        const unsigned right = static_cast<unsigned>(v >= threshold) | (static_cast<unsigned>(v != v) & missing_right);
+        code[i] = static_cast<std::uint8_t>(code[i] | right << bit);
+    }
+}
+
 }  // namespace
 
 void compute_codes(const Matrix &matrix, const NodePlanes &planes, const std::uint32_t *rows, std::size_t count,
                    std::uint8_t *code) {
     std::fill(code, code + count, std::uint8_t{0});
+    std::vector<CategorySet> sets;
+    for (const auto &set : planes.set) sets.emplace_back(set.data(), set.size());
     // Blocks whose rows stay in the cache from one plane to the next.
     constexpr std::size_t block = 256;
     for (std::size_t begin = 0; begin < count; begin += block) {
@@ -40,6 +54,12 @@ void compute_codes(const Matrix &matrix, const NodePlanes &planes, const std::ui
         for (std::size_t k = 0; k < planes.size(); ++k) {
             const std::uint32_t first = planes.directions.begin(k);
             const std::size_t terms = planes.directions.terms(k);
+            if (!planes.set[k].empty()) {
+                mark_members(matrix, sets[k], planes.directions.feature[first], planes.directions.weight[first],
+                             planes.threshold[k], planes.missing_right[k] != 0, static_cast<unsigned>(k), rows + begin,
+                             here, code + begin);
+                continue;
+            }
             const auto run = terms == 1 ? mark<1> : terms == 2 ? mark<2> : mark<3>;
             run(matrix, &planes.directions.feature[first], &planes.directions.weight[first], terms > 3 ? terms - 3 : 0,
                 planes.threshold[k], planes.missing_right[k] != 0, static_cast<unsigned>(k), rows + begin, here,

@@ -15,12 +15,14 @@ struct NodePlanes {
     std::vector<float> threshold;
     std::vector<std::uint8_t> missing_right;
     std::vector<double> gain;
+    std::vector<std::vector<std::int32_t>> set;  // categories of each plane; none for a plane on numbers
 
     std::size_t size() const { return threshold.size(); }
     void keep(std::size_t count) {
         threshold.resize(count);
         missing_right.resize(count);
         gain.resize(count);
+        set.resize(count);
         directions.keep(count);
     }
 };

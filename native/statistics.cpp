@@ -65,6 +65,47 @@ void Gradients::assign(const double *g, const double *h, std::size_t n, Threads 
     });
 }
 
+void ClassCounts::order_keys(const std::int64_t *sums, const std::vector<std::int32_t> &present,
+                             const std::int64_t *total, double *key) const {
+    const double all = std::max(weight(total), 1e-300);
+    const double trust = rows_to_trust * one_row_;
+    std::vector<double> apart(present.size() * classes_);  // shares less the node's
+    std::vector<double> size(present.size());
+    for (std::size_t k = 0; k < present.size(); ++k) {
+        const std::int64_t *sum = sums + static_cast<std::size_t>(present[k]) * channels();
+        size[k] = weight(sum);
+        for (std::size_t c = 0; c < classes_; ++c) {
+            const double usual = unit_ * static_cast<double>(total[c]) / all;
+            apart[k * classes_ + c] = (unit_ * static_cast<double>(sum[c]) + trust * usual) / (size[k] + trust) - usual;
+        }
+    }
+    // The first principal direction, by a few turns of the power method from the class that differs most.
+    std::vector<double> along(classes_, 0.0), next(classes_);
+    for (std::size_t k = 0; k < present.size(); ++k)
+        for (std::size_t c = 0; c < classes_; ++c)
+            along[c] += size[k] * apart[k * classes_ + c] * apart[k * classes_ + c];
+    const auto most = static_cast<std::size_t>(std::max_element(along.begin(), along.end()) - along.begin());
+    std::fill(along.begin(), along.end(), 0.0);
+    along[most] = 1.0;
+    const auto dot = [&](std::size_t k) {
+        double sum = 0;
+        for (std::size_t c = 0; c < classes_; ++c) sum += apart[k * classes_ + c] * along[c];
+        return sum;
+    };
+    for (int turn = 0; classes_ > 2 && turn < 8; ++turn) {
+        std::fill(next.begin(), next.end(), 0.0);
+        for (std::size_t k = 0; k < present.size(); ++k) {
+            const double much = size[k] * dot(k);
+            for (std::size_t c = 0; c < classes_; ++c) next[c] += much * apart[k * classes_ + c];
+        }
+        double length = 0;
+        for (double each : next) length += each * each;
+        if (!(length > 0)) break;
+        for (std::size_t c = 0; c < classes_; ++c) along[c] = next[c] / std::sqrt(length);
+    }
+    for (std::size_t k = 0; k < present.size(); ++k) key[present[k]] = dot(k);
+}
+
 void Gradients::add_rises(const std::int64_t *left, const std::int64_t *total, double whole, std::int64_t least_rows,
                           double least_weight, std::size_t edges, double *rises) const {
     Sides sides;

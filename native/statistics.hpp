@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "dispatch.hpp"
@@ -21,6 +22,15 @@
 namespace planewise {
 
 class Threads;
+
+// What monotone constraints leave for a value.
+struct Bounds {
+    double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
+    double held(double value) const { return std::clamp(value, low, high); }
+};
+
+// A category is believed as much as its node when it has that many rows.
+constexpr double rows_to_trust = 10;
 
 // The power of two that brings `largest` to at most 2^bits.
 inline double grid_scale(double largest, int bits) {
@@ -59,6 +69,16 @@ class Gradients {
     static void add(const Row &row, std::int64_t *sum) {
         for (int c = 0; c < 4; ++c) sum[c] += row.part[c];
     }
+    // By what categories are put in order: their Newton step, drawn to zero where rows are few.
+    void order_keys(const std::int64_t *sums, const std::vector<std::int32_t> &present, const std::int64_t *total,
+                    double *key) const {
+        const double usual = hessian_is_weight_ ? one_row_ : weight(total) / static_cast<double>(rows(total));
+        for (std::int32_t c : present) {
+            const std::int64_t *sum = sums + static_cast<std::size_t>(c) * channels();
+            const double h = weight(sum) + lambda_ + rows_to_trust * usual;
+            key[c] = h > 0 ? -unit_g_ * static_cast<double>(sum[0]) / h : 0.0;
+        }
+    }
     std::int64_t rows(const std::int64_t *sum) const { return sum[2]; }
     double weight(const std::int64_t *sum) const { return unit_h_ * static_cast<double>(sum[1]); }
     PLANEWISE_INLINE double score(const std::int64_t *sum) const {
@@ -69,6 +89,20 @@ class Gradients {
     // would be too small. The same arithmetic as `score`, laid out for vector units.
     void add_rises(const std::int64_t *left, const std::int64_t *total, double whole, std::int64_t least_rows,
                    double least_weight, std::size_t edges, double *rises) const;
+    // The same with values held within bounds; nothing where the right side's value would not lie on the side that
+    // `sign` asks for (1: not below the left one's, -1: not above).
+    double bounded_score(const std::int64_t *sum, const Bounds &bounds) const {
+        double v;
+        value(sum, &v);
+        v = bounds.held(v);
+        return -factor_ * v * (2 * unit_g_ * static_cast<double>(sum[0]) + v * (weight(sum) + lambda_));
+    }
+    bool agrees(const std::int64_t *left, const std::int64_t *right, const Bounds &bounds, int sign) const {
+        double l, r;
+        value(left, &l);
+        value(right, &r);
+        return sign * (bounds.held(r) - bounds.held(l)) >= 0;
+    }
     double impurity(const std::int64_t *sum) const {
         const double squares = factor_ * unit_square_ * static_cast<double>(sum[3]);
         // Below the grid's own resolution a node is pure.
@@ -142,6 +176,10 @@ class ClassCounts {
         sum[row.label] += row.weight;
         sum[classes_] += 1;
     }
+    // By what categories are put in order: their classes' shares along the direction in which these differ most, drawn
+    // to the node's where rows are few. With two classes that is the share of the second.
+    void order_keys(const std::int64_t *sums, const std::vector<std::int32_t> &present, const std::int64_t *total,
+                    double *key) const;
     std::int64_t rows(const std::int64_t *sum) const { return sum[classes_]; }
     double weight(const std::int64_t *sum) const {
         std::int64_t total = 0;

@@ -23,6 +23,9 @@ struct Tree {
     std::vector<double> plane_gain;
     std::vector<std::int32_t> term_feature, term_coefficient;
     std::vector<float> term_weight;
+    // A plane on a categorical column has the categories set_start[k] .. set_start[k+1], and its term reads 1 for a row
+    // whose category is among them, else 0. Other planes have none.
+    std::vector<std::int32_t> set_start{0}, set_category;
     std::size_t outputs = 1;
 
     std::size_t nodes() const { return plane_start.size() - 1; }

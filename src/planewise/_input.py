@@ -16,6 +16,8 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from planewise._categories import Categories, categorical_columns, encode, learn_categories
+
 FloatArray = NDArray[np.float32]
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
@@ -48,6 +50,8 @@ def prediction_rows(estimator: Any, X: Any) -> FloatArray:
 
 def _quickly_checked(estimator: Any, X: Any) -> FloatArray | None:
     """The plain case without scikit-learn's hundred microseconds: a clean float array of the right width."""
+    if getattr(estimator, "categories_", None):
+        return None
     if type(X) is not np.ndarray or X.ndim != 2 or X.dtype.kind != "f":
         return None
     if hasattr(estimator, "feature_names_in_"):
@@ -65,9 +69,10 @@ def _checked(estimator: Any, X: Any, reset: bool) -> FloatArray:
         raise TypeError("X is a polars LazyFrame, which has no rows yet; pass X.collect() instead.")
     if not is_table(X):
         with np.errstate(over="ignore", invalid="ignore"):  # too large for float32: refused as an infinity
-            return validate_data(estimator, X, reset=reset, dtype=np.float32, order="C", ensure_all_finite="allow-nan")
+            rows = validate_data(estimator, X, reset=reset, dtype=np.float32, order="C", ensure_all_finite="allow-nan")
+        return _with_categories(estimator, rows, reset)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
-    rows = _frame_to_array(X)
+    rows = _frame_to_array(estimator, X, reset)
     _require_rows(rows)
     _refuse_infinity(rows, [str(name) for name in nw.from_native(X, eager_only=True).columns])
     return rows
@@ -147,13 +152,49 @@ def is_table(X: Any) -> bool:
     return nw.dependencies.is_into_dataframe(X)
 
 
-def _frame_to_array(X: Any) -> FloatArray:
+def _with_categories(estimator: Any, rows: FloatArray, reset: bool) -> FloatArray:
+    """Plain rows, the columns named as categorical encoded."""
+    if reset:
+        given = getattr(estimator, "categorical_features", None)
+        chosen = categorical_columns(given, None, rows.shape[1], [])
+        estimator.categories_ = {j: learn_categories(rows[:, j], str(j)) for j in chosen}
+    categories: Categories = getattr(estimator, "categories_", {})
+    if not categories:
+        return rows
+    encoded = rows.copy()
+    for j, known in categories.items():
+        encoded[:, j] = encode(rows[:, j], known)
+    return encoded
+
+
+def category_counts(estimator: Any) -> list[int]:
+    """How many categories each column has, 0 for numbers; an empty list if all are numbers."""
+    categories: Categories = estimator.categories_
+    return [len(categories.get(j, ())) for j in range(estimator.n_features_in_)] if categories else []
+
+
+def _frame_to_array(estimator: Any, X: Any, reset: bool) -> FloatArray:
     frame = nw.from_native(X, eager_only=True)
     rows, columns = frame.shape
+    if reset:
+        given = getattr(estimator, "categorical_features", None)
+        by_dtype = [j for j in range(columns) if frame[:, j].dtype in (nw.Categorical, nw.Enum)]
+        chosen = categorical_columns(given, [str(name) for name in frame.columns], columns, by_dtype)
+        estimator.categories_ = {j: learn_categories(_as_values(frame[:, j]), frame.columns[j]) for j in chosen}
+    categories: Categories = getattr(estimator, "categories_", {})
     out = np.empty((rows, columns), dtype=np.float32)
     for j in range(columns):
-        out[:, j] = _column_to_floats(frame[:, j])
+        column = frame[:, j]
+        out[:, j] = encode(_as_values(column), categories[j]) if j in categories else _column_to_floats(column)
     return out
+
+
+def _as_values(column: nw.Series[Any]) -> NDArray[Any]:
+    """A categorical column's values: words as Python strings, numbers as they are."""
+    if column.dtype in (nw.Categorical, nw.Enum) and not nw.dependencies.is_pandas_series(column.to_native()):
+        column = column.cast(nw.String)
+    values = np.asarray(column.to_numpy())
+    return values if values.dtype.kind in "iuf" else values.astype(object)
 
 
 def _column_to_floats(column: nw.Series[Any]) -> NDArray[Any]:
@@ -168,8 +209,9 @@ def _column_to_floats(column: nw.Series[Any]) -> NDArray[Any]:
         if kind in (nw.Object, nw.Unknown) and all(v is None or isinstance(v, Real) for v in values):
             return np.array([np.nan if v is None else v for v in values], dtype=np.float32)
         raise ValueError(
-            f"Column {column.name!r} holds {kind} values; planewise needs numbers. Encode it first, "
-            "for example with sklearn.preprocessing.OrdinalEncoder or OneHotEncoder, or leave it out."
+            f"Column {column.name!r} holds {kind} values; planewise needs numbers or categories. Name it in "
+            "categorical_features (or give it a category dtype) where the estimator has that parameter, encode it "
+            "with sklearn.preprocessing.OneHotEncoder, or leave it out."
         )
     if column.null_count():
         column = column.cast(nw.Float64)

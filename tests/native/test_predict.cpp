@@ -20,6 +20,7 @@ Tree by_hand() {
     tree.term_feature = {0, 0, 1, 1};
     tree.term_weight = {1, 1, -2, 1};
     tree.threshold = {0, 1, 5};
+    tree.set_start = {0, 0, 0, 0};
     tree.missing_right = {1, 0, 1};
     return tree;
 }
@@ -55,6 +56,7 @@ TEST("planes of any length are added up term by term") {
                 tree.term_weight.push_back(static_cast<float>(tables::bell(random)));
             }
             tree.term_start.push_back(static_cast<std::int32_t>(tree.term_feature.size()));
+            tree.set_start.push_back(0);
             tree.threshold.push_back(static_cast<float>(tables::bell(random)));
             tree.missing_right.push_back(static_cast<std::uint8_t>(k % 2));
         }

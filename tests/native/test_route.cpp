@@ -17,6 +17,7 @@ NodePlanes random_planes(const Matrix &matrix, std::size_t planes, std::size_t t
                                     static_cast<std::int32_t>(random.below(11)) - 5,
                                     matrix.scale[(k + t) % matrix.columns]);
         out.directions.close();
+        out.set.emplace_back();
         out.threshold.push_back(static_cast<float>(tables::bell(random)));
         out.missing_right.push_back(static_cast<std::uint8_t>(random.below(2)));
         out.gain.push_back(1);

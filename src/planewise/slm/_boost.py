@@ -95,6 +95,8 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         max_rows_per_node: int | str | None = "auto",
         max_rows_per_tree: int | None = 65536,
         max_ranked_features: int | None = None,
+        categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
         base_score: float | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -138,6 +140,8 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
             max_rows_per_node=max_rows_per_node,
             max_rows_per_tree=max_rows_per_tree,
             max_ranked_features=max_ranked_features,
+            categorical_features=categorical_features,
+            monotonic_cst=monotonic_cst,
             base_score=base_score,
             early_stopping=early_stopping,
             validation_fraction=validation_fraction,
@@ -276,6 +280,8 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         max_rows_per_node: int | str | None = "auto",
         max_rows_per_tree: int | None = 65536,
         max_ranked_features: int | None = None,
+        categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
         base_score: float | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -320,6 +326,8 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
             max_rows_per_node=max_rows_per_node,
             max_rows_per_tree=max_rows_per_tree,
             max_ranked_features=max_ranked_features,
+            categorical_features=categorical_features,
+            monotonic_cst=monotonic_cst,
             base_score=base_score,
             early_stopping=early_stopping,
             validation_fraction=validation_fraction,
@@ -396,6 +404,7 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         self.forest_, self.base_score_ = FlatForest.empty(), np.zeros(1)
         self._loss, self._seed, self.n_iter_, self.best_iteration_ = RawLoss("constant"), 0, 0, None
         self.evals_result_ = {}
+        self.feature_means_ = np.full(self.n_features_in_, np.nan, dtype=np.float32)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Raw scores: one a row for two classes, else one a class."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
 from os import PathLike
 from typing import Any
@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from planewise import _core
 from planewise._input import (
+    category_counts,
     prediction_rows,
     thread_count,
     training_rows,
@@ -97,6 +98,8 @@ class Boosting(BaseEstimator):
         max_rows_per_node: int | str | None = "auto",
         max_rows_per_tree: int | None = 65536,
         max_ranked_features: int | None = None,
+        categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
         base_score: float | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -139,6 +142,8 @@ class Boosting(BaseEstimator):
         self.max_rows_per_node = max_rows_per_node
         self.max_rows_per_tree = max_rows_per_tree
         self.max_ranked_features = max_ranked_features
+        self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
         self.base_score = base_score
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
@@ -240,8 +245,9 @@ class Boosting(BaseEstimator):
                 return np.tile(base, (len(these), 1))
             return before.sum(these, base, n_threads=threads)
 
+        table = _core.Table(rows, weight, threads, category_counts(self))
         boosting = _core.Boosting(
-            _core.Table(rows, weight, threads),
+            table,
             target,
             weight,
             scores_of(rows),
@@ -254,15 +260,15 @@ class Boosting(BaseEstimator):
             self.colsample,
             self.max_rows_per_tree or 2**62,
             seed,
-            self._options(len(rows)),
+            self._options(len(rows), loss),
             threads,
         )
         for output in range(loss.n_outputs if before is not None else 0):
             boosting.recall(output, *before.recent_directions(output, _core.MOST_KNOWN))
         if watched is not None:
             theirs, watched_target, watched_weight = watched
-            table = _core.Table(theirs, watched_weight, threads)
-            boosting.watch(table, watched_target, watched_weight, scores_of(theirs))
+            their_table = _core.Table(theirs, watched_weight, threads)
+            boosting.watch(their_table, watched_target, watched_weight, scores_of(theirs))
 
         def grown() -> FlatForest:
             new = FlatForest.from_core(boosting.forest(), loss.n_outputs)
@@ -274,6 +280,7 @@ class Boosting(BaseEstimator):
         if best is not None and best < self.n_iter_:
             forest, self.n_iter_ = forest.head(best * loss.n_outputs), best
         self.best_iteration_ = best
+        self.feature_means_ = table.mean
         self.evals_result_ = {name: values for name, values in history.items() if values}
         self.forest_, self.base_score_, self._seed, self._loss = forest, base, seed, loss
 
@@ -327,7 +334,7 @@ class Boosting(BaseEstimator):
             return False
         return min(losses[-self.n_iter_no_change :]) >= min(losses[: -self.n_iter_no_change]) - self.tol
 
-    def _options(self, n_rows: int) -> _core.GrowOptions:
+    def _options(self, n_rows: int, loss: RawLoss) -> _core.GrowOptions:
         options = growth_options(self, seed=0)
         if self.max_rows_per_node == "auto":  # the search should cost about as much as the passes over all rows
             options.max_rows_per_node = min(max(1024, n_rows // 8), 8191)
@@ -335,7 +342,33 @@ class Boosting(BaseEstimator):
         options.min_split_gain = self.min_split_gain
         options.noise_margin = self.noise_margin
         options.max_joint = 8
+        options.monotone = self._signs(loss)
+        if options.monotone:  # one plane a node, and as many planes on a path as without constraints
+            options.max_depth *= options.max_planes
+            options.max_planes = 1
         return options
+
+    def _signs(self, loss: RawLoss) -> list[int]:
+        """`monotonic_cst` by column: 1, -1 or 0; an empty list if nothing is constrained."""
+        given, n = self.monotonic_cst, self.n_features_in_
+        if isinstance(given, Mapping):
+            names = list(getattr(self, "feature_names_in_", ()))
+            if unknown := [name for name in given if name not in names]:
+                raise ValueError(f"monotonic_cst names {unknown[0]!r}, which is no column of the data frame in fit.")
+            given = [given.get(name, 0) for name in names]
+        signs = [] if given is None else np.asarray(given).tolist()
+        if given is not None and (not isinstance(signs, list) or len(signs) != n):
+            raise ValueError(f"monotonic_cst must have one entry for each of the {n} columns, or be a dict by name.")
+        for column, sign in enumerate(signs):
+            if sign not in (-1, 0, 1):
+                raise ValueError(f"monotonic_cst must hold 1, -1 or 0; column {column} has {sign!r}.")
+            if sign != 0 and column in self.categories_:
+                raise ValueError(f"monotonic_cst constrains column {column}, which is categorical and has no order.")
+        if not any(signs):
+            return []
+        if loss.n_outputs > 1:
+            raise ValueError("monotonic_cst needs a regressor or two classes: with more, no score alone decides.")
+        return [int(sign) for sign in signs]
 
     def _open_checkpoint(self, *arrays: NDArray[Any]) -> Checkpoint | None:
         if self.checkpoint is None:
@@ -352,6 +385,28 @@ class Boosting(BaseEstimator):
     def _raw(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
         return self.forest_.sum(prediction_rows(self, X), self.base_score_, n_threads=thread_count(self.n_jobs))
+
+    def predict_contributions(self, X: Any) -> NDArray[np.float64]:
+        """What each feature added to the raw score of each row.
+
+        Every step down a tree changes the score; the change is shared among the terms of the node's planes by how far
+        they are from the training mean (a missing value or a category counts as one standard deviation).
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        contributions : array of shape (n_samples, n_features + 1), or (n_samples, n_classes, n_features + 1)
+            The last entry is the mean score of the training rows; a row's entries add up to its raw score: the
+            ``decision_function`` of a classifier, the prediction of a regressor (its logarithm for "poisson").
+        """
+        check_is_fitted(self)
+        rows = prediction_rows(self, X)
+        out = self.forest_.contributions(rows, self.feature_means_, thread_count(self.n_jobs))
+        out[:, :, -1] += self.base_score_
+        return out[:, 0] if out.shape[1] == 1 else out
 
     def _staged_raw(self, X: Any) -> Iterator[NDArray[np.float64]]:
         check_is_fitted(self)

@@ -48,7 +48,11 @@ _SHARED_PARAMETERS = """\
         Candidates of a node with more rows are judged by that many of them, spread evenly. None: by all, which takes a
         byte a row and candidate.{auto_rows_note}
     max_ranked_features : int or None, default=<max_ranked_features>
-        Features a node below the root looks at: half of them the best of its parent, half random. None: all."""
+        Features a node below the root looks at: half of them the best of its parent, half random. None: all.
+    categorical_features : "from_dtype", list or None, default=<categorical_features>
+        Which columns are categories: those of a category data type, or the names, numbers or a mask of columns. They
+        are split into two sets of categories, alone and never as part of an oblique plane. A category that was not
+        there in training goes with the larger set."""
 
 _TREE_PARAMETERS = """\
     min_impurity_decrease : float, default=<min_impurity_decrease>
@@ -80,6 +84,9 @@ _BOOST_PARAMETERS = """\
         Share of the rows each tree is grown on.
     colsample : float, default=<colsample>
         Share of the columns each tree may use.
+    monotonic_cst : list of int, dict or None, default=<monotonic_cst>
+        By column (or by name): 1 if the score may not fall as the feature rises, -1 if it may not rise, 0 otherwise.
+        Nodes then have one plane, and `max_depth` times `max_planes` levels. Not for more than two classes.
     base_score : float or None, default=<base_score>
         Where scores start. None: at the best constant; 0: published.
     early_stopping : bool, default=<early_stopping>
@@ -112,6 +119,10 @@ _BOOST_ATTRIBUTES = """\
         Rounds in the model.
     best_iteration_ : int or None
         The best round, when rows were watched.
+    feature_means_ : float32 array of shape (n_features,)
+        Means of the training columns; NaN for categories.
+    categories_ : dict
+        The categories of each categorical column, by its number.
     evals_result_ : dict
         Losses by round: "train" when somebody looked on (verbose, callbacks, checkpoints, watched rows), "validation"
         when rows were watched.

@@ -26,6 +26,7 @@ class FlatForest:
         Children are counted from their own tree's root; values are float32, of shape (n_nodes, n_outputs).
     term_start, threshold, missing_right, plane_gain : arrays over all planes
     term_feature, term_coefficient, term_weight : arrays over all terms
+    set_start, set_category : categories of the planes on categorical columns
     n_outputs : int
         Numbers a row gets. When leaves hold one number, trees take turns with the outputs.
     """
@@ -43,6 +44,8 @@ class FlatForest:
     term_feature: IntArray
     term_coefficient: IntArray
     term_weight: NDArray[np.float32]
+    set_start: IntArray
+    set_category: IntArray
     n_outputs: int = 1
     _predictor: Any = field(default=None, repr=False, compare=False)
 
@@ -82,10 +85,66 @@ class FlatForest:
                 self.term_weight,
                 self.threshold,
                 self.missing_right,
+                self.set_start,
+                self.set_category,
                 self.value,
                 self.n_outputs,
             )
         return self._predictor.sum(rows, base, first, self.n_trees if last is None else last, n_threads)
+
+    def contributions(
+        self, rows: NDArray[np.float32], means: NDArray[np.float32], n_threads: int = 1
+    ) -> NDArray[np.float64]:
+        """What each feature added to the sum, and last what does not depend on the row: (rows, outputs, features + 1).
+
+        Every step from a node to its child changes the value that training rows get on average, and the change is
+        shared among the terms of the node's planes by how far they are from their means.
+        """
+        out = _core.contributions(
+            rows,
+            self.node_start,
+            self.plane_start,
+            self.child_start,
+            self.children,
+            self.term_start,
+            self.term_feature,
+            self.term_weight,
+            self.threshold,
+            self.missing_right,
+            self.set_start,
+            self.set_category,
+            self.value,
+            self.n_outputs,
+            self.term_coefficient,
+            self.usual_values(),
+            means,
+            n_threads,
+        )
+        return out.reshape(len(rows), self.n_outputs, -1)
+
+    def usual_values(self) -> NDArray[np.float64]:
+        """The mean of the values that the training rows of each node get: its own for a leaf."""
+        usual = self.value.astype(np.float64)
+        count = self.n_samples.astype(np.float64)[:, None]
+        tree = np.repeat(np.arange(self.n_trees), np.diff(self.node_start))
+        node = np.repeat(np.arange(self.n_nodes), np.diff(self.child_start))
+        child = self.children + self.node_start[tree[node]]
+        parent, child = np.unique(np.column_stack([node, child])[node != child], axis=0).T
+        inner = np.unique(parent)
+        depth = np.zeros(self.n_nodes, dtype=np.intp)
+        while True:  # a level a turn: parents come before their children
+            deeper = depth.copy()
+            deeper[child] = depth[parent] + 1
+            if (deeper == depth).all():
+                break
+            depth = deeper
+        for level in range(int(depth.max(initial=0)) - 1, -1, -1):
+            now = depth[parent] == level
+            sums = np.zeros_like(usual)
+            np.add.at(sums, parent[now], usual[child[now]] * count[child[now]])
+            here = inner[depth[inner] == level]
+            usual[here] = sums[here] / count[here]
+        return usual
 
     def recent_directions(self, output: int, most: int) -> tuple[IntArray, IntArray, IntArray]:
         """The oblique directions of an output's latest trees, as (term starts, features, coefficients)."""
@@ -119,6 +178,8 @@ class FlatForest:
             term_feature=self.term_feature[:terms].copy(),
             term_coefficient=self.term_coefficient[:terms].copy(),
             term_weight=self.term_weight[:terms].copy(),
+            set_start=self.set_start[: planes + 1].copy(),
+            set_category=self.set_category[: self.set_start[planes]].copy(),
             n_outputs=self.n_outputs,
         )
 
@@ -129,7 +190,7 @@ class FlatForest:
             for name in self.arrays()
             if not name.endswith("_start")
         }
-        for name in ("node_start", "plane_start", "child_start", "term_start"):
+        for name in ("node_start", "plane_start", "child_start", "term_start", "set_start"):
             mine = getattr(self, name)
             joined[name] = np.concatenate([mine, getattr(other, name)[1:] + mine[-1]])
         return FlatForest(**joined, n_outputs=self.n_outputs)

@@ -51,6 +51,9 @@ class FlatTree:
         Its weight, in the user's own units.
     term_coefficient : int32 array
         The integer it came from, on standardised features.
+    set_start, set_category : int32 arrays
+        A plane ``k`` on a categorical column has the categories ``set_category[set_start[k]:set_start[k + 1]]``, and
+        its one term reads 1 for a row whose category is among them, else 0. Other planes have none.
     """
 
     plane_start: IntArray
@@ -70,6 +73,8 @@ class FlatTree:
     term_feature: IntArray
     term_coefficient: IntArray
     term_weight: NDArray[np.float32]
+    set_start: IntArray
+    set_category: IntArray
 
     @property
     def n_nodes(self) -> int:
@@ -108,6 +113,8 @@ class FlatTree:
             self.term_weight,
             self.threshold,
             self.missing_right,
+            self.set_start,
+            self.set_category,
             n_threads,
         )
 
@@ -134,13 +141,13 @@ class FlatTree:
         """
         node_of_entry = np.repeat(np.arange(self.n_nodes), np.diff(self.child_start))
         ends = np.unique(node_of_entry[self.children == node_of_entry])
-        return len(self.term_weight) + self.n_planes + len(ends) * self.value.shape[1]
+        return len(self.term_weight) + len(self.set_category) + self.n_planes + len(ends) * self.value.shape[1]
 
     def nbytes(self) -> int:
         """Bytes of the arrays that prediction needs."""
         needed = (
             *(self.plane_start, self.child_start, self.children, self.term_start, self.term_feature),
-            *(self.term_weight, self.threshold, self.missing_right, self.value),
+            *(self.term_weight, self.threshold, self.missing_right, self.value, self.set_start, self.set_category),
         )
         return sum(array.nbytes for array in needed)
 

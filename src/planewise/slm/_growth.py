@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from planewise import _core
 from planewise._params import Limit, boolean, integer, one_of, or_sequence, real, seed, threads
@@ -27,6 +30,14 @@ GROWTH_LIMITS: dict[str, Limit] = {
     "refine_thresholds": boolean(),
     "max_rows_per_node": integer(16, none=True),
     "max_ranked_features": integer(1, none=True),
+    "categorical_features": Limit(
+        lambda value: (
+            value is None
+            or (isinstance(value, str) and value == "from_dtype")
+            or (not isinstance(value, (str, Mapping)) and np.ndim(value) == 1)
+        ),
+        "'from_dtype', a list of columns (names, numbers or a mask) or None",
+    ),
     "n_jobs": threads(),
     "random_state": seed(),
 }

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from planewise import _core
 from planewise._input import (
     all_or_nothing,
+    category_counts,
     class_targets,
     prediction_rows,
     real_targets,
@@ -68,6 +69,7 @@ class _SLMTree(BaseEstimator):
         refine_thresholds: bool = True,
         max_rows_per_node: int | None = 4096,
         max_ranked_features: int | None = None,
+        categorical_features: Any = "from_dtype",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -94,6 +96,7 @@ class _SLMTree(BaseEstimator):
         self.refine_thresholds = refine_thresholds
         self.max_rows_per_node = max_rows_per_node
         self.max_ranked_features = max_ranked_features
+        self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -244,6 +247,7 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
         refine_thresholds: bool = True,
         max_rows_per_node: int | None = 4096,
         max_ranked_features: int | None = None,
+        categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -272,6 +276,7 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
             refine_thresholds=refine_thresholds,
             max_rows_per_node=max_rows_per_node,
             max_ranked_features=max_ranked_features,
+            categorical_features=categorical_features,
             n_jobs=n_jobs,
             random_state=random_state,
         )
@@ -307,7 +312,7 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
             if not weight.any():
                 raise ValueError("class_weight leaves no row of any weight; at least one class must count.")
         rows, label, weight = without_zero_weights(rows, label, weight)
-        table = _core.Table(rows, weight, threads)
+        table = _core.Table(rows, weight, threads, category_counts(self))
         grown, leaf = _core.grow_classes(table, label, weight, len(classes), self.criterion == "gini", options, threads)
         self.classes_ = classes
         counts = _sums_by(leaf * np.int64(len(classes)) + label, weight, len(grown["parent"]) * len(classes))
@@ -379,7 +384,7 @@ class SLMRegressor(RegressorMixin, _SLMTree):
         target = real_targets(self, y, rows)
         weight = row_weights(sample_weight, rows)
         rows, target, weight = without_zero_weights(rows, target, weight)
-        table = _core.Table(rows, weight, threads)
+        table = _core.Table(rows, weight, threads, category_counts(self))
         centre = np.average(target, weights=weight)
         apart = target - centre
         grown, leaf = _core.grow_numbers(table, apart, weight, options, threads)

@@ -1,0 +1,68 @@
+// Categorical columns: sets of categories, and the order in which a node looks at them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace planewise {
+
+// Which categories are in a set: a bit each.
+class CategorySet {
+  public:
+    CategorySet(const std::int32_t *category, std::size_t count) {
+        for (std::size_t k = 0; k < count; ++k) {
+            const auto c = static_cast<std::size_t>(category[k]);
+            if (c / 32 >= words_.size()) words_.resize(c / 32 + 1, 0);
+            words_[c / 32] |= 1u << c % 32;
+        }
+    }
+    // What a plane's term reads: 1 for a member, 0 for any other category, NaN for a missing one.
+    float read(float x) const {
+        if (x != x) return x;
+        if (!(x >= 0 && x < 32.0f * static_cast<float>(words_.size()))) return 0.0f;
+        const auto c = static_cast<std::size_t>(x);
+        return static_cast<float>(words_[c / 32] >> c % 32 & 1u);
+    }
+
+  private:
+    std::vector<std::uint32_t> words_;
+};
+
+// The categories of a column that a node's rows have, in the order of their target statistics: cut somewhere, the order
+// gives the best of all subsets (exactly so for two classes and for squared error).
+class CategoryOrder {
+  public:
+    static constexpr std::int32_t absent = -1;
+
+    // `bin_of_row` receives the place of each row's category (or NaN); returns how many categories are there.
+    template <class S, class Row>
+    std::size_t arrange(const S &statistics, const Row *rows, const float *x, std::size_t count,
+                        std::int32_t categories, const std::int64_t *total) {
+        const std::size_t width = statistics.channels();
+        place_.assign(static_cast<std::size_t>(categories), absent);
+        sums_.assign(place_.size() * width, 0);
+        for (std::size_t i = 0; i < count; ++i)
+            if (x[i] == x[i]) statistics.add(rows[i], &sums_[static_cast<std::size_t>(x[i]) * width]);
+        present_.clear();
+        for (std::size_t c = 0; c < place_.size(); ++c)
+            if (statistics.rows(&sums_[c * width]) > 0) present_.push_back(static_cast<std::int32_t>(c));
+        key_.resize(place_.size());
+        statistics.order_keys(sums_.data(), present_, total, key_.data());
+        std::stable_sort(present_.begin(), present_.end(), [&](std::int32_t a, std::int32_t b) {
+            return key_[static_cast<std::size_t>(a)] < key_[static_cast<std::size_t>(b)];
+        });
+        for (std::size_t k = 0; k < present_.size(); ++k)
+            place_[static_cast<std::size_t>(present_[k])] = static_cast<std::int32_t>(k);
+        return present_.size();
+    }
+    std::int32_t place(float x) const { return place_[static_cast<std::size_t>(x)]; }
+    const std::vector<std::int32_t> &present() const { return present_; }  // first to last
+
+  private:
+    std::vector<std::int32_t> place_, present_;
+    std::vector<std::int64_t> sums_;
+    std::vector<double> key_;
+};
+
+}  // namespace planewise

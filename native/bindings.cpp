@@ -289,12 +289,12 @@ class Boosting {
   public:
     Boosting(const Table &table, const Numbers &target, const Numbers &weight, const Scores &score, std::size_t trees,
              const std::string &loss, double alpha, double learning_rate, double reg_lambda, double subsample,
-             double colsample, std::size_t max_rows_per_tree, std::uint64_t seed, const GrowOptions &options,
-             int n_threads)
+             double colsample, std::size_t max_rows_per_tree, std::uint64_t seed, bool vector_leaves,
+             const GrowOptions &options, int n_threads)
         : booster_(table.matrix(), vector_of(target, table, "target"), vector_of(weight, table, "weight"),
                    std::vector<double>(score.data(), score.data() + score.size()), trees,
                    BoostOptions{options, Objective{loss_named(loss), alpha, score.shape(1)}, learning_rate, reg_lambda,
-                                subsample, colsample, max_rows_per_tree, seed}),
+                                subsample, colsample, max_rows_per_tree, seed, vector_leaves}),
           rows_(table.matrix().rows),
           columns_(table.matrix().columns),
           n_threads_(n_threads) {
@@ -490,10 +490,11 @@ NB_MODULE(_core, m) {
           "The one-dimensional test of every feature for centred targets: (loss, threshold).");
     nb::class_<Boosting>(m, "Boosting", "Second-order boosting on one table.")
         .def(nb::init<const Table &, const Numbers &, const Numbers &, const Scores &, std::size_t, const std::string &,
-                      double, double, double, double, double, std::size_t, std::uint64_t, const GrowOptions &, int>(),
+                      double, double, double, double, double, std::size_t, std::uint64_t, bool, const GrowOptions &,
+                      int>(),
              nb::keep_alive<1, 2>(), "table"_a, "target"_a, "weight"_a, "score"_a, "trees"_a, "loss"_a, "alpha"_a,
              "learning_rate"_a, "reg_lambda"_a, "subsample"_a, "colsample"_a, "max_rows_per_tree"_a, "seed"_a,
-             "options"_a, "n_threads"_a)
+             "vector_leaves"_a, "options"_a, "n_threads"_a)
         .def("rounds", &Boosting::rounds, "count"_a, "Grow that many rounds with the built-in loss.")
         .def("round_with", &Boosting::round_with, "gradient"_a, "hessian"_a, "Grow one round on these derivatives.")
         .def("watch", &Boosting::watch, nb::keep_alive<1, 2>(), "table"_a, "target"_a, "weight"_a, "score"_a,

@@ -31,6 +31,7 @@ Booster::Booster(const Matrix &matrix, std::vector<double> target, std::vector<d
       gradient_(score_.size()),
       hessian_(score_.size()),
       statistics_(options.reg_lambda),
+      vectors_(options.reg_lambda, options.objective.outputs),
       tree_(trees),
       known_(options.objective.outputs) {}
 
@@ -57,22 +58,24 @@ void Booster::round(Threads &threads, const std::function<bool()> &stop) {
 void Booster::round_with(const double *gradient, const double *hessian, Threads &threads,
                          const std::function<bool()> &stop) {
     const std::size_t rows = matrix_.rows, count = outputs();
-    if (count == 1) return grow_one(0, gradient, hessian, threads, stop);
+    if (options_.vector_leaves) return grow_one(0, vectors_, gradient, hessian, threads, stop);
+    if (count == 1) return grow_one(0, statistics_, gradient, hessian, threads, stop);
     std::vector<double> g(rows), h(rows);
     for (std::size_t k = 0; k < count; ++k) {
         for (std::size_t i = 0; i < rows; ++i) g[i] = gradient[i * count + k], h[i] = hessian[i * count + k];
-        grow_one(k, g.data(), h.data(), threads, stop);
+        grow_one(k, statistics_, g.data(), h.data(), threads, stop);
     }
 }
 
-void Booster::grow_one(std::size_t output, const double *gradient, const double *hessian, Threads &threads,
-                       const std::function<bool()> &stop) {
+template <class S>
+void Booster::grow_one(std::size_t output, S &statistics, const double *gradient, const double *hessian,
+                       Threads &threads, const std::function<bool()> &stop) {
     Random random(options_.seed, tree_);
     GrowOptions options = options_.grow;
     options.seed = random.next();
     if (options_.colsample < 1) options.features = draw_columns(random);
     options.known = &known_[output];
-    statistics_.assign(gradient, hessian, matrix_.rows, &threads);
+    statistics.assign(gradient, hessian, matrix_.rows, &threads);
 
     const auto all = matrix_.rows, bag = static_cast<std::size_t>(
                                        std::max(1.0, std::nearbyint(options_.subsample * static_cast<double>(all))));
@@ -82,9 +85,9 @@ void Booster::grow_one(std::size_t output, const double *gradient, const double 
     if (bag > options_.max_rows_per_tree)
         few = draw_rows(rows.empty() ? nullptr : rows.data(), bag, options_.max_rows_per_tree, random);
 
-    auto grown = grow(matrix_, statistics_, options, threads, stop, few.empty() ? rows : few);
+    auto grown = grow(matrix_, statistics, options, threads, stop, few.empty() ? rows : few);
     if (bag < all || !few.empty()) grown.leaf = leaves_of(grown.tree, matrix_, threads);
-    if (!few.empty()) set_values(rows, grown.leaf, threads, grown.tree);
+    if (!few.empty()) set_values(statistics, rows, grown.leaf, threads, grown.tree);
     if (options_.objective.renews_leaves()) renew_leaves(grown.leaf, grown.tree);
     for (std::size_t node = 0; node < grown.bounds.size(); ++node)
         grown.tree.value[node] = grown.bounds[node].held(grown.tree.value[node]);
@@ -106,21 +109,23 @@ void Booster::add_values(const Tree &tree, const std::vector<std::int32_t> &leaf
     const std::size_t count = outputs();
     threads.stretches(leaf.size(), [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i)
-            score[i * count + output] += tree.value[static_cast<std::size_t>(leaf[i])];
+            for (std::size_t k = 0; k < tree.outputs; ++k)
+                score[i * count + output + k] += tree.value[static_cast<std::size_t>(leaf[i]) * tree.outputs + k];
     });
 }
 
 // Newton steps from all the rows of the tree, where only a few of them decided its planes.
-void Booster::set_values(const std::vector<std::uint32_t> &rows, const std::vector<std::int32_t> &leaf,
-                         Threads &threads, Tree &tree) const {
-    const std::size_t width = Gradients::channels(), count = rows.empty() ? matrix_.rows : rows.size();
+template <class S>
+void Booster::set_values(const S &statistics, const std::vector<std::uint32_t> &rows,
+                         const std::vector<std::int32_t> &leaf, Threads &threads, Tree &tree) const {
+    const std::size_t width = statistics.channels(), count = rows.empty() ? matrix_.rows : rows.size();
     std::vector<std::vector<std::int64_t>> parts(count / Threads::stretch + 1);
     threads.stretches(count, [&](std::size_t begin, std::size_t end) {
         std::vector<std::int64_t> &part = parts[begin / Threads::stretch];
         part.assign(tree.nodes() * width, 0);
         for (std::size_t i = begin; i < end; ++i) {
             const std::size_t row = rows.empty() ? i : rows[i];
-            Gradients::add(statistics_.data()[row], &part[static_cast<std::size_t>(leaf[row]) * width]);
+            statistics.add(statistics.data()[row], &part[static_cast<std::size_t>(leaf[row]) * width]);
         }
     });
     std::vector<std::int64_t> sums(tree.nodes() * width, 0);
@@ -128,9 +133,9 @@ void Booster::set_values(const std::vector<std::uint32_t> &rows, const std::vect
         for (std::size_t k = 0; k < part.size(); ++k) sums[k] += part[k];
     for (std::size_t node = tree.nodes(); node-- > 0;) {  // children come after their parents
         const std::int64_t *sum = &sums[node * width];
-        statistics_.value(sum, &tree.value[node]);
-        tree.rows[node] = statistics_.rows(sum);
-        tree.weight[node] = statistics_.weight(sum);
+        statistics.value(sum, &tree.value[node * tree.outputs]);
+        tree.rows[node] = statistics.rows(sum);
+        tree.weight[node] = statistics.weight(sum);
         if (node == 0) break;
         for (std::size_t k = 0; k < width; ++k) sums[static_cast<std::size_t>(tree.parent[node]) * width + k] += sum[k];
     }

@@ -20,6 +20,7 @@ struct BoostOptions {
     double colsample = 1;                   // share of the columns a tree may use
     std::size_t max_rows_per_tree = 65536;  // where there are more, so many of them decide a tree's planes
     std::uint64_t seed = 0;
+    bool vector_leaves = false;  // one tree a round, its leaves hold a value for every output
 };
 
 class Booster {
@@ -48,7 +49,8 @@ class Booster {
     std::size_t outputs() const { return options_.objective.outputs; }
 
   private:
-    void grow_one(std::size_t output, const double *gradient, const double *hessian, Threads &threads,
+    template <class S>
+    void grow_one(std::size_t output, S &statistics, const double *gradient, const double *hessian, Threads &threads,
                   const std::function<bool()> &stop);
     void renew_leaves(const std::vector<std::int32_t> &leaf, Tree &tree) const;
     static void remember(const Tree &tree, Directions &known);
@@ -56,8 +58,9 @@ class Booster {
                                                 Random &random);
     void add_values(const Tree &tree, const std::vector<std::int32_t> &leaf, std::size_t output, Threads &threads,
                     std::vector<double> &score) const;
-    void set_values(const std::vector<std::uint32_t> &rows, const std::vector<std::int32_t> &leaf, Threads &threads,
-                    Tree &tree) const;
+    template <class S>
+    void set_values(const S &statistics, const std::vector<std::uint32_t> &rows, const std::vector<std::int32_t> &leaf,
+                    Threads &threads, Tree &tree) const;
     std::vector<std::int32_t> draw_columns(Random &random) const;
 
     struct Watched {
@@ -70,6 +73,7 @@ class Booster {
     Watched watched_;
     std::vector<double> target_, weight_, score_, gradient_, hessian_;
     Gradients statistics_;
+    VectorGradients vectors_;
     std::size_t tree_;
     std::vector<Directions> known_;  // by output
     Forest forest_;

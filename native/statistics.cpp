@@ -106,6 +106,68 @@ void ClassCounts::order_keys(const std::int64_t *sums, const std::vector<std::in
     for (std::size_t k = 0; k < present.size(); ++k) key[present[k]] = dot(k);
 }
 
+void VectorGradients::assign(const double *g, const double *h, std::size_t n, Threads *given) {
+    Threads alone(1);
+    Threads &threads = given != nullptr ? *given : alone;
+    const std::size_t width = channels();
+    std::vector<double> square(n);
+    std::vector<Largest> parts(n / Threads::stretch + 1);
+    threads.stretches(n, [&](std::size_t begin, std::size_t end) {
+        Largest &largest = parts[begin / Threads::stretch];
+        for (std::size_t i = begin; i < end; ++i) {
+            for (std::size_t k = i * outputs_; k < (i + 1) * outputs_; ++k) {
+                largest.g = std::max(largest.g, std::fabs(g[k]));
+                largest.h = std::max(largest.h, h[k]);
+                square[i] += h[k] > 0 ? g[k] * g[k] / h[k] : 0.0;
+            }
+            largest.square = std::max(largest.square, square[i]);
+        }
+    });
+    Largest all;
+    for (const Largest &part : parts) {
+        all.g = std::max(all.g, part.g);
+        all.h = std::max(all.h, part.h);
+        all.square = std::max(all.square, part.square);
+    }
+    const double to_g = grid_scale(all.g, 30), to_h = grid_scale(all.h, 30), to_square = grid_scale(all.square, 30);
+    unit_g_ = 1 / to_g, unit_h_ = 1 / to_h, unit_square_ = 1 / to_square;
+    rows_.resize(n);
+    parts_.resize(n * width);
+    threads.stretches(n, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            std::int32_t *to = &parts_[i * width];
+            for (std::size_t k = 0; k < outputs_; ++k) {
+                to[k] = static_cast<std::int32_t>(std::lrint(g[i * outputs_ + k] * to_g));
+                to[outputs_ + k] = static_cast<std::int32_t>(std::lrint(h[i * outputs_ + k] * to_h));
+            }
+            to[2 * outputs_] = 1;
+            to[2 * outputs_ + 1] = static_cast<std::int32_t>(std::lrint(square[i] * to_square));
+            rows_[i].part = to;
+        }
+    });
+}
+
+void VectorGradients::order_keys(const std::int64_t *sums, const std::vector<std::int32_t> &present,
+                                 const std::int64_t *total, double *key) const {
+    const double usual = weight(total) / static_cast<double>(rows(total) * static_cast<std::int64_t>(outputs_));
+    const auto step = [&](std::int32_t c, std::size_t k) {
+        const std::int64_t *sum = sums + static_cast<std::size_t>(c) * channels();
+        const double h = unit_h_ * static_cast<double>(sum[outputs_ + k]) + lambda_ + rows_to_trust * usual;
+        return h > 0 ? -unit_g_ * static_cast<double>(sum[k]) / h : 0.0;
+    };
+    std::size_t most = 0;
+    double largest = -1;
+    for (std::size_t k = 0; k < outputs_; ++k) {
+        double spread = 0;
+        for (std::int32_t c : present) {
+            const std::int64_t *sum = sums + static_cast<std::size_t>(c) * channels();
+            spread += static_cast<double>(rows(sum)) * step(c, k) * step(c, k);
+        }
+        if (spread > largest) largest = spread, most = k;
+    }
+    for (std::int32_t c : present) key[c] = step(c, most);
+}
+
 void Gradients::add_rises(const std::int64_t *left, const std::int64_t *total, double whole, std::int64_t least_rows,
                           double least_weight, std::size_t edges, double *rises) const {
     Sides sides;

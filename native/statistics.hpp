@@ -129,6 +129,72 @@ class Gradients {
     std::vector<Row> rows_;
 };
 
+// Gradients and Hessians of several outputs at once, for trees whose leaves hold one value an output.
+class VectorGradients {
+  public:
+    struct Row {
+        const std::int32_t *part;  // g of each output, h of each, 1, sum of g^2/h
+    };
+
+    explicit VectorGradients(double lambda, std::size_t outputs) : lambda_(lambda), outputs_(outputs) {}
+
+    // g and h are rows x outputs.
+    void assign(const double *g, const double *h, std::size_t n, Threads *threads = nullptr);
+
+    std::size_t size() const { return rows_.size(); }
+    const Row *data() const { return rows_.data(); }
+    std::size_t channels() const { return 2 * outputs_ + 2; }
+    std::size_t outputs() const { return outputs_; }
+
+    void add(const Row &row, std::int64_t *sum) const {
+        for (std::size_t c = 0; c < 2 * outputs_ + 2; ++c) sum[c] += row.part[c];
+    }
+    std::int64_t rows(const std::int64_t *sum) const { return sum[2 * outputs_]; }
+    // Hessians of all outputs together.
+    double weight(const std::int64_t *sum) const {
+        double total = 0;
+        for (std::size_t k = 0; k < outputs_; ++k) total += static_cast<double>(sum[outputs_ + k]);
+        return unit_h_ * total;
+    }
+    double score(const std::int64_t *sum) const {
+        double total = 0;
+        for (std::size_t k = 0; k < outputs_; ++k) {
+            const double g = unit_g_ * static_cast<double>(sum[k]);
+            const double h = unit_h_ * static_cast<double>(sum[outputs_ + k]) + lambda_;
+            total += h > 0 ? g * g / h : 0.0;
+        }
+        return 0.5 * total;
+    }
+    double impurity(const std::int64_t *sum) const {
+        const double squares = 0.5 * unit_square_ * static_cast<double>(sum[2 * outputs_ + 1]);
+        const double resolution = 0.5 * unit_square_ * 4.0 * static_cast<double>(rows(sum));
+        const double left = squares - score(sum);
+        return left > resolution ? left : 0.0;
+    }
+    double chance(const std::int64_t *sum, double gain, double cells) const {
+        const auto count = static_cast<double>(rows(sum));
+        return count > cells ? std::max(0.0, impurity(sum) - gain) / (count - cells) / static_cast<double>(outputs_)
+                             : 0.0;
+    }
+    double dof(const std::int64_t *) const { return static_cast<double>(outputs_); }
+    void value(const std::int64_t *sum, double *out) const {
+        for (std::size_t k = 0; k < outputs_; ++k) {
+            const double h = unit_h_ * static_cast<double>(sum[outputs_ + k]) + lambda_;
+            out[k] = h > 0 ? -unit_g_ * static_cast<double>(sum[k]) / h : 0.0;
+        }
+    }
+    // By what categories are put in order: the Newton step of the output in which they differ most.
+    void order_keys(const std::int64_t *sums, const std::vector<std::int32_t> &present, const std::int64_t *total,
+                    double *key) const;
+
+  private:
+    double lambda_;
+    std::size_t outputs_;
+    double unit_g_ = 1, unit_h_ = 1, unit_square_ = 1;
+    std::vector<Row> rows_;
+    std::vector<std::int32_t> parts_;
+};
+
 enum class Criterion { entropy, gini };
 
 class ClassCounts {

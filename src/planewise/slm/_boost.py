@@ -18,11 +18,16 @@ from planewise._input import (
     row_weights,
     without_zero_weights,
 )
-from planewise._params import check_parameters, class_weights, real
+from planewise._params import check_parameters, class_weights, one_of, real
 from planewise.slm._boosting import BOOST_LIMITS, Boosting, Callback
 from planewise.slm._documentation import document_growth
 from planewise.slm._flat_forest import FlatForest
 from planewise.slm._objectives import LossLike, RawLoss, classification_loss, regression_loss
+
+CLASSIFIER_LIMITS = BOOST_LIMITS | {
+    "class_weight": class_weights(),
+    "multi_strategy": one_of("one_output_per_tree", "multi_output_tree"),
+}
 
 
 @document_growth
@@ -221,6 +226,9 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         the gradient and the Hessian of the loss in the scores.
     {boost_parameters}
     {growth_parameters}
+    multi_strategy : {"one_output_per_tree", "multi_output_tree"}, default=<multi_strategy>
+        With more than two classes: every round one tree a class, or one tree whose leaves hold a score for every class:
+        quicker where classes are many, but it takes more rounds to the same loss.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied into the sample weights.
     {closing_parameters}
@@ -292,6 +300,7 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         checkpoint_every: int = 10,
         warm_start: bool = False,
         verbose: int = 0,
+        multi_strategy: str = "one_output_per_tree",
         class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -341,6 +350,7 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
             n_jobs=n_jobs,
             random_state=random_state,
         )
+        self.multi_strategy = multi_strategy
         self.class_weight = class_weight
 
     @all_or_nothing
@@ -370,7 +380,7 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         -------
         self
         """
-        check_parameters(self, BOOST_LIMITS | {"class_weight": class_weights()})
+        check_parameters(self, CLASSIFIER_LIMITS)
         rows = self._rows(X)
         classes, label = class_targets(self, y, rows)
         weight = row_weights(sample_weight, rows)

@@ -228,12 +228,16 @@ class Boosting(BaseEstimator):
             start = loss.start(target, weight)
             base = start if self.base_score is None else np.full(loss.n_outputs, float(self.base_score))
             before = None
+        vector_leaves = loss.n_outputs > 1 and getattr(self, "multi_strategy", None) == "multi_output_tree"
+        a_round = 1 if vector_leaves else loss.n_outputs
+        if before is not None and before.trees_per_round != a_round:
+            raise ValueError("warm_start=True goes on with the multi_strategy of the earlier fit.")
         history: dict[str, list[float]] = {"train": [], "validation": []}
         checkpoint = self._open_checkpoint(rows, target, weight, *(watched or ()))
         if checkpoint is not None and (found := checkpoint.read()) is not None:
-            before = found[0].head(min(found[0].n_trees, self.n_estimators * loss.n_outputs))
+            before = found[0].head(min(found[0].n_trees, self.n_estimators * a_round))
             history = {name: values[: self.n_estimators] for name, values in found[1].items()}
-        rounds_before = before.n_trees // loss.n_outputs if before is not None else 0
+        rounds_before = before.n_trees // a_round if before is not None else 0
         if going_on and self.n_estimators < rounds_before:
             raise ValueError(
                 f"n_estimators={self.n_estimators} must be at least the {rounds_before} rounds that are there already "
@@ -260,10 +264,11 @@ class Boosting(BaseEstimator):
             self.colsample,
             self.max_rows_per_tree or 2**62,
             seed,
+            vector_leaves,
             self._options(len(rows), loss),
             threads,
         )
-        for output in range(loss.n_outputs if before is not None else 0):
+        for output in range(a_round if before is not None else 0):
             boosting.recall(output, *before.recent_directions(output, _core.MOST_KNOWN))
         if watched is not None:
             theirs, watched_target, watched_weight = watched
@@ -276,9 +281,9 @@ class Boosting(BaseEstimator):
 
         best = self._run_rounds(boosting, target, weight, loss, watched, rounds_before, history, checkpoint, grown)
         forest = grown()
-        self.n_iter_ = forest.n_trees // loss.n_outputs
+        self.n_iter_ = forest.n_trees // a_round
         if best is not None and best < self.n_iter_:
-            forest, self.n_iter_ = forest.head(best * loss.n_outputs), best
+            forest, self.n_iter_ = forest.head(best * a_round), best
         self.best_iteration_ = best
         self.feature_means_ = table.mean
         self.evals_result_ = {name: values for name, values in history.items() if values}
@@ -410,9 +415,9 @@ class Boosting(BaseEstimator):
 
     def _staged_raw(self, X: Any) -> Iterator[NDArray[np.float64]]:
         check_is_fitted(self)
-        rows, k = prediction_rows(self, X), self.forest_.n_outputs
+        rows, k = prediction_rows(self, X), self.forest_.trees_per_round
         score = np.tile(self.base_score_, (len(rows), 1))
-        nothing = np.zeros(k)
+        nothing = np.zeros(self.forest_.n_outputs)
         for round_ in range(self.n_iter_):
             score = score + self.forest_.sum(rows, nothing, round_ * k, (round_ + 1) * k)
             yield score

@@ -54,6 +54,11 @@ class FlatForest:
         return len(self.node_start) - 1
 
     @property
+    def trees_per_round(self) -> int:
+        """In boosting: one, or one an output where leaves hold one number."""
+        return self.n_outputs if self.value.shape[1] == 1 else 1
+
+    @property
     def n_nodes(self) -> int:
         return int(self.node_start[-1])
 
@@ -149,7 +154,7 @@ class FlatForest:
     def recent_directions(self, output: int, most: int) -> tuple[IntArray, IntArray, IntArray]:
         """The oblique directions of an output's latest trees, as (term starts, features, coefficients)."""
         found: list[int] = []
-        for tree in range(self.n_trees - self.n_outputs + output, -1, -self.n_outputs):
+        for tree in range(self.n_trees - self.trees_per_round + output, -1, -self.trees_per_round):
             first, last = self.plane_start[self.node_start[tree : tree + 2]]
             found += [plane for plane in range(first, last) if self.term_start[plane + 1] - self.term_start[plane] > 1]
             if len(found) >= most:

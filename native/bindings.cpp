@@ -389,7 +389,7 @@ class ForestPredictor {
                     const Vector<float> &term_weight, const Vector<float> &threshold,
                     const Vector<std::uint8_t> &missing_right, const Labels &set_start, const Labels &set_category,
                     const Rows &value, std::size_t outputs)
-        : outputs_(outputs), trees_(node_start.size() - 1) {
+        : outputs_(outputs), trees_(node_start.size() - 1), large_(plane_start.size() > 256 * node_start.size()) {
         for (std::size_t k = 0; k < term_feature.size(); ++k)
             columns_ = std::max(columns_, static_cast<std::size_t>(term_feature.data()[k]) + 1);
         packed_ = pack(ForestView{trees_, plane_start.size() - 1, threshold.size(), value.shape(1), outputs_,
@@ -408,9 +408,10 @@ class ForestPredictor {
         const auto work = [&](std::size_t begin, std::size_t end) {
             packed_->add(x.data() + begin * columns, end - begin, columns, first, last, out.data() + begin * outputs_);
         };
-        constexpr std::size_t chunk = 1024;
-        if (rows * (last - first) < 50'000 || n_threads == 1) {  // little work: starting a thread would cost more
-            work(0, rows);
+        // Rows that stay near while the trees pass; large trees should pass seldom.
+        const std::size_t chunk = large_ ? 8192 : 512;
+        if (rows * (last - first) < 50'000) {  // little work: neither a thread nor giving the GIL away would pay
+            for (std::size_t begin = 0; begin < rows; begin += chunk) work(begin, std::min(rows, begin + chunk));
         } else {
             nb::gil_scoped_release released;
             Threads threads(n_threads);
@@ -422,6 +423,7 @@ class ForestPredictor {
 
   private:
     std::size_t outputs_, trees_, columns_ = 0;
+    bool large_;
     std::unique_ptr<Predictor> packed_;
 };
 

@@ -89,16 +89,12 @@ class Packed final : public Predictor {
 
     void add(const float *x, std::size_t rows, std::size_t columns, std::size_t first, std::size_t last,
              double *out) const override {
-        constexpr std::size_t block = 128;  // rows that stay near while the trees pass
-        for (std::size_t begin = 0; begin < rows; begin += block) {
-            const std::size_t end = std::min(rows, begin + block);
-            for (std::size_t tree = first; tree < last; ++tree) {
-                std::size_t row = begin;
-                double *to = out + (values_ == 1 ? tree % outputs_ : 0);
-                for (; row + together <= end; row += together)
-                    descend<together>(tree, x + row * columns, columns, to + row * outputs_);
-                for (; row < end; ++row) descend<1>(tree, x + row * columns, columns, to + row * outputs_);
-            }
+        for (std::size_t tree = first; tree < last; ++tree) {
+            std::size_t row = 0;
+            double *to = out + (values_ == 1 ? tree % outputs_ : 0);
+            for (; row + together <= rows; row += together)
+                descend<together>(tree, x + row * columns, columns, to + row * outputs_);
+            for (; row < rows; ++row) descend<1>(tree, x + row * columns, columns, to + row * outputs_);
         }
     }
 
@@ -180,6 +176,8 @@ std::unique_ptr<Predictor> pack_terms(const ForestView &forest, int terms) {
     if (terms <= 1) return std::make_unique<Packed<most_planes, 1, with_sets>>(forest);
     if (terms == 2) return std::make_unique<Packed<most_planes, 2, with_sets>>(forest);
     if (terms == 3) return std::make_unique<Packed<most_planes, 3, with_sets>>(forest);
+    if (terms == 4) return std::make_unique<Packed<most_planes, 4, with_sets>>(forest);
+    if (terms <= 6) return std::make_unique<Packed<most_planes, 6, with_sets>>(forest);
     return nullptr;
 }
 
@@ -216,8 +214,8 @@ class Plain final : public Predictor {
 
     void add(const float *x, std::size_t rows, std::size_t columns, std::size_t first, std::size_t last,
              double *out) const override {
-        for (std::size_t row = 0; row < rows; ++row)
-            for (std::size_t tree = first; tree < last; ++tree) {
+        for (std::size_t tree = first; tree < last; ++tree)
+            for (std::size_t row = 0; row < rows; ++row) {
                 const float *value = &value_[leaf(tree, x + row * columns) * values_];
                 double *to = out + row * outputs_ + (values_ == 1 ? tree % outputs_ : 0);
                 for (std::size_t k = 0; k < values_; ++k) to[k] += static_cast<double>(value[k]);

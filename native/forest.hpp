@@ -35,7 +35,8 @@ struct ForestView {
 class Predictor {
   public:
     virtual ~Predictor() = default;
-    // out[row * outputs + k] += the values of trees first .. last-1 for output k; row-major x.
+    // out[row * outputs + k] += the values of trees first .. last-1 for output k; row-major x. All rows go through one
+    // tree before the next, so hand over as many as stay in the cache.
     virtual void add(const float *x, std::size_t rows, std::size_t columns, std::size_t first, std::size_t last,
                      double *out) const = 0;
 };

@@ -6,7 +6,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from planewise import DiscriminantFeatureTest, SLMClassifier, SLMRegressor
+from planewise import DiscriminantFeatureTest, SLMClassifier, SLMForestClassifier, SLMForestRegressor, SLMRegressor
 
 # For each parameter: values that are wrong, and words of the message that say what would be right.
 WRONG = {
@@ -56,9 +56,30 @@ WRONG_FOR_TEST = {
     "criterion": WRONG_FOR_CLASSES["criterion"],
     **{name: WRONG[name] for name in ("n_bins", "bins", "min_samples_leaf", "n_jobs")},
 }
+WRONG_FOR_FOREST = WRONG | {
+    "n_estimators": ([0, -1, 10.0, None, True], "an integer of 1 or more"),
+    "bootstrap": ([1, 0, "yes", None], "True or False"),
+    "max_samples": (
+        [0, -1, 0.0, 1.5, "all", True, np.nan],
+        "an integer of 1 or more or None, or a number above 0 and at",
+    ),
+    "oob_score": ([1, "accuracy", None], "True or False, or a function (y_true, y_pred) -> score"),
+    "warm_start": ([1, None], "True or False"),
+    "verbose": ([-1, 0.5, None], "an integer of 0 or more"),
+}
+WRONG_FOR_FOREST_OF_CLASSES = WRONG_FOR_FOREST | {
+    "criterion": WRONG_FOR_CLASSES["criterion"],
+    "voting": (["majority", None, True], "'soft' or 'hard'"),
+    "class_weight": (
+        ["equal", [1, 2, 3], {0: -1}, {0: np.nan}, {0: "1"}, 2],
+        "a dict with a weight of 0 or more for each class, 'balanced' or 'balanced_subsample' or None",
+    ),
+}
 TABLE = {
     SLMClassifier: WRONG | WRONG_FOR_CLASSES,
     SLMRegressor: WRONG,
+    SLMForestClassifier: WRONG_FOR_FOREST_OF_CLASSES,
+    SLMForestRegressor: WRONG_FOR_FOREST,
     DiscriminantFeatureTest: WRONG_FOR_TEST,
 }
 CASES = [

@@ -1,6 +1,14 @@
 """Small models you can see through, for tables."""
 
-from planewise.slm import DiscriminantFeatureTest, SLMBoostClassifier, SLMBoostRegressor, SLMClassifier, SLMRegressor
+from planewise.slm import (
+    DiscriminantFeatureTest,
+    SLMBoostClassifier,
+    SLMBoostRegressor,
+    SLMClassifier,
+    SLMForestClassifier,
+    SLMForestRegressor,
+    SLMRegressor,
+)
 
 __version__ = "0.1.0"
 
@@ -9,6 +17,8 @@ __all__ = [
     "SLMBoostClassifier",
     "SLMBoostRegressor",
     "SLMClassifier",
+    "SLMForestClassifier",
+    "SLMForestRegressor",
     "SLMRegressor",
     "__version__",
 ]

@@ -80,15 +80,16 @@ def seed() -> Limit:
     return Limit(allows, "an integer from 0 to 4294967295, a numpy.random.RandomState or None")
 
 
-def class_weights() -> Limit:
-    """What ``class_weight`` may be."""
+def class_weights(*words: str) -> Limit:
+    """What ``class_weight`` may be; `words` are those it knows, "balanced" if none are given."""
+    known = one_of(*(words or ("balanced",)))
 
     def allows(value: Any) -> bool:
         if isinstance(value, Mapping):
             return all(_is_real(weight) and weight >= 0 for weight in value.values())
-        return value is None or (isinstance(value, str) and value == "balanced")
+        return value is None or known.allows(value)
 
-    return Limit(allows, "a dict with a weight of 0 or more for each class, 'balanced' or None")
+    return Limit(allows, f"a dict with a weight of 0 or more for each class, {known.words} or None")
 
 
 def or_sequence(limit: Limit) -> Limit:

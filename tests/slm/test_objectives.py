@@ -57,6 +57,7 @@ def one_step(core, score, target):
             1.0,
             999,
             0,
+            False,
             _core.GrowOptions(),
             1,
         )

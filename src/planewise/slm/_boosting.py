@@ -24,7 +24,7 @@ from planewise._input import (
 from planewise._params import Limit, boolean, either, integer, one_of, real
 from planewise._progress import Progress
 from planewise.slm._boost_checkpoint import Checkpoint, fingerprint
-from planewise.slm._flat_forest import FlatForest
+from planewise.slm._flat_forest import FlatForest, ForestImportances
 from planewise.slm._growth import GROWTH_LIMITS, growth_options
 from planewise.slm._objectives import LossLike, RawLoss
 
@@ -57,7 +57,7 @@ BOOST_LIMITS = GROWTH_LIMITS | {
 }
 
 
-class Boosting(BaseEstimator):
+class Boosting(ForestImportances, BaseEstimator):
     """What the classifier and the regressor share."""
 
     forest_: FlatForest
@@ -421,16 +421,3 @@ class Boosting(BaseEstimator):
         for round_ in range(self.n_iter_):
             score = score + self.forest_.sum(rows, nothing, round_ * k, (round_ + 1) * k)
             yield score
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of each feature in the planes' gain."""
-        check_is_fitted(self)
-        return self.forest_.importances(self.n_features_in_, "gain")
-
-    def get_feature_importances(self, kind: str = "gain") -> NDArray[np.float64]:
-        """Share of each feature in the planes, by "gain", by number of planes ("split") or by their rows ("cover")."""
-        check_is_fitted(self)
-        if kind not in ("gain", "split", "cover"):
-            raise ValueError(f"kind must be 'gain', 'split' or 'cover'; got {kind!r}.")
-        return self.forest_.importances(self.n_features_in_, kind)

@@ -136,6 +136,44 @@ _BOOST_ATTRIBUTES = """\
 _AUTO_ROWS = """ "auto": an eighth of the table's rows, within 1024
         and 8191."""
 
+_FOREST_PARAMETERS = """\
+    bootstrap : bool, default=<bootstrap>
+        Whether each tree is grown on rows drawn with replacement. False (published): on all rows.
+    max_samples : int, float or None, default=<max_samples>
+        How many rows are drawn for each tree with `bootstrap`: a number, a share, or as many as there are.
+    oob_score : bool or callable, default=<oob_score>
+        Whether to judge the forest by its out-of-bag rows: each by the trees that have not seen it. By accuracy or R2,
+        or by a function of the true and the predicted targets."""
+
+_FOREST_CLOSING_PARAMETERS = """\
+    warm_start : bool, default=<warm_start>
+        Keep the trees of the last fit and grow only those that are missing; the same as growing all at once.
+    verbose : int, default=<verbose>
+        1 shows a progress line."""
+
+_FOREST_ATTRIBUTES = """\
+    forest_ : FlatForest
+        All trees as flat arrays; weights and thresholds are in the units of the data. Values are the probabilities (of
+        the second class alone if there are two), or what a tree adds to the mean of the targets.
+    n_planes_ : int
+        Planes in the whole forest.
+    n_parameters_ : int
+        Model size as the paper counts it (eq. 37): planes * (D0 + 1).
+    n_stored_numbers_, n_bytes_ : int
+        Non-zero weights, thresholds and leaf values; and the bytes prediction needs.
+    feature_importances_ : array of shape (n_features,)
+        Share of each feature in the planes' gain; see ``get_feature_importances`` for others.
+    feature_means_ : float32 array of shape (n_features,)
+        Means of the training columns; NaN for categories.
+    categories_ : dict
+        The categories of each categorical column, by its number.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : array of shape (n_features,)
+        Their names, if ``fit`` got a data frame.
+    oob_score_ : float
+        The score of the out-of-bag predictions, if `oob_score`."""
+
 _CLOSING_PARAMETERS = """\
     n_jobs : int or None, default=<n_jobs>
         Threads; -1 means all cores. The model is the same for any number of them.
@@ -157,6 +195,8 @@ _TREE_ATTRIBUTES = """\
         How many nodes each level has.
     feature_importances_ : array of shape (n_features,)
         Share of each feature in the planes' gain.
+    categories_ : dict
+        The categories of each categorical column, by its number.
     n_features_in_ : int
         Number of columns seen in ``fit``.
     feature_names_in_ : array of shape (n_features,)
@@ -170,6 +210,9 @@ def document_growth(cls: type[T]) -> type[T]:
         ("growth_parameters", _SHARED_PARAMETERS),
         ("tree_parameters", _TREE_PARAMETERS),
         ("boost_parameters", _BOOST_PARAMETERS),
+        ("forest_parameters", _FOREST_PARAMETERS),
+        ("forest_closing_parameters", _FOREST_CLOSING_PARAMETERS),
+        ("forest_attributes", _FOREST_ATTRIBUTES),
         ("closing_parameters", _CLOSING_PARAMETERS),
         ("tree_attributes", _TREE_ATTRIBUTES),
         ("boost_attributes", _BOOST_ATTRIBUTES),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from planewise import _core
-from planewise.slm._flat_tree import share_by_feature
+from planewise.slm._flat_tree import nodes_where_rows_end, share_by_feature
 
 IntArray = NDArray[np.int32]
 
@@ -47,7 +49,9 @@ class FlatForest:
     set_start: IntArray
     set_category: IntArray
     n_outputs: int = 1
+    # Made when first asked for, and not kept in files.
     _predictor: Any = field(default=None, repr=False, compare=False)
+    _votes: Any = field(default=None, repr=False, compare=False)
 
     @property
     def n_trees(self) -> int:
@@ -166,44 +170,102 @@ class FlatForest:
 
     def head(self, n_trees: int) -> FlatForest:
         """The first trees alone."""
-        nodes = int(self.node_start[n_trees])
-        planes = int(self.plane_start[nodes])
-        terms = int(self.term_start[planes])
+        return self.part(0, n_trees)
+
+    def part(self, first: int, last: int) -> FlatForest:
+        """Trees first .. last-1 alone."""
+        nodes = slice(*self.node_start[[first, last]])
+        planes = slice(*self.plane_start[[nodes.start, nodes.stop]])
+        terms = slice(*self.term_start[[planes.start, planes.stop]])
+        entries = slice(*self.child_start[[nodes.start, nodes.stop]])
         return FlatForest(
-            node_start=self.node_start[: n_trees + 1].copy(),
-            plane_start=self.plane_start[: nodes + 1].copy(),
-            child_start=self.child_start[: nodes + 1].copy(),
-            children=self.children[: self.child_start[nodes]].copy(),
-            n_samples=self.n_samples[:nodes].copy(),
-            value=self.value[:nodes].copy(),
-            term_start=self.term_start[: planes + 1].copy(),
-            threshold=self.threshold[:planes].copy(),
-            missing_right=self.missing_right[:planes].copy(),
-            plane_gain=self.plane_gain[:planes].copy(),
-            term_feature=self.term_feature[:terms].copy(),
-            term_coefficient=self.term_coefficient[:terms].copy(),
-            term_weight=self.term_weight[:terms].copy(),
-            set_start=self.set_start[: planes + 1].copy(),
-            set_category=self.set_category[: self.set_start[planes]].copy(),
+            node_start=_starts(self.node_start, slice(first, last)),
+            plane_start=_starts(self.plane_start, nodes),
+            child_start=_starts(self.child_start, nodes),
+            children=self.children[entries].copy(),
+            n_samples=self.n_samples[nodes].copy(),
+            value=self.value[nodes].copy(),
+            term_start=_starts(self.term_start, planes),
+            threshold=self.threshold[planes].copy(),
+            missing_right=self.missing_right[planes].copy(),
+            plane_gain=self.plane_gain[planes].copy(),
+            term_feature=self.term_feature[terms].copy(),
+            term_coefficient=self.term_coefficient[terms].copy(),
+            term_weight=self.term_weight[terms].copy(),
+            set_start=_starts(self.set_start, planes),
+            set_category=self.set_category[slice(*self.set_start[[planes.start, planes.stop]])].copy(),
             n_outputs=self.n_outputs,
         )
 
+    def as_votes(self) -> FlatForest:
+        """The same trees, with values whose mean over T trees is proportional to votes / T + mean / (2 T).
+
+        A tree votes for its likeliest class, and adds so little of its probabilities that they can only decide ties.
+        One value a leaf is the probability of the second of two classes.
+        """
+        if self._votes is None:
+            probability, little = self.value.astype(np.float64), 0.5 / self.n_trees
+            if probability.shape[1] == 1:
+                vote = (probability > 0.5).astype(np.float64)
+            else:
+                vote = np.eye(probability.shape[1])[probability.argmax(axis=1)]
+            value = ((vote + little * probability) / (1 + little)).astype(np.float32)
+            self._votes = replace(self, value=value, _predictor=None)
+        return self._votes
+
     def followed_by(self, other: FlatForest) -> FlatForest:
         """This forest with the other's trees behind its own."""
-        joined = {
-            name: np.concatenate([getattr(self, name), getattr(other, name)])
-            for name in self.arrays()
-            if not name.endswith("_start")
-        }
-        for name in ("node_start", "plane_start", "child_start", "term_start", "set_start"):
-            mine = getattr(self, name)
-            joined[name] = np.concatenate([mine, getattr(other, name)[1:] + mine[-1]])
-        return FlatForest(**joined, n_outputs=self.n_outputs)
+        return FlatForest.joined([self, other])
+
+    @classmethod
+    def joined(cls, forests: Sequence[FlatForest]) -> FlatForest:
+        """The trees of all these forests, one forest's after another's."""
+        whole: dict[str, Any] = {}
+        for name in cls.arrays():
+            parts = [getattr(forest, name) for forest in forests]
+            if name.endswith("_start"):
+                before = np.cumsum([0, *(part[-1] for part in parts[:-1])])
+                parts = [parts[0][:1], *(part[1:] + passed for part, passed in zip(parts, before, strict=True))]
+            whole[name] = np.concatenate(parts).astype(_DTYPES[name], copy=False)
+        return cls(**whole, n_outputs=forests[0].n_outputs)
+
+    def apply(self, rows: NDArray[np.float32], n_threads: int = 1) -> IntArray:
+        """The node of each tree in which each row (C-ordered float32) ends, counted from that tree's root."""
+        nodes = np.empty((len(rows), self.n_trees), dtype=np.int32)
+        for tree in range(self.n_trees):
+            one = self.part(tree, tree + 1)
+            nodes[:, tree] = _core.apply_tree(
+                rows,
+                one.plane_start,
+                one.child_start,
+                one.children,
+                one.term_start,
+                one.term_feature,
+                one.term_weight,
+                one.threshold,
+                one.missing_right,
+                one.set_start,
+                one.set_category,
+                n_threads,
+            )
+        return nodes
+
+    def stored_numbers(self) -> int:
+        """Non-zero weights, thresholds and the values rows can get: the numbers prediction needs."""
+        root = np.repeat(self.node_start[:-1], np.diff(self.node_start))
+        children = self.children + np.repeat(root, np.diff(self.child_start))
+        ends = nodes_where_rows_end(self.child_start, children)
+        return len(self.term_weight) + len(self.set_category) + self.n_planes + len(ends) * self.value.shape[1]
+
+    def nbytes(self) -> int:
+        """Bytes of the arrays that prediction needs."""
+        not_needed = ("n_samples", "plane_gain", "term_coefficient")
+        return sum(getattr(self, name).nbytes for name in self.arrays() if name not in not_needed)
 
     @classmethod
     def arrays(cls) -> list[str]:
         """Names of the arrays, in order."""
-        return [each.name for each in fields(cls) if each.name not in ("n_outputs", "_predictor")]
+        return [each.name for each in fields(cls) if each.name != "n_outputs" and not each.name.startswith("_")]
 
     @classmethod
     def empty(cls) -> FlatForest:
@@ -221,14 +283,21 @@ class FlatForest:
         return cls(**kept, n_outputs=n_outputs)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Integers as small as they are: most fit a byte."""
-        return {name: _smallest(getattr(self, name)) for name in self.arrays()} | {"n_outputs": self.n_outputs}
+        """Integers as small as they are, starts as differences: most fit a byte."""
+        arrays = {name: getattr(self, name) for name in self.arrays()}
+        small = {
+            name: _smallest(np.diff(array) if name.endswith("_start") else array) for name, array in arrays.items()
+        }
+        return small | {"n_outputs": self.n_outputs}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name in self.arrays():
-            setattr(self, name, state[name].astype(_DTYPES[name], copy=False))
+            array = state[name]
+            if name.endswith("_start"):
+                array = np.concatenate([[0], np.cumsum(array, dtype=np.int64)])
+            setattr(self, name, array.astype(_DTYPES[name], copy=False))
         self.n_outputs = state["n_outputs"]
-        self._predictor = None
+        self._predictor = self._votes = None
 
     def importances(self, n_features: int, kind: str) -> NDArray[np.float64]:
         """Share of each feature in the planes: by ``"gain"``, by ``"split"`` count or by ``"cover"`` (rows)."""
@@ -242,6 +311,25 @@ class FlatForest:
         return share_by_feature(self, worth, n_features)
 
 
+class ForestImportances:
+    """What an estimator with a ``forest_`` can say about its features."""
+
+    forest_: FlatForest
+    n_features_in_: int
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of each feature in the planes' gain."""
+        return self.get_feature_importances("gain")
+
+    def get_feature_importances(self, kind: str = "gain") -> NDArray[np.float64]:
+        """Share of each feature in the planes, by "gain", by number of planes ("split") or by their rows ("cover")."""
+        check_is_fitted(self)
+        if kind not in ("gain", "split", "cover"):
+            raise ValueError(f"kind must be 'gain', 'split' or 'cover'; got {kind!r}.")
+        return self.forest_.importances(self.n_features_in_, kind)
+
+
 _DTYPES = {name: np.int32 for name in FlatForest.arrays()} | {
     "n_samples": np.int64,
     "value": np.float32,
@@ -250,6 +338,11 @@ _DTYPES = {name: np.int32 for name in FlatForest.arrays()} | {
     "plane_gain": np.float64,
     "term_weight": np.float32,
 }
+
+
+def _starts(starts: IntArray, part: slice) -> IntArray:
+    """The starts of a part of the things they list, counted from its own first."""
+    return starts[part.start : part.stop + 1] - starts[part.start]
 
 
 def _smallest(array: NDArray[Any]) -> NDArray[Any]:

@@ -139,8 +139,7 @@ class FlatTree:
         A node's value is needed when rows can end there: in leaves, and in inner nodes with a cell no training row fell
         into.
         """
-        node_of_entry = np.repeat(np.arange(self.n_nodes), np.diff(self.child_start))
-        ends = np.unique(node_of_entry[self.children == node_of_entry])
+        ends = nodes_where_rows_end(self.child_start, self.children)
         return len(self.term_weight) + len(self.set_category) + self.n_planes + len(ends) * self.value.shape[1]
 
     def nbytes(self) -> int:
@@ -167,10 +166,34 @@ class FlatTree:
         if smoothing > 0:
             # A weight of one is a row; weights that are smaller on the average count as if they were one.
             prior = smoothing * min(1.0, self.weight[0] / self.n_samples[0])
-            own = (self.weight / (self.weight + prior))[:, None]
-            for level in levels:
-                value[level] = own[level] * value[level] + (1 - own[level]) * value[self.parent[level]]
+            value = smoothed(value, self.weight, self.parent, self.depth, prior)
         self.value = np.ascontiguousarray(value)
+
+
+def smoothed(
+    value: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    parent: IntArray,
+    depth: IntArray,
+    prior: float | NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Each node's value mixed with its parent's mixed one, as if `prior` more weight had that; level by level.
+
+    The nodes may be those of many trees, as long as parents are counted over all of them.
+    """
+    value = value.copy()
+    own = (weight / (weight + prior))[:, None]
+    order = np.argsort(depth, kind="stable")
+    for start, end in pairwise(np.cumsum(np.bincount(depth))):
+        level = order[start:end]
+        value[level] = own[level] * value[level] + (1 - own[level]) * value[parent[level]]
+    return value
+
+
+def nodes_where_rows_end(child_start: IntArray, children: NDArray[Any]) -> NDArray[np.int64]:
+    """Leaves, and inner nodes with a cell that no training row fell into: those that are a child of their own."""
+    node_of_entry = np.repeat(np.arange(len(child_start) - 1), np.diff(child_start))
+    return np.unique(node_of_entry[children == node_of_entry])
 
 
 def share_by_feature(planes: Any, worth: NDArray[np.float64], n_features: int) -> NDArray[np.float64]:

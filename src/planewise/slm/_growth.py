@@ -70,6 +70,15 @@ def growth_options(estimator: Any, seed: int) -> _core.GrowOptions:
     return options
 
 
+def tree_options(estimator: Any, seed: int) -> _core.GrowOptions:
+    """The core's options of trees that stand alone or vote: with what only they can have."""
+    options = growth_options(estimator, seed)
+    options.min_impurity_decrease = estimator.min_impurity_decrease
+    options.min_loss = estimator.min_loss
+    options.prune_margin = estimator.noise_margin
+    return options
+
+
 def draw_rounds(estimator: Any) -> list[tuple[int, float, float]]:
     """One (subspace_size, coef_decay, rank_decay) a round; lists must agree in length, single values repeat."""
     given = {name: getattr(estimator, name) for name in ("subspace_size", "coef_decay", "rank_decay")}

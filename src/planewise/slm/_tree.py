@@ -26,7 +26,7 @@ from planewise._input import (
 from planewise._params import check_parameters, class_weights, one_of, real
 from planewise.slm._documentation import document_growth
 from planewise.slm._flat_tree import FlatTree, from_arrays
-from planewise.slm._growth import GROWTH_LIMITS, growth_options, most_terms
+from planewise.slm._growth import GROWTH_LIMITS, most_terms, tree_options
 
 TREE_LIMITS = GROWTH_LIMITS | {
     "min_impurity_decrease": real(0),
@@ -104,14 +104,6 @@ class _SLMTree(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-    def _options(self) -> _core.GrowOptions:
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        options = growth_options(self, seed)
-        options.min_impurity_decrease = self.min_impurity_decrease
-        options.min_loss = self.min_loss
-        options.prune_margin = self.noise_margin
-        return options
 
     def _keep(self, grown: dict[str, Any], totals: NDArray[np.float64]) -> None:
         """Makes the grown arrays this estimator's tree; `totals` are sums by leaf, the weight last."""
@@ -303,7 +295,8 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
         self
         """
         check_parameters(self, CLASSIFIER_LIMITS)
-        options, threads = self._options(), thread_count(self.n_jobs)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        options, threads = tree_options(self, seed), thread_count(self.n_jobs)
         rows = training_rows(self, X)
         classes, label = class_targets(self, y, rows)
         weight = row_weights(sample_weight, rows)
@@ -379,7 +372,8 @@ class SLMRegressor(RegressorMixin, _SLMTree):
         self
         """
         check_parameters(self, TREE_LIMITS)
-        options, threads = self._options(), thread_count(self.n_jobs)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        options, threads = tree_options(self, seed), thread_count(self.n_jobs)
         rows = training_rows(self, X)
         target = real_targets(self, y, rows)
         weight = row_weights(sample_weight, rows)

@@ -451,6 +451,7 @@ NB_MODULE(_core, m) {
         .def_rw("min_impurity_decrease", &GrowOptions::min_impurity_decrease)
         .def_rw("min_loss", &GrowOptions::min_loss)
         .def_rw("prune_margin", &GrowOptions::prune_margin)
+        .def_rw("smoothing", &GrowOptions::smoothing)
         .def_rw("max_rows_per_node", &GrowOptions::max_rows_per_node)
         .def_rw("max_features", &GrowOptions::max_features)
         .def_rw("seed", &GrowOptions::seed)

@@ -131,13 +131,16 @@ void Booster::set_values(const S &statistics, const std::vector<std::uint32_t> &
     std::vector<std::int64_t> sums(tree.nodes() * width, 0);
     for (const auto &part : parts)
         for (std::size_t k = 0; k < part.size(); ++k) sums[k] += part[k];
-    for (std::size_t node = tree.nodes(); node-- > 0;) {  // children come after their parents
+    for (std::size_t node = tree.nodes(); node-- > 1;)  // children come after their parents
+        for (std::size_t k = 0; k < width; ++k)
+            sums[static_cast<std::size_t>(tree.parent[node]) * width + k] += sums[node * width + k];
+    for (std::size_t node = 0; node < tree.nodes(); ++node) {
         const std::int64_t *sum = &sums[node * width];
-        statistics.value(sum, &tree.value[node * tree.outputs]);
+        const double *above =
+            node == 0 ? nullptr : &tree.value[static_cast<std::size_t>(tree.parent[node]) * tree.outputs];
+        statistics.value(sum, &tree.value[node * tree.outputs], above, node == 0 ? 0.0 : options_.grow.smoothing);
         tree.rows[node] = statistics.rows(sum);
         tree.weight[node] = statistics.weight(sum);
-        if (node == 0) break;
-        for (std::size_t k = 0; k < width; ++k) sums[static_cast<std::size_t>(tree.parent[node]) * width + k] += sum[k];
     }
 }
 

@@ -419,7 +419,8 @@ class Grower {
         tree.weight.push_back(statistics_.weight(here.sum.data()));
         tree.impurity.push_back(statistics_.impurity(here.sum.data()));
         tree.gain.push_back(leaf ? 0.0 : here.gain);
-        statistics_.value(here.sum.data(), &tree.value[at * tree.outputs]);
+        const double *above = at == 0 ? nullptr : &tree.value[static_cast<std::size_t>(tree.parent[at]) * tree.outputs];
+        statistics_.value(here.sum.data(), &tree.value[at * tree.outputs], above, at == 0 ? 0.0 : options_.smoothing);
         if (leaf) {
             tree.children.push_back(static_cast<std::int32_t>(at));
         } else {

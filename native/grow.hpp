@@ -20,6 +20,7 @@ struct GrowOptions {
     std::int64_t max_leaf_nodes = 0;  // 0: no limit, and growth by levels; else the best node first
     double min_impurity_decrease = 0;
     double min_loss = 0;      // a node whose mean impurity is not above this is a leaf
+    double smoothing = 0;     // a value is drawn to its parent's as if by so much Hessian
     double prune_margin = 0;  // subtrees whose planes gain less than this times chance are cut back
     std::size_t max_rows_per_node = 4096;
     std::size_t max_features = 0;  // features a node below the root ranks; 0: all

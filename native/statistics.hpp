@@ -116,9 +116,11 @@ class Gradients {
         return count > cells ? std::max(0.0, impurity(sum) - gain) / (count - cells) : 0.0;
     }
     double dof(const std::int64_t *) const { return 1.0; }
-    void value(const std::int64_t *sum, double *out) const {
-        const double h = weight(sum) + lambda_;
-        out[0] = h > 0 ? -unit_g_ * static_cast<double>(sum[0]) / h : 0.0;
+    // Newton's step; with smoothing, as if so much Hessian more wanted the step of the node above.
+    void value(const std::int64_t *sum, double *out, const double *above = nullptr, double smoothing = 0) const {
+        const double h = weight(sum) + lambda_ + smoothing;
+        const double g = unit_g_ * static_cast<double>(sum[0]) - (above != nullptr ? smoothing * above[0] : 0.0);
+        out[0] = h > 0 ? -g / h : 0.0;
     }
 
   private:
@@ -177,10 +179,11 @@ class VectorGradients {
                              : 0.0;
     }
     double dof(const std::int64_t *) const { return static_cast<double>(outputs_); }
-    void value(const std::int64_t *sum, double *out) const {
+    void value(const std::int64_t *sum, double *out, const double *above = nullptr, double smoothing = 0) const {
         for (std::size_t k = 0; k < outputs_; ++k) {
-            const double h = unit_h_ * static_cast<double>(sum[outputs_ + k]) + lambda_;
-            out[k] = h > 0 ? -unit_g_ * static_cast<double>(sum[k]) / h : 0.0;
+            const double h = unit_h_ * static_cast<double>(sum[outputs_ + k]) + lambda_ + smoothing;
+            const double g = unit_g_ * static_cast<double>(sum[k]) - (above != nullptr ? smoothing * above[k] : 0.0);
+            out[k] = h > 0 ? -g / h : 0.0;
         }
     }
     // By what categories are put in order: the Newton step of the output in which they differ most.
@@ -283,7 +286,8 @@ class ClassCounts {
         for (std::size_t c = 0; c < classes_; ++c) present += sum[c] > 0;
         return std::max(1, present - 1);
     }
-    void value(const std::int64_t *sum, double *out) const {
+    // Shares are smoothed by whoever knows the exact weights.
+    void value(const std::int64_t *sum, double *out, const double * = nullptr, double = 0) const {
         std::int64_t total = 0;
         for (std::size_t c = 0; c < classes_; ++c) total += sum[c];
         for (std::size_t c = 0; c < classes_; ++c)

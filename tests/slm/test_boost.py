@@ -99,7 +99,7 @@ def newton_parts(loss, score, target, alpha):
 @pytest.mark.parametrize("loss", ["squared_error", "huber", "poisson", "two classes", "three classes"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_each_tree_moves_scores_by_the_newton_step_of_the_leaf(loss, weighted):
-    common = {"n_estimators": 2, "learning_rate": 0.3, "reg_lambda": 1.7, "random_state": 0}
+    common = {"n_estimators": 2, "learning_rate": 0.3, "reg_lambda": 1.7, "smoothing": 0.0, "random_state": 0}
     if loss.endswith("classes"):
         X, y = load_iris(return_X_y=True)
         X, y = (X[50:], y[50:] - 1) if loss == "two classes" else (X, y)
@@ -127,6 +127,26 @@ def test_each_tree_moves_scores_by_the_newton_step_of_the_leaf(loss, weighted):
     expected = raw_scores(model, X, 2 * outputs)
     expected = expected[:, 0] if outputs == 1 else expected
     assert_allclose(raw, np.exp(expected) if loss == "poisson" else expected, rtol=1e-12)
+
+
+def test_smoothing_draws_each_value_to_that_of_the_node_above():
+    X, y = load_diabetes(return_X_y=True)
+    model = SLMBoostRegressor(n_estimators=1, learning_rate=0.5, reg_lambda=1.7, smoothing=2.5, random_state=0).fit(
+        X, y
+    )
+    forest, rest = model.forest_, y - y.mean()
+    under = {node: np.flatnonzero(leaves_of(forest, 0, X) == node) for node in range(forest.n_nodes)}
+    parent = {}
+    for node in reversed(range(forest.n_nodes)):
+        for child in set(forest.children[forest.child_start[node] : forest.child_start[node + 1]]) - {node}:
+            parent[child] = node
+            under[node] = np.concatenate([under[node], under[child]])
+    assert len(parent) == forest.n_nodes - 1 > 10
+    for node in range(forest.n_nodes):
+        rows, above = under[node], forest.value[parent[node], 0] / 0.5 if node > 0 else 0.0
+        prior = 2.5 if node > 0 else 0.0
+        step = (rest[rows].sum() + prior * above) / (len(rows) + 1.7 + prior)
+        assert forest.value[node, 0] == pytest.approx(0.5 * step, rel=1e-5, abs=1e-6)
 
 
 @pytest.mark.parametrize(("loss", "level"), [("absolute_error", 0.5), ("quantile", 0.8)])

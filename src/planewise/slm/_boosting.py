@@ -34,6 +34,7 @@ BOOST_LIMITS = GROWTH_LIMITS | {
     "n_estimators": integer(1),
     "learning_rate": real(0, open_low=True),
     "reg_lambda": real(0),
+    "smoothing": real(0),
     "min_split_gain": real(0),
     "min_child_weight": real(0),
     "noise_margin": real(0),
@@ -79,7 +80,8 @@ class Boosting(ForestImportances, BaseEstimator):
         min_child_weight: float = 1e-3,
         min_split_gain: float = 0.0,
         noise_margin: float = 0.1,
-        reg_lambda: float = 3.0,
+        reg_lambda: float = 1.0,
+        smoothing: float = 3.0,
         subsample: float = 1.0,
         colsample: float = 1.0,
         max_planes: int = 2,
@@ -124,6 +126,7 @@ class Boosting(ForestImportances, BaseEstimator):
         self.min_split_gain = min_split_gain
         self.noise_margin = noise_margin
         self.reg_lambda = reg_lambda
+        self.smoothing = smoothing
         self.subsample = subsample
         self.colsample = colsample
         self.max_planes = max_planes
@@ -342,10 +345,11 @@ class Boosting(ForestImportances, BaseEstimator):
     def _options(self, n_rows: int, loss: RawLoss) -> _core.GrowOptions:
         options = growth_options(self, seed=0)
         if self.max_rows_per_node == "auto":  # the search should cost about as much as the passes over all rows
-            options.max_rows_per_node = min(max(1024, n_rows // 8), 8191)
+            options.max_rows_per_node = min(max(4096, n_rows // 8), 8191)
         options.min_child_weight = self.min_child_weight
         options.min_split_gain = self.min_split_gain
         options.noise_margin = self.noise_margin
+        options.smoothing = self.smoothing
         options.max_joint = 8
         options.monotone = self._signs(loss)
         if options.monotone:  # one plane a node, and as many planes on a path as without constraints

@@ -72,6 +72,8 @@ _BOOST_PARAMETERS = """\
         How far each tree moves the scores (shrinkage).
     reg_lambda : float, default=<reg_lambda>
         Added to the Hessian of every cell. 0: published.
+    smoothing : float, default=<smoothing>
+        Each node's value is mixed with its parent's as if by that much Hessian more. 0: plain Newton steps (published).
     min_split_gain : float, default=<min_split_gain>
         What every further cell must gain (often called gamma). 0: published.
     min_child_weight : float, default=<min_child_weight>
@@ -133,7 +135,7 @@ _BOOST_ATTRIBUTES = """\
     feature_names_in_ : array of shape (n_features,)
         Their names, if ``fit`` got a data frame."""
 
-_AUTO_ROWS = """ "auto": an eighth of the table's rows, within 1024
+_AUTO_ROWS = """ "auto": an eighth of the table's rows, within 4096
         and 8191."""
 
 _FOREST_PARAMETERS = """\

@@ -89,8 +89,7 @@ void Booster::grow_one(std::size_t output, S &statistics, const double *gradient
     if (bag < all || !few.empty()) grown.leaf = leaves_of(grown.tree, matrix_, threads);
     if (!few.empty()) set_values(statistics, rows, grown.leaf, threads, grown.tree);
     if (options_.objective.renews_leaves()) renew_leaves(grown.leaf, grown.tree);
-    for (std::size_t node = 0; node < grown.bounds.size(); ++node)
-        grown.tree.value[node] = grown.bounds[node].held(grown.tree.value[node]);
+    if (!options.monotone.empty()) hold_monotone(grown.tree);
     if (options_.objective.loss == Loss::poisson)  // Newton's step on an exponential can overshoot without end
         for (double &value : grown.tree.value) value = std::clamp(value, -longest_log_step, longest_log_step);
     // Rounded to what prediction will add, so that scores here and there are the same.
@@ -158,17 +157,41 @@ void Booster::remember(const Tree &tree, Directions &known) {
     known = std::move(next);
 }
 
-// Inner nodes keep their Newton step: only a row in a cell without training rows will ever see it.
+// Inner nodes keep their Newton step, which only a row in a cell without training rows would see; unless constraints
+// compare them.
 void Booster::renew_leaves(const std::vector<std::int32_t> &leaf, Tree &tree) const {
     const std::size_t nodes = tree.nodes();
+    const bool all = !options_.grow.monotone.empty();
     std::vector<std::vector<double>> residual(nodes), weight(nodes);
-    for (std::size_t i = 0; i < matrix_.rows; ++i) {
-        residual[static_cast<std::size_t>(leaf[i])].push_back(target_[i] - score_[i]);
-        weight[static_cast<std::size_t>(leaf[i])].push_back(weight_[i]);
-    }
+    for (std::size_t i = 0; i < matrix_.rows; ++i)
+        for (std::int32_t node = leaf[i]; node >= 0; node = all ? tree.parent[static_cast<std::size_t>(node)] : -1) {
+            residual[static_cast<std::size_t>(node)].push_back(target_[i] - score_[i]);
+            weight[static_cast<std::size_t>(node)].push_back(weight_[i]);
+        }
     for (std::size_t node = 0; node < nodes; ++node)
         if (!residual[node].empty())
             tree.value[node] = options_.objective.best_constant(std::move(residual[node]), weight[node]);
+}
+
+// From the root down: no value on the lower side of a constrained plane may pass the middle of both sides' values.
+void Booster::hold_monotone(Tree &tree) const {
+    std::vector<Bounds> bounds(tree.nodes());
+    for (std::size_t node = 0; node < tree.nodes(); ++node) {
+        const auto plane = static_cast<std::size_t>(tree.plane_start[node]);
+        tree.value[node] = bounds[node].held(tree.value[node]);
+        if (tree.plane_start[node + 1] == tree.plane_start[node]) continue;
+        const auto first = static_cast<std::size_t>(tree.term_start[plane]);
+        const int sign = sign_of(options_.grow.monotone, &tree.term_feature[first], &tree.term_coefficient[first],
+                                 static_cast<std::size_t>(tree.term_start[plane + 1]) - first);
+        const auto entry = static_cast<std::size_t>(tree.child_start[node]);
+        const auto left = static_cast<std::size_t>(tree.children[entry]),
+                   right = static_cast<std::size_t>(tree.children[entry + 1]);
+        bounds[left] = bounds[right] = bounds[node];
+        if (sign == 0) continue;
+        const double middle = (bounds[node].held(tree.value[left]) + bounds[node].held(tree.value[right])) / 2;
+        bounds[sign > 0 ? left : right].high = middle;
+        bounds[sign > 0 ? right : left].low = middle;
+    }
 }
 
 // `wanted` of `count` rows (those named, or 0 .. count-1) without replacement, in their order.

@@ -52,6 +52,7 @@ class Booster {
     template <class S>
     void grow_one(std::size_t output, S &statistics, const double *gradient, const double *hessian, Threads &threads,
                   const std::function<bool()> &stop);
+    void hold_monotone(Tree &tree) const;
     void renew_leaves(const std::vector<std::int32_t> &leaf, Tree &tree) const;
     static void remember(const Tree &tree, Directions &known);
     static std::vector<std::uint32_t> draw_rows(const std::uint32_t *named, std::size_t count, std::size_t wanted,

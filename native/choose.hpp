@@ -162,20 +162,10 @@ class Chooser {
         double handicap = 0;                   // what putting its categories in order gains by chance
         Cut cut;
     };
-    static constexpr int at_odds = 2;
-
-    // Where a plane's constrained terms point to; at odds when some point right and some left.
     int sign_of(const Directions &directions, std::size_t d) const {
-        int sign = 0;
-        if (monotone_ == nullptr || monotone_->empty()) return sign;
-        for (std::uint32_t t = directions.begin(d); t < directions.end(d); ++t) {
-            const int wanted = (*monotone_)[static_cast<std::size_t>(directions.feature[t])];
-            if (wanted == 0) continue;
-            const int here = directions.coefficient[t] > 0 ? wanted : -wanted;
-            if (sign != 0 && sign != here) return at_odds;
-            sign = here;
-        }
-        return sign;
+        if (!bounded()) return 0;
+        return planewise::sign_of(*monotone_, &directions.feature[directions.begin(d)],
+                                  &directions.coefficient[directions.begin(d)], directions.terms(d));
     }
     bool bounded() const { return monotone_ != nullptr && !monotone_->empty(); }
 
@@ -217,10 +207,9 @@ class Chooser {
         const std::size_t n = rows_.size();
         std::uint8_t *bin = bins_.data() + d * n;
         if (now.order != nullptr) {
-            // The ordered categories of 2/pi of a row's noise each: what the best subset gains where nothing is known.
+            // Where nothing is known the best subset still gains up to one row's noise for each category.
             const double spare = static_cast<double>(now.order->present().size()) - 2;
-            now.handicap =
-                std::max(0.0, spare) * 0.63662 * statistics_.dof(total()) * statistics_.chance(total(), 0, 2);
+            now.handicap = std::max(0.0, spare) * statistics_.dof(total()) * statistics_.chance(total(), 0, 2);
         }
         if (now.flat) {  // all in the last bin: no edge parts them, but edge 0 parts them from the missing ones
             for (std::size_t i = 0; i < n; ++i)
@@ -395,6 +384,10 @@ class Chooser {
         for (std::size_t k = 0; k < present.size(); ++k)
             if ((static_cast<float>(k) >= threshold) == plane.set_right) plane.set.push_back(present[k]);
         std::sort(plane.set.begin(), plane.set.end());
+        // All of them on one side, the missing ones on the other: a plane on numbers that every category passes alike.
+        if (plane.set.empty())
+            plane.threshold =
+                plane.set_right ? std::numeric_limits<float>::max() : std::numeric_limits<float>::lowest();
     }
 
     bool heavier_right(float threshold) {
@@ -402,7 +395,8 @@ class Chooser {
         left_.assign(width, 0);
         right_.assign(width, 0);
         for (std::size_t i = 0; i < rows_.size(); ++i)
-            statistics_.add(rows_[i], values_[i] >= threshold ? right_.data() : left_.data());
+            if (values_[i] == values_[i])
+                statistics_.add(rows_[i], values_[i] >= threshold ? right_.data() : left_.data());
         return statistics_.weight(right_.data()) >= statistics_.weight(left_.data());
     }
 

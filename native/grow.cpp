@@ -350,11 +350,9 @@ class Grower {
         const Node &here = node(id);
         const std::int32_t left = here.children[0], right = here.children[1];
         node(left).bounds = node(right).bounds = here.bounds;
-        int sign = 0;
-        for (std::size_t t = 0; t < here.planes.directions.feature.size(); ++t) {
-            const int wanted = options_.monotone[static_cast<std::size_t>(here.planes.directions.feature[t])];
-            if (wanted != 0) sign = here.planes.directions.coefficient[t] > 0 ? wanted : -wanted;
-        }
+        const Directions &plane = here.planes.directions;
+        const int sign =
+            sign_of(options_.monotone, plane.feature.data(), plane.coefficient.data(), plane.feature.size());
         if (sign == 0) return;
         double l, r;
         statistics_.value(node(left).sum.data(), &l);
@@ -395,8 +393,6 @@ class Grower {
         tree.outputs = statistics_.outputs();
         tree.value.resize(order.size() * tree.outputs);
         for (std::size_t k = 0; k < order.size(); ++k) write(order[k], cut, number, k, tree);
-        if (!options_.monotone.empty())
-            for (std::int32_t id : order) out.bounds.push_back(node(id).bounds);
         // A row's leaf: the nearest kept ancestor of the node whose segment holds it.
         out.leaf.assign(matrix_.rows, -1);
         for (std::size_t id = 0; id < nodes_.size(); ++id) {

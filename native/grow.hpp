@@ -40,7 +40,6 @@ template <class S>
 struct Grown {
     Tree tree;
     std::vector<std::int32_t> leaf;  // where each row it was grown on ended; -1 for the others
-    std::vector<Bounds> bounds;      // of each node's value; none where nothing is constrained
 };
 
 // Grows on the rows named (none: all of them). `stop` is asked now and then; when it says so, Interrupted is thrown.

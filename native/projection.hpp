@@ -45,4 +45,20 @@ struct Directions {
     void close() { start.push_back(static_cast<std::uint32_t>(feature.size())); }
 };
 
+// Monotone constraints: which side of a plane must have the larger values: 1 right, -1 left, 0 either, or at_odds when
+// some constrained terms point right and some left. `monotone` is by column: 1 rising, -1 falling, 0 free.
+constexpr int at_odds = 2;
+inline int sign_of(const std::vector<std::int32_t> &monotone, const std::int32_t *feature,
+                   const std::int32_t *coefficient, std::size_t terms) {
+    int sign = 0;
+    for (std::size_t t = 0; t < terms; ++t) {
+        const int wanted = monotone[static_cast<std::size_t>(feature[t])];
+        if (wanted == 0) continue;
+        const int here = coefficient[t] > 0 ? wanted : -wanted;
+        if (sign != 0 && sign != here) return at_odds;
+        sign = here;
+    }
+    return sign;
+}
+
 }  // namespace planewise

@@ -42,6 +42,23 @@ def training_rows(estimator: Any, X: Any) -> FloatArray:
     return _checked(estimator, X, reset=True)
 
 
+def training_rows_again(estimator: Any, X: Any) -> FloatArray:
+    """The rows of a fit that goes on from an earlier one: the same columns, with the same categories."""
+    n_features, categories = estimator.n_features_in_, estimator.categories_
+    rows = training_rows(estimator, X)
+    if rows.shape[1] != n_features:
+        raise ValueError(
+            f"X has {rows.shape[1]} features, but warm_start=True goes on from a fit on {n_features} features."
+        )
+    for column in sorted(categories.keys() | estimator.categories_.keys()):
+        before, now = categories.get(column), estimator.categories_.get(column)
+        if before is None or now is None or not np.array_equal(before, now):
+            raise ValueError(
+                f"Column {column} has other categories than in the earlier fit that warm_start=True goes on from."
+            )
+    return rows
+
+
 def prediction_rows(estimator: Any, X: Any) -> FloatArray:
     """X as float32 rows (C order), checked against what the estimator was fitted on."""
     rows = _quickly_checked(estimator, X)

@@ -37,6 +37,16 @@ class Table {
     float &at(std::size_t i, std::size_t j) { return values_[i * columns() + j]; }
     float at(std::size_t i, std::size_t j) const { return values_[i * columns() + j]; }
     std::vector<double> &weight() { return weight_; }
+    // Makes a column one of categories, drawn anew; as many rows as `missing_every` says are missing (0: none).
+    void fill_categories(std::size_t j, std::int32_t count, std::uint64_t seed, std::uint32_t missing_every = 0) {
+        planewise::Random random(seed, 29);
+        matrix_.categories.resize(columns(), 0);
+        matrix_.categories[j] = count;
+        for (std::size_t i = 0; i < rows(); ++i) {
+            at(i, j) = static_cast<float>(random.below(static_cast<std::uint32_t>(count)));
+            if (missing_every > 0 && random.below(missing_every) == 0) at(i, j) = missing;
+        }
+    }
 
     // To be called when the values are final.
     const planewise::Matrix &matrix(int threads = 1) {

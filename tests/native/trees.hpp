@@ -37,7 +37,8 @@ inline bool same(const planewise::Tree &a, const planewise::Tree &b) {
            same_bytes(a.value, b.value) && same_bytes(a.term_start, b.term_start) &&
            same_bytes(a.threshold, b.threshold) && same_bytes(a.missing_right, b.missing_right) &&
            same_bytes(a.plane_gain, b.plane_gain) && same_bytes(a.term_feature, b.term_feature) &&
-           same_bytes(a.term_coefficient, b.term_coefficient) && same_bytes(a.term_weight, b.term_weight);
+           same_bytes(a.term_coefficient, b.term_coefficient) && same_bytes(a.term_weight, b.term_weight) &&
+           same_bytes(a.set_start, b.set_start) && same_bytes(a.set_category, b.set_category);
 }
 
 }  // namespace trees

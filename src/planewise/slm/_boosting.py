@@ -20,12 +20,13 @@ from planewise._input import (
     prediction_rows,
     thread_count,
     training_rows,
+    training_rows_again,
 )
 from planewise._params import Limit, boolean, either, integer, one_of, real
 from planewise._progress import Progress
 from planewise.slm._boost_checkpoint import Checkpoint, fingerprint
 from planewise.slm._flat_forest import FlatForest, ForestImportances
-from planewise.slm._growth import GROWTH_LIMITS, growth_options
+from planewise.slm._growth import ENDLESS, GROWTH_LIMITS, growth_options
 from planewise.slm._objectives import LossLike, RawLoss
 
 Callback = Callable[[int, dict[str, float]], Any]
@@ -170,13 +171,7 @@ class Boosting(ForestImportances, BaseEstimator):
 
     def _rows(self, X: Any) -> NDArray[np.float32]:
         """The training rows: those of the earlier fit when going on from it."""
-        before = self.n_features_in_ if self._goes_on() else None
-        rows = training_rows(self, X)
-        if before not in (None, rows.shape[1]):
-            raise ValueError(
-                f"X has {rows.shape[1]} features, but warm_start=True goes on from a fit on {before} features."
-            )
-        return rows
+        return training_rows_again(self, X) if self._goes_on() else training_rows(self, X)
 
     def _set_aside(
         self,
@@ -271,8 +266,9 @@ class Boosting(ForestImportances, BaseEstimator):
             self._options(len(rows), loss),
             threads,
         )
-        for output in range(a_round if before is not None else 0):
-            boosting.recall(output, *before.recent_directions(output, _core.MOST_KNOWN))
+        if before is not None:
+            for output in range(a_round):
+                boosting.recall(output, *before.recent_directions(output, _core.MOST_KNOWN))
         if watched is not None:
             theirs, watched_target, watched_weight = watched
             their_table = _core.Table(theirs, watched_weight, threads)
@@ -353,7 +349,7 @@ class Boosting(ForestImportances, BaseEstimator):
         options.max_joint = 8
         options.monotone = self._signs(loss)
         if options.monotone:  # one plane a node, and as many planes on a path as without constraints
-            options.max_depth *= options.max_planes
+            options.max_depth = min(options.max_depth * options.max_planes, ENDLESS)
             options.max_planes = 1
         return options
 
@@ -389,7 +385,7 @@ class Boosting(ForestImportances, BaseEstimator):
         silent = {"n_estimators", "verbose", "n_jobs", "checkpoint", "checkpoint_every", "callbacks", "warm_start"}
         silent.add("class_weight")  # is in the weights, and its keys need not be anything JSON knows
         params = {name: value for name, value in self.get_params().items() if name not in silent}
-        return Checkpoint(self.checkpoint, fingerprint(params, *arrays))
+        return Checkpoint(self.checkpoint, fingerprint(params | {"categories": category_counts(self)}, *arrays))
 
     def _raw(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)

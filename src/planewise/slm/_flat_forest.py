@@ -152,7 +152,10 @@ class FlatForest:
             sums = np.zeros_like(usual)
             np.add.at(sums, parent[now], usual[child[now]] * count[child[now]])
             here = inner[depth[inner] == level]
-            usual[here] = sums[here] / count[here]
+            below = np.zeros_like(count)
+            np.add.at(below, parent[now], count[child[now]])
+            # Rows that ended in the node itself got its own value.
+            usual[here] = (sums[here] + (count[here] - below[here]) * usual[here]) / count[here]
         return usual
 
     def recent_directions(self, output: int, most: int) -> tuple[IntArray, IntArray, IntArray]:

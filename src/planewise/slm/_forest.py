@@ -24,6 +24,7 @@ from planewise._input import (
     row_weights,
     thread_count,
     training_rows,
+    training_rows_again,
     without_zero_weights,
 )
 from planewise._params import Limit, boolean, check_parameters, class_weights, either, integer, one_of, real
@@ -144,12 +145,7 @@ class _SLMForest(ForestImportances, BaseEstimator):
         if not self.bootstrap and self.max_samples is not None:
             raise ValueError("max_samples needs bootstrap=True: without it every tree gets all rows.")
         going_on = self._goes_on()
-        before = self.n_features_in_ if going_on else None
-        rows = training_rows(self, X)
-        if before not in (None, rows.shape[1]):
-            raise ValueError(
-                f"X has {rows.shape[1]} features, but warm_start=True goes on from a fit on {before} features."
-            )
+        rows = training_rows_again(self, X) if going_on else training_rows(self, X)
         if going_on and self.n_estimators < self.forest_.n_trees:
             raise ValueError(
                 f"n_estimators={self.n_estimators} must be at least the {self.forest_.n_trees} trees that are there "

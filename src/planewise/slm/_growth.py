@@ -42,17 +42,17 @@ GROWTH_LIMITS: dict[str, Limit] = {
     "random_state": seed(),
 }
 
-_ENDLESS = 2**31 - 1  # more levels, rows or columns than a table has, and yet a number the core can hold
+ENDLESS = 2**31 - 1  # more levels, rows or columns than a table has, and yet a number the core can hold
 
 
 def growth_options(estimator: Any, seed: int) -> _core.GrowOptions:
     """The core's options from an estimator's (already checked) parameters."""
     options = _core.GrowOptions()
     options.seed = seed
-    options.max_depth = min(estimator.max_depth or 0, _ENDLESS)
-    options.min_samples_split = min(estimator.min_samples_split, _ENDLESS)
-    options.min_samples_leaf = min(estimator.min_samples_leaf, _ENDLESS)
-    options.max_leaf_nodes = min(estimator.max_leaf_nodes or 0, _ENDLESS)
+    options.max_depth = min(estimator.max_depth or 0, ENDLESS)
+    options.min_samples_split = min(estimator.min_samples_split, ENDLESS)
+    options.min_samples_leaf = min(estimator.min_samples_leaf, ENDLESS)
+    options.max_leaf_nodes = min(estimator.max_leaf_nodes or 0, ENDLESS)
     options.max_planes = estimator.max_planes
     options.choose_by_cosine = estimator.plane_choice == "cosine"
     options.max_cosine = estimator.max_cosine
@@ -65,8 +65,8 @@ def growth_options(estimator: Any, seed: int) -> _core.GrowOptions:
     options.refine = bool(estimator.refine_thresholds)
     if estimator.max_rows_per_node != "auto":
         options.max_rows_per_node = min(estimator.max_rows_per_node or 2**62, 2**62)
-    options.max_features = min(estimator.max_ranked_features or 0, _ENDLESS)
-    options.rounds = [_core.DrawRound(min(size, _ENDLESS), alpha, beta) for size, alpha, beta in draw_rounds(estimator)]
+    options.max_features = min(estimator.max_ranked_features or 0, ENDLESS)
+    options.rounds = [_core.DrawRound(min(size, ENDLESS), alpha, beta) for size, alpha, beta in draw_rounds(estimator)]
     return options
 
 

@@ -460,13 +460,13 @@ NB_MODULE(_core, m) {
     .def_prop_rw(                                                \
         #name, [](const GrowOptions &o) { return o.part.name; }, \
         [](GrowOptions &o, decltype(std::declval<GrowOptions>().part.name) value) { o.part.name = value; })
-            PLANEWISE_NESTED(draw, n_projections) PLANEWISE_NESTED(draw, max_coef)
-                PLANEWISE_NESTED(draw, shared_subspace) PLANEWISE_NESTED(draw, rounds) PLANEWISE_NESTED(choose, n_bins)
-                    PLANEWISE_NESTED(choose, refine) PLANEWISE_NESTED(choose, max_planes)
-                        PLANEWISE_NESTED(choose, max_cosine) PLANEWISE_NESTED(choose, min_relative_gain)
-                            PLANEWISE_NESTED(choose, max_joint) PLANEWISE_NESTED(choose, min_samples_leaf)
-                                PLANEWISE_NESTED(choose, min_child_weight) PLANEWISE_NESTED(choose, min_split_gain)
-                                    PLANEWISE_NESTED(choose, noise_margin)
+            PLANEWISE_NESTED(draw, n_projections) PLANEWISE_NESTED(draw, rows_per_projection)
+                PLANEWISE_NESTED(draw, max_coef) PLANEWISE_NESTED(draw, shared_subspace) PLANEWISE_NESTED(draw, rounds)
+                    PLANEWISE_NESTED(choose, n_bins) PLANEWISE_NESTED(choose, refine)
+                        PLANEWISE_NESTED(choose, max_planes) PLANEWISE_NESTED(choose, max_cosine)
+                            PLANEWISE_NESTED(choose, min_relative_gain) PLANEWISE_NESTED(choose, max_joint)
+                                PLANEWISE_NESTED(choose, min_samples_leaf) PLANEWISE_NESTED(choose, min_child_weight)
+                                    PLANEWISE_NESTED(choose, min_split_gain) PLANEWISE_NESTED(choose, noise_margin)
 #undef PLANEWISE_NESTED
         .def_prop_rw(
             "quantile_bins", [](const GrowOptions &o) { return o.choose.bins == Bins::quantile; },

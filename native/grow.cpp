@@ -11,7 +11,7 @@ namespace planewise {
 
 namespace {
 
-constexpr std::size_t chunk_rows = 16384;
+constexpr std::size_t chunk_rows = 4096;
 
 struct Node {
     std::size_t begin = 0, end = 0;  // its rows in the shared list
@@ -169,7 +169,11 @@ class Grower {
         Ranking usable;
         for (std::size_t k : desk.order)  // categories have no place on a line with numbers
             if (!matrix_.is_categorical(static_cast<std::size_t>(desk.offered[k]))) usable.push_back(desk.offered[k]);
-        desk.proposer.draw(usable, options_.draw, random, desk.directions, options_.known);
+        DrawOptions draw = options_.draw;
+        if (draw.rows_per_projection > 0)
+            draw.n_projections = static_cast<int>(std::min<double>(
+                draw.n_projections, statistics_.count(here.sum.data()) / draw.rows_per_projection + 1));
+        desk.proposer.draw(usable, draw, random, desk.directions, options_.known);
         for (std::size_t d = axes; d < desk.directions.size(); ++d) {
             if (may_ask && stop_()) throw Interrupted{};
             desk.chooser.measure(desk.sample, matrix_, desk.directions, d);

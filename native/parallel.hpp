@@ -58,7 +58,7 @@ class Threads {
     }
 
     // Calls work(begin, end) for stretches of `count` rows, always the same ones.
-    static constexpr std::size_t stretch = 16384;
+    static constexpr std::size_t stretch = 4096;
     void stretches(std::size_t count, const std::function<void(std::size_t, std::size_t)> &work) {
         each((count + stretch - 1) / stretch,
              [&](std::size_t k, int) { work(k * stretch, std::min(count, (k + 1) * stretch)); });

@@ -18,6 +18,7 @@ struct DrawRound {
 
 struct DrawOptions {
     int n_projections = 0;         // p: directions a round
+    int rows_per_projection = 0;   // small nodes draw no more than one direction for so many rows; 0: all
     int max_coef = 5;              // A
     bool shared_subspace = false;  // published: one subspace a node and round; else every direction draws its own
     std::vector<DrawRound> rounds;

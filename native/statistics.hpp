@@ -81,6 +81,10 @@ class Gradients {
     }
     std::int64_t rows(const std::int64_t *sum) const { return sum[2]; }
     double weight(const std::int64_t *sum) const { return unit_h_ * static_cast<double>(sum[1]); }
+    // How many rows a sum stands for, where a weight of two is two rows.
+    double count(const std::int64_t *sum) const {
+        return hessian_is_weight_ ? weight(sum) / one_row_ : static_cast<double>(sum[2]);
+    }
     PLANEWISE_INLINE double score(const std::int64_t *sum) const {
         const double g = unit_g_ * static_cast<double>(sum[0]), h = weight(sum) + lambda_;
         return h > 0 ? factor_ * g * g / h : 0.0;
@@ -112,8 +116,8 @@ class Gradients {
     }
     // The noise is what is left after the split, a row and spent degree of freedom.
     double chance(const std::int64_t *sum, double gain, double cells) const {
-        const double count = hessian_is_weight_ ? weight(sum) / one_row_ : static_cast<double>(sum[2]);
-        return count > cells ? std::max(0.0, impurity(sum) - gain) / (count - cells) : 0.0;
+        const double rows = count(sum);
+        return rows > cells ? std::max(0.0, impurity(sum) - gain) / (rows - cells) : 0.0;
     }
     double dof(const std::int64_t *) const { return 1.0; }
     // Newton's step; with smoothing, as if so much Hessian more wanted the step of the node above.
@@ -152,6 +156,7 @@ class VectorGradients {
         for (std::size_t c = 0; c < 2 * outputs_ + 2; ++c) sum[c] += row.part[c];
     }
     std::int64_t rows(const std::int64_t *sum) const { return sum[2 * outputs_]; }
+    double count(const std::int64_t *sum) const { return static_cast<double>(rows(sum)); }
     // Hessians of all outputs together.
     double weight(const std::int64_t *sum) const {
         double total = 0;
@@ -255,6 +260,7 @@ class ClassCounts {
         for (std::size_t c = 0; c < classes_; ++c) total += sum[c];
         return unit_ * static_cast<double>(total);
     }
+    double count(const std::int64_t *sum) const { return weight(sum) / one_row_; }
     // Entropy: sum of W_c ln(W_c / W); Gini: sum of W_c^2 / W - W. Both are minus the impurity.
     double score(const std::int64_t *sum) const {
         std::int64_t total = 0;

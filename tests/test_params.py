@@ -57,6 +57,7 @@ WRONG_FOR_TEST = {
     **{name: WRONG[name] for name in ("n_bins", "bins", "min_samples_leaf", "n_jobs")},
 }
 WRONG_FOR_FOREST = WRONG | {
+    "rows_per_projection": ([-1, 1.5, None], "an integer from 0 to 1000000"),
     "n_estimators": ([0, -1, 10.0, None, True], "an integer of 1 or more"),
     "bootstrap": ([1, 0, "yes", None], "True or False"),
     "max_samples": (

@@ -29,7 +29,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from planewise import SLMClassifier, SLMForestClassifier, SLMForestRegressor, SLMRegressor, _core
 from planewise.slm._flat_tree import from_arrays
-from planewise.slm._growth import tree_options
 
 BOTH = pytest.mark.parametrize("make", [SLMForestClassifier, SLMForestRegressor])
 ALL_ROWS = {"bootstrap": False, "min_samples_leaf": 1, "noise_margin": 0, "smoothing": 0}
@@ -178,7 +177,7 @@ def test_without_bootstrap_every_tree_is_a_single_tree_with_the_trees_seed(kind,
     make = SLMForestRegressor if kind == "numbers" else SLMForestClassifier
     model = make(n_estimators=3, bootstrap=False, smoothing=smoothing, noise_margin=0.2, random_state=0)
     model.fit(X, y, sample_weight=weight)
-    table, options = _core.Table(X, weight, 1), tree_options(model, 0)
+    table, options = _core.Table(X, weight, 1), model._options()
     centre = np.average(y, weights=weight)
     for number in range(3):
         options.seed = seed_of_tree(model._seed, number)

@@ -341,7 +341,7 @@ class Boosting(ForestImportances, BaseEstimator):
     def _options(self, n_rows: int, loss: RawLoss) -> _core.GrowOptions:
         options = growth_options(self, seed=0)
         if self.max_rows_per_node == "auto":  # the search should cost about as much as the passes over all rows
-            options.max_rows_per_node = min(max(4096, n_rows // 8), 8191)
+            options.max_rows_per_node = min(max(2048, n_rows // 8), 8191)
         options.min_child_weight = self.min_child_weight
         options.min_split_gain = self.min_split_gain
         options.noise_margin = self.noise_margin

@@ -135,10 +135,12 @@ _BOOST_ATTRIBUTES = """\
     feature_names_in_ : array of shape (n_features,)
         Their names, if ``fit`` got a data frame."""
 
-_AUTO_ROWS = """ "auto": an eighth of the table's rows, within 4096
+_AUTO_ROWS = """ "auto": an eighth of the table's rows, within 2048
         and 8191."""
 
 _FOREST_PARAMETERS = """\
+    rows_per_projection : int, default=<rows_per_projection>
+        A small node draws at most one oblique candidate for so many of its rows. 0: always `n_projections` (published).
     bootstrap : bool, default=<bootstrap>
         Whether each tree is grown on rows drawn with replacement. False (published): on all rows.
     max_samples : int, float or None, default=<max_samples>

@@ -37,6 +37,7 @@ from planewise.slm._tree import TREE_LIMITS
 
 FOREST_LIMITS = TREE_LIMITS | {
     "n_estimators": integer(1),
+    "rows_per_projection": integer(0, 1_000_000),
     "bootstrap": boolean(),
     "max_samples": either(integer(1, none=True), real(0, 1, open_low=True)),
     "oob_score": Limit(
@@ -78,6 +79,7 @@ class _SLMForest(ForestImportances, BaseEstimator):
         max_cosine: float = 0.7,
         min_relative_gain: float = 0.5,
         n_projections: int = 50,
+        rows_per_projection: int = 2,
         subspace: str = "candidate",
         subspace_size: int | list[int] = 4,
         max_coef: int = 5,
@@ -111,6 +113,7 @@ class _SLMForest(ForestImportances, BaseEstimator):
         self.max_cosine = max_cosine
         self.min_relative_gain = min_relative_gain
         self.n_projections = n_projections
+        self.rows_per_projection = rows_per_projection
         self.subspace = subspace
         self.subspace_size = subspace_size
         self.max_coef = max_coef
@@ -166,6 +169,11 @@ class _SLMForest(ForestImportances, BaseEstimator):
                 f"max_samples={self.max_samples} must be at most {n_rows}, the number of rows of any weight."
             )
         return int(self.max_samples)
+
+    def _options(self) -> _core.GrowOptions:
+        options = tree_options(self, seed=0)
+        options.rows_per_projection = self.rows_per_projection
+        return options
 
     def _next_seed(self) -> int:
         """The seed of the trees; that of the earlier fit when going on from it."""
@@ -316,7 +324,7 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
     -----
     The published forest: ``n_estimators=20, bootstrap=False, voting="hard", max_planes=2, plane_choice="cosine",
     subspace="node", refine_thresholds=False, noise_margin=0, smoothing=0, min_samples_leaf=1, max_rows_per_node=None,
-    max_ranked_features=None``, with lists for `subspace_size`, `coef_decay` and `rank_decay`.
+    rows_per_projection=0``, with lists for `subspace_size`, `coef_decay` and `rank_decay`.
 
     References
     ----------
@@ -355,6 +363,7 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
         max_cosine: float = 0.7,
         min_relative_gain: float = 0.5,
         n_projections: int = 50,
+        rows_per_projection: int = 2,
         subspace: str = "candidate",
         subspace_size: int | list[int] = 6,
         max_coef: int = 5,
@@ -391,6 +400,7 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
             max_cosine=max_cosine,
             min_relative_gain=min_relative_gain,
             n_projections=n_projections,
+            rows_per_projection=rows_per_projection,
             subspace=subspace,
             subspace_size=subspace_size,
             max_coef=max_coef,
@@ -447,7 +457,7 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
                 raise ValueError("class_weight leaves no row of any weight; at least one class must count.")
         counts = weight > 0
         rows, label, weight = without_zero_weights(rows, label, weight)
-        draws, seed, options = self._draws(len(rows)), self._next_seed(), tree_options(self, seed=0)
+        draws, seed, options = self._draws(len(rows)), self._next_seed(), self._options()
         table = _core.Table(rows, weight, threads, category_counts(self))
         self.feature_means_ = table.mean
         gini = self.criterion == "gini"
@@ -546,7 +556,7 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
     -----
     The published forest: ``n_estimators=20, bootstrap=False, max_planes=2, plane_choice="cosine", subspace="node",
     refine_thresholds=False, noise_margin=0, smoothing=0, min_samples_leaf=1, max_rows_per_node=None,
-    max_ranked_features=None``, with lists for `subspace_size`, `coef_decay` and `rank_decay`.
+    rows_per_projection=0``, with lists for `subspace_size`, `coef_decay` and `rank_decay`.
 
     Examples
     --------
@@ -588,7 +598,7 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
         weight = row_weights(sample_weight, rows)
         counts = weight > 0
         rows, target, weight = without_zero_weights(rows, target, weight)
-        draws, seed, options = self._draws(len(rows)), self._next_seed(), tree_options(self, seed=0)
+        draws, seed, options = self._draws(len(rows)), self._next_seed(), self._options()
         table = _core.Table(rows, weight, threads, category_counts(self))
         self.feature_means_ = table.mean
         # Trees hold what they add to this, so that float32 is enough for targets far from zero.

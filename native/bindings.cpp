@@ -320,6 +320,17 @@ class Boosting {
         booster_.watch(table.matrix(), vector_of(target, table, "target"), vector_of(weight, table, "weight"),
                        std::vector<double>(score.data(), score.data() + score.size()));
     }
+    void begin_at(const Numbers &base) {
+        if (base.size() != booster_.outputs()) throw std::invalid_argument("base must have one entry an output");
+        run_native(n_threads_, [&](Threads &threads, const std::function<bool()> &) {
+            booster_.begin_at(std::vector<double>(base.data(), base.data() + base.size()), threads);
+        });
+    }
+    void begin_with(const Scores &hessian) {
+        if (hessian.shape(0) != rows_ || hessian.shape(1) != booster_.outputs())
+            throw std::invalid_argument("hessian must have one row a row and one column an output");
+        booster_.begin_with(hessian.data());
+    }
     void recall(std::size_t output, const Labels &start, const Labels &feature, const Labels &coefficient) {
         Directions known;
         for (std::size_t d = 0; d + 1 < start.size(); ++d) {
@@ -502,6 +513,8 @@ NB_MODULE(_core, m) {
         .def("round_with", &Boosting::round_with, "gradient"_a, "hessian"_a, "Grow one round on these derivatives.")
         .def("watch", &Boosting::watch, nb::keep_alive<1, 2>(), "table"_a, "target"_a, "weight"_a, "score"_a,
              "Follow the scores of other rows as trees are added.")
+        .def("begin_at", &Boosting::begin_at, "base"_a, "The constant scores before any tree.")
+        .def("begin_with", &Boosting::begin_with, "hessian"_a, "The Hessian of one's own loss before any tree.")
         .def("recall", &Boosting::recall, "output"_a, "start"_a, "feature"_a, "coefficient"_a,
              "Directions of trees grown before, the newest first.")
         .def("watched_loss", &Boosting::watched_loss, "Weighted mean loss on the watched rows now.")

@@ -49,6 +49,29 @@ double Booster::watched_loss() const {
                                         watched_.target.size());
 }
 
+void Booster::begin_at(const std::vector<double> &base, Threads &threads) {
+    std::vector<double> score(score_.size());
+    for (std::size_t i = 0; i < score.size(); ++i) score[i] = base[i % outputs()];
+    options_.objective.derivatives(score.data(), target_.data(), weight_.data(), matrix_.rows, gradient_.data(),
+                                   hessian_.data(), threads);
+    begin_with(hessian_.data());
+}
+
+void Booster::begin_with(const double *hessian) {
+    first_.assign(options_.vector_leaves ? 1 : outputs(), 0.0);
+    for (std::size_t i = 0; i < score_.size(); ++i) first_[i % first_.size()] += hessian[i];
+}
+
+// How much Hessian is left of what there was before the first tree. Regularisation shrinks with it: where rows have
+// become certain it would hold the scores back for good.
+double Booster::certainty_left(std::size_t output, const double *hessian) const {
+    constexpr double least = 0.02;
+    const std::size_t count = options_.vector_leaves ? score_.size() : matrix_.rows;
+    double total = 0;
+    for (std::size_t i = 0; i < count; ++i) total += hessian[i];
+    return first_.empty() || !(first_[output] > 0) ? 1.0 : std::clamp(total / first_[output], least, 1.0);
+}
+
 void Booster::round(Threads &threads, const std::function<bool()> &stop) {
     options_.objective.derivatives(score_.data(), target_.data(), weight_.data(), matrix_.rows, gradient_.data(),
                                    hessian_.data(), threads);
@@ -76,6 +99,9 @@ void Booster::grow_one(std::size_t output, S &statistics, const double *gradient
     if (options_.colsample < 1) options.features = draw_columns(random);
     options.known = &known_[output];
     statistics.assign(gradient, hessian, matrix_.rows, &threads);
+    const double share = certainty_left(output, hessian);
+    statistics.set_lambda(options_.reg_lambda * share);
+    options.smoothing *= share;
 
     const auto all = matrix_.rows, bag = static_cast<std::size_t>(
                                        std::max(1.0, std::nearbyint(options_.subsample * static_cast<double>(all))));

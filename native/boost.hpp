@@ -40,6 +40,10 @@ class Booster {
     double watched_loss() const;
     const std::vector<double> &watched_score() const { return watched_.score; }
 
+    // Where scores were before any tree, also of an earlier fit: as a constant, or by somebody else's Hessian there.
+    void begin_at(const std::vector<double> &base, Threads &threads);
+    void begin_with(const double *hessian);
+
     // Directions to start with for an output, the newest first: those of the trees that were grown before.
     void recall(std::size_t output, Directions known) { known_.at(output) = std::move(known); }
 
@@ -49,6 +53,7 @@ class Booster {
     std::size_t outputs() const { return options_.objective.outputs; }
 
   private:
+    double certainty_left(std::size_t output, const double *hessian) const;
     template <class S>
     void grow_one(std::size_t output, S &statistics, const double *gradient, const double *hessian, Threads &threads,
                   const std::function<bool()> &stop);
@@ -77,6 +82,7 @@ class Booster {
     VectorGradients vectors_;
     std::size_t tree_;
     std::vector<Directions> known_;  // by output
+    std::vector<double> first_;      // by tree of a round: the summed Hessian before the first one
     Forest forest_;
 };
 

@@ -61,6 +61,7 @@ class Gradients {
     // Rows with h = 0 count for nothing but their number.
     void assign(const double *g, const double *h, std::size_t n, Threads *threads = nullptr);
 
+    void set_lambda(double lambda) { lambda_ = lambda; }
     std::size_t size() const { return rows_.size(); }
     const Row *data() const { return rows_.data(); }
     static constexpr std::size_t channels() { return 4; }
@@ -147,6 +148,7 @@ class VectorGradients {
     // g and h are rows x outputs.
     void assign(const double *g, const double *h, std::size_t n, Threads *threads = nullptr);
 
+    void set_lambda(double lambda) { lambda_ = lambda; }
     std::size_t size() const { return rows_.size(); }
     const Row *data() const { return rows_.data(); }
     std::size_t channels() const { return 2 * outputs_ + 2; }

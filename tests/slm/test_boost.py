@@ -118,9 +118,11 @@ def test_each_tree_moves_scores_by_the_newton_step_of_the_leaf(loss, weighted):
         score = raw_scores(model, X, tree // outputs * outputs)
         gradient, hessian = (part * weight[:, None] for part in newton_parts(loss, score, y, 0.8))
         leaf, k = leaves_of(model.forest_, tree, X), tree % outputs
+        at_first = newton_parts(loss, raw_scores(model, X, 0), y, 0.8)[1] * weight[:, None]
+        share = np.clip(hessian[:, k].sum() / at_first[:, k].sum(), 0.02, 1)  # regularisation goes with the Hessian
         for node in np.unique(leaf):
             rows = leaf == node
-            step = -gradient[rows, k].sum() / (hessian[rows, k].sum() + 1.7)
+            step = -gradient[rows, k].sum() / (hessian[rows, k].sum() + 1.7 * share)
             step = 0.3 * (np.clip(step, -0.7, 0.7) if loss == "poisson" else step)  # no tree more than doubles a rate
             assert model.forest_.value[node, 0] == pytest.approx(step, rel=1e-5, abs=1e-6)
     raw = model.decision_function(X) if loss == "log_loss" else model.predict(X)

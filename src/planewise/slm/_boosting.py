@@ -82,7 +82,7 @@ class Boosting(ForestImportances, BaseEstimator):
         min_split_gain: float = 0.0,
         noise_margin: float = 0.1,
         reg_lambda: float = 1.0,
-        smoothing: float = 3.0,
+        smoothing: float = 8.0,
         subsample: float = 1.0,
         colsample: float = 1.0,
         max_planes: int = 2,
@@ -266,6 +266,10 @@ class Boosting(ForestImportances, BaseEstimator):
             self._options(len(rows), loss),
             threads,
         )
+        if loss.own is None:
+            boosting.begin_at(base)
+        else:
+            boosting.begin_with(loss.derivatives(target, np.tile(base, (len(rows), 1)))[1] * weight[:, None])
         if before is not None:
             for output in range(a_round):
                 boosting.recall(output, *before.recent_directions(output, _core.MOST_KNOWN))

@@ -71,7 +71,8 @@ _BOOST_PARAMETERS = """\
     learning_rate : float, default=<learning_rate>
         How far each tree moves the scores (shrinkage).
     reg_lambda : float, default=<reg_lambda>
-        Added to the Hessian of every cell. 0: published.
+        Added to the Hessian of every cell. 0: published. It shrinks with the mean Hessian of the rows, and so does
+        `smoothing`: where a loss makes rows certain, as the log-loss does, less of it is needed.
     smoothing : float, default=<smoothing>
         Each node's value is mixed with its parent's as if by that much Hessian more. 0: plain Newton steps (published).
     min_split_gain : float, default=<min_split_gain>

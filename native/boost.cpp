@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "predict.hpp"
@@ -12,6 +13,7 @@ namespace planewise {
 namespace {
 
 constexpr double longest_log_step = 0.7;  // a tree at most doubles a rate
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::vector<std::int32_t> leaves_of(const Tree &tree, const Matrix &matrix, Threads &threads) {
     std::vector<std::int32_t> leaf(matrix.rows);
@@ -116,11 +118,12 @@ void Booster::grow_one(std::size_t output, S &statistics, const double *gradient
     if (!few.empty()) set_values(statistics, rows, grown.leaf, threads, grown.tree);
     if (options_.objective.renews_leaves()) renew_leaves(grown.leaf, grown.tree);
     if (!options.monotone.empty()) hold_monotone(grown.tree);
-    if (options_.objective.loss == Loss::poisson)  // Newton's step on an exponential can overshoot without end
-        for (double &value : grown.tree.value) value = std::clamp(value, -longest_log_step, longest_log_step);
+    // Newton's step on an exponential can overshoot without end.
+    const double longest = options_.objective.loss == Loss::poisson ? longest_log_step : infinity;
+    const auto held = [&](double step) { return std::clamp(step, -longest, longest); };
     // Rounded to what prediction will add, so that scores here and there are the same.
     for (double &value : grown.tree.value)
-        value = static_cast<double>(static_cast<float>(options_.learning_rate * value));
+        value = static_cast<double>(static_cast<float>(held(options_.learning_rate * held(value))));
     add_values(grown.tree, grown.leaf, output, threads, score_);
     if (watched_.matrix != nullptr)
         add_values(grown.tree, leaves_of(grown.tree, *watched_.matrix, threads), output, threads, watched_.score);
@@ -144,11 +147,12 @@ template <class S>
 void Booster::set_values(const S &statistics, const std::vector<std::uint32_t> &rows,
                          const std::vector<std::int32_t> &leaf, Threads &threads, Tree &tree) const {
     const std::size_t width = statistics.channels(), count = rows.empty() ? matrix_.rows : rows.size();
-    std::vector<std::vector<std::int64_t>> parts(count / Threads::stretch + 1);
-    threads.stretches(count, [&](std::size_t begin, std::size_t end) {
-        std::vector<std::int64_t> &part = parts[begin / Threads::stretch];
-        part.assign(tree.nodes() * width, 0);
-        for (std::size_t i = begin; i < end; ++i) {
+    // A set of sums a thread: whole numbers add up to the same in any order.
+    std::vector<std::vector<std::int64_t>> parts(static_cast<std::size_t>(threads.count()));
+    threads.each(count / Threads::stretch + 1, [&](std::size_t piece, int thread) {
+        std::vector<std::int64_t> &part = parts[static_cast<std::size_t>(thread)];
+        part.resize(tree.nodes() * width, 0);
+        for (std::size_t i = piece * Threads::stretch; i < std::min(count, (piece + 1) * Threads::stretch); ++i) {
             const std::size_t row = rows.empty() ? i : rows[i];
             statistics.add(statistics.data()[row], &part[static_cast<std::size_t>(leaf[row]) * width]);
         }

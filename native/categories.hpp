@@ -29,16 +29,15 @@ class CategorySet {
     std::vector<std::uint32_t> words_;
 };
 
-// The categories of a column that a node's rows have, in the order of their target statistics: cut somewhere, the order
-// gives the best of all subsets (exactly so for two classes and for squared error).
+// The categories of a column that a node's rows have, in the order of their target statistics. For two classes and for
+// squared error the best of all subsets is a cut of the plain order; here small categories are drawn to the usual.
 class CategoryOrder {
   public:
     static constexpr std::int32_t absent = -1;
 
-    // `bin_of_row` receives the place of each row's category (or NaN); returns how many categories are there.
     template <class S, class Row>
-    std::size_t arrange(const S &statistics, const Row *rows, const float *x, std::size_t count,
-                        std::int32_t categories, const std::int64_t *total) {
+    void arrange(const S &statistics, const Row *rows, const float *x, std::size_t count, std::int32_t categories,
+                 const std::int64_t *total) {
         const std::size_t width = statistics.channels();
         place_.assign(static_cast<std::size_t>(categories), absent);
         sums_.assign(place_.size() * width, 0);
@@ -54,7 +53,6 @@ class CategoryOrder {
         });
         for (std::size_t k = 0; k < present_.size(); ++k)
             place_[static_cast<std::size_t>(present_[k])] = static_cast<std::int32_t>(k);
-        return present_.size();
     }
     std::int32_t place(float x) const { return place_[static_cast<std::size_t>(x)]; }
     const std::vector<std::int32_t> &present() const { return present_; }  // first to last

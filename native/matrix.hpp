@@ -29,7 +29,7 @@ struct Matrix {
 
     const float *row(std::size_t i) const { return values + i * columns; }
 
-    // Fills scale and may_miss from the rows with their weights; missing values do not count.
+    // Fills scale, mean and may_miss from the rows with their weights; missing values do not count.
     void find_scales(const double *weight, Threads &threads);
 };
 

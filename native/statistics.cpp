@@ -23,6 +23,7 @@ PLANEWISE_CLONES void add_scores(const Sides &sides, double factor, double lambd
 
 struct Largest {
     double g = 0, h = 0, square = 0, total = 0;
+    std::size_t counting = 0;  // rows of any Hessian
 };
 
 Largest largest_of(const double *g, const double *h, std::size_t begin, std::size_t end) {
@@ -31,6 +32,7 @@ Largest largest_of(const double *g, const double *h, std::size_t begin, std::siz
         out.g = std::max(out.g, std::fabs(g[i]));
         out.h = std::max(out.h, h[i]);
         out.total += h[i];
+        out.counting += h[i] > 0;
         if (h[i] > 0) out.square = std::max(out.square, g[i] * g[i] / h[i]);
     }
     return out;
@@ -50,10 +52,11 @@ void Gradients::assign(const double *g, const double *h, std::size_t n, Threads 
         all.h = std::max(all.h, part.h);
         all.square = std::max(all.square, part.square);
         all.total += part.total;
+        all.counting += part.counting;
     }
     const double to_g = grid_scale(all.g, 30), to_h = grid_scale(all.h, 30), to_square = grid_scale(all.square, 30);
     unit_g_ = 1 / to_g, unit_h_ = 1 / to_h, unit_square_ = 1 / to_square;
-    if (hessian_is_weight_) one_row_ = weight_of_a_row(all.total, n);
+    if (hessian_is_weight_) one_row_ = weight_of_a_row(all.total, all.counting);
     rows_.resize(n);
     threads.stretches(n, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {

@@ -41,7 +41,8 @@ inline double grid_scale(double largest, int bits) {
 }
 
 // What counts as one row: a weight of one, so that a weight of two is two rows; less when weights are smaller on the
-// average, so that weights which sum to one do not make all data look like a single row.
+// average, so that weights which sum to one do not make all data look like a single row. Rows without weight do not
+// count.
 inline double weight_of_a_row(double total, std::size_t rows) {
     return rows > 0 ? std::min(1.0, total / static_cast<double>(rows)) : 1.0;
 }
@@ -218,17 +219,19 @@ class ClassCounts {
 
     void assign(const std::int32_t *label, const double *weight, std::size_t n) {
         double largest = 0, total = 0;
+        std::size_t counting = 0;
         bool whole = true;
         for (std::size_t i = 0; i < n; ++i) {
             largest = std::max(largest, weight[i]);
             total += weight[i];
+            counting += weight[i] > 0;
             whole = whole && weight[i] == std::floor(weight[i]);
         }
         // Whole weights stay as they are: their sums index the table of n ln n.
         // Others get a grid so fine that a billionth of the largest still counts, and so coarse that no sum overflows.
         const double to = whole && largest <= 65536.0 ? 1.0 : grid_scale(total, 61);
         unit_ = 1 / to;
-        one_row_ = weight_of_a_row(total, n);
+        one_row_ = weight_of_a_row(total, counting);
         rows_.resize(n);
         for (std::size_t i = 0; i < n; ++i)
             rows_[i] = {static_cast<std::int64_t>(std::llrint(weight[i] * to)), label[i]};
@@ -253,7 +256,7 @@ class ClassCounts {
         sum[classes_] += 1;
     }
     // By what categories are put in order: their classes' shares along the direction in which these differ most, drawn
-    // to the node's where rows are few. With two classes that is the share of the second.
+    // to the node's where rows are few. With two classes that is the share of one of them.
     void order_keys(const std::int64_t *sums, const std::vector<std::int32_t> &present, const std::int64_t *total,
                     double *key) const;
     std::int64_t rows(const std::int64_t *sum) const { return sum[classes_]; }

@@ -12,11 +12,22 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def test_the_first_example_of_the_readme_runs(capsys):
-    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.S)
-    exec(compile(code, "README.md", "exec"), {})
+def run_blocks(page):
+    """All Python blocks of a page, one after another, as a reader would paste them."""
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.S)
+    assert blocks
+    exec(compile("\n".join(blocks), page.name, "exec"), {})
+
+
+def test_the_examples_of_the_readme_run(capsys):
+    run_blocks(ROOT / "README.md")
     accuracy = float(capsys.readouterr().out.split()[0])
     assert accuracy > 0.9
+
+
+def test_the_examples_of_the_guide_to_ensembles_run(capsys):
+    run_blocks(ROOT / "docs" / "ensembles.md")
+    assert "colour" not in capsys.readouterr().err
 
 
 def test_the_links_of_the_pages_lead_somewhere():

@@ -32,6 +32,8 @@ def categorical_columns(given: Any, names: list[str] | None, n_columns: int, by_
         if wrong.size:
             raise ValueError(f"categorical_features names column {wrong[0]}, but X has {n_columns} columns.")
         return sorted({int(j) for j in chosen})
+    if chosen.dtype.kind not in "UO":
+        raise ValueError(f"categorical_features must hold names, whole numbers or a mask; got {chosen.dtype} values.")
     if names is None:
         raise ValueError("categorical_features has names, but X has none: pass a data frame, or numbers of columns.")
     unknown = [name for name in chosen.tolist() if name not in names]
@@ -58,14 +60,23 @@ def learn_categories(values: NDArray[Any], column: str) -> NDArray[Any]:
     return known
 
 
-def encode(values: NDArray[Any], known: NDArray[Any]) -> NDArray[np.float32]:
+def encode(values: NDArray[Any], known: NDArray[Any], column: str) -> NDArray[np.float32]:
     """The number of each value's category: NaN for a missing one, one past the last for one not seen in fit."""
     missing = _missing(values)
-    code = np.full(len(values), np.float32(len(known)))
-    if len(known):
+    if values.dtype.kind in "iuf" and known.dtype.kind in "iuf":
+        place = np.minimum(np.searchsorted(known, values), max(len(known) - 1, 0))
+        seen = known[place] == values if len(known) else np.zeros(len(values), dtype=bool)
+        code = np.where(seen, place, len(known)).astype(np.float32)
+    else:
         number = {value: k for k, value in enumerate(known.tolist())}
         code = np.array([number.get(value, len(known)) for value in values.tolist()], dtype=np.float32)
     code[missing] = np.nan
+    if len(known) and not missing.all() and not (code < len(known)).any():
+        mine, theirs = known.tolist()[0], values[~missing].tolist()[0]
+        if isinstance(mine, str) != isinstance(theirs, str):  # not new categories, but another way to write them
+            raise ValueError(
+                f"Column {column!r} had categories such as {mine!r} in fit, but now has values such as {theirs!r}."
+            )
     return code
 
 
@@ -74,14 +85,12 @@ def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
         return np.isnan(values)
     if values.dtype.kind != "O":
         return np.zeros(len(values), dtype=bool)
-    return np.array([value is None or value is _PANDAS_NA or value != value for value in values.tolist()], dtype=bool)
+    return np.array([is_missing(value) for value in values.tolist()], dtype=bool)
 
 
-class _Nothing:
-    """Stands for pandas.NA where pandas is not installed."""
-
-
-try:  # pandas.NA does not say whether it equals itself
-    from pandas import NA as _PANDAS_NA
-except ImportError:
-    _PANDAS_NA = _Nothing()
+def is_missing(value: Any) -> bool:
+    """None, NaN, or pandas.NA, which does not say whether it equals itself."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:
+        return True

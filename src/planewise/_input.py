@@ -16,7 +16,7 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from planewise._categories import Categories, categorical_columns, encode, learn_categories
+from planewise._categories import Categories, categorical_columns, encode, is_missing, learn_categories
 
 FloatArray = NDArray[np.float32]
 Fit = TypeVar("Fit", bound=Callable[..., Any])
@@ -45,16 +45,21 @@ def training_rows(estimator: Any, X: Any) -> FloatArray:
 def training_rows_again(estimator: Any, X: Any) -> FloatArray:
     """The rows of a fit that goes on from an earlier one: the same columns, with the same categories."""
     n_features, categories = estimator.n_features_in_, estimator.categories_
+    names = getattr(estimator, "feature_names_in_", None)
     rows = training_rows(estimator, X)
     if rows.shape[1] != n_features:
         raise ValueError(
             f"X has {rows.shape[1]} features, but warm_start=True goes on from a fit on {n_features} features."
         )
+    now_named = getattr(estimator, "feature_names_in_", None)
+    if names is not None and now_named is not None and list(names) != list(now_named):
+        raise ValueError("X has other columns, or in another order, than the fit that warm_start=True goes on from.")
     for column in sorted(categories.keys() | estimator.categories_.keys()):
         before, now = categories.get(column), estimator.categories_.get(column)
         if before is None or now is None or not np.array_equal(before, now):
+            name = column if names is None else names[column]
             raise ValueError(
-                f"Column {column} has other categories than in the earlier fit that warm_start=True goes on from."
+                f"Column {name!r} has other categories than in the earlier fit that warm_start=True goes on from."
             )
     return rows
 
@@ -87,7 +92,7 @@ def _checked(estimator: Any, X: Any, reset: bool) -> FloatArray:
     if not is_table(X):
         with np.errstate(over="ignore", invalid="ignore"):  # too large for float32: refused as an infinity
             rows = validate_data(estimator, X, reset=reset, dtype=np.float32, order="C", ensure_all_finite="allow-nan")
-        return _with_categories(estimator, rows, reset)
+        return _with_categories(estimator, X, rows, reset)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     rows = _frame_to_array(estimator, X, reset)
     _require_rows(rows)
@@ -126,17 +131,10 @@ def one_target_a_row(estimator: Any, y: Any, X: FloatArray) -> NDArray[Any]:
     if y.dtype.kind == "f":
         assert_all_finite(y, input_name="y")
     elif y.dtype.kind == "O":
-        missing = [row for row, value in enumerate(y) if _is_missing(value)]
+        missing = [row for row, value in enumerate(y) if is_missing(value)]
         if missing:
             raise ValueError(f"Input y contains NaN or None, first in row {missing[0]}; give it a target.")
     return y
-
-
-def _is_missing(value: Any) -> bool:
-    try:
-        return value is None or bool(value != value)
-    except TypeError:  # pandas.NA does not say whether it equals itself
-        return True
 
 
 def row_weights(sample_weight: Any, X: FloatArray) -> NDArray[np.float64]:
@@ -150,13 +148,13 @@ def row_weights(sample_weight: Any, X: FloatArray) -> NDArray[np.float64]:
 
 
 def without_zero_weights(
-    columns: FloatArray, target: NDArray[Any], weight: NDArray[np.float64]
+    rows: FloatArray, target: NDArray[Any], weight: NDArray[np.float64]
 ) -> tuple[FloatArray, NDArray[Any], NDArray[np.float64]]:
     """The rows that count."""
     counts = weight > 0
     if counts.all():
-        return columns, target, weight
-    return columns[counts], target[counts], weight[counts]
+        return rows, target, weight
+    return rows[counts], target[counts], weight[counts]
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -169,18 +167,25 @@ def is_table(X: Any) -> bool:
     return nw.dependencies.is_into_dataframe(X)
 
 
-def _with_categories(estimator: Any, rows: FloatArray, reset: bool) -> FloatArray:
+def _with_categories(estimator: Any, X: Any, rows: FloatArray, reset: bool) -> FloatArray:
     """Plain rows, the columns named as categorical encoded."""
     if reset:
         given = getattr(estimator, "categorical_features", None)
         chosen = categorical_columns(given, None, rows.shape[1], [])
+        given_columns = np.asarray(X) if chosen else rows
+        for j in chosen:
+            if len(np.unique(given_columns[:, j])) != len(np.unique(rows[:, j])):
+                raise ValueError(
+                    f"Column {j} is categorical and has numbers that float32 cannot tell apart; pass a data frame, or "
+                    "number its categories 0, 1, ..."
+                )
         estimator.categories_ = {j: learn_categories(rows[:, j], str(j)) for j in chosen}
     categories: Categories = getattr(estimator, "categories_", {})
     if not categories:
         return rows
     encoded = rows.copy()
     for j, known in categories.items():
-        encoded[:, j] = encode(rows[:, j], known)
+        encoded[:, j] = encode(rows[:, j], known, str(j))
     return encoded
 
 
@@ -202,7 +207,9 @@ def _frame_to_array(estimator: Any, X: Any, reset: bool) -> FloatArray:
     out = np.empty((rows, columns), dtype=np.float32)
     for j in range(columns):
         column = frame[:, j]
-        out[:, j] = encode(_as_values(column), categories[j]) if j in categories else _column_to_floats(column)
+        out[:, j] = (
+            encode(_as_values(column), categories[j], column.name) if j in categories else _column_to_floats(column)
+        )
     return out
 
 

@@ -179,11 +179,12 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features)
-            Numbers; NaN is a missing value.
+            Numbers, or categories in a data frame; NaN is a missing value.
         y : array-like of shape (n_samples,)
             What to predict.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights; zero leaves a row out.
+            Weights; zero leaves a row out. A whole number weighs as much as that many equal rows, but
+            `min_samples_leaf`, `noise_margin` and the order of categories count rows.
         X_val, y_val : like X and y, default=None
             Rows to watch: their loss is kept in ``evals_result_``, and the model ends at its best round.
 
@@ -196,7 +197,7 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         target = real_targets(self, y, rows)
         weight = row_weights(sample_weight, rows)
         rows, target, weight = without_zero_weights(rows, target, weight)
-        loss = regression_loss(self.loss, self.alpha, target)
+        loss = regression_loss(self.loss, self.alpha, target, self.base_score)
         rows, target, weight, watched = self._set_aside(
             rows, target, weight, X_val, y_val, lambda y, theirs: real_targets(self, y, theirs), stratified=False
         )
@@ -372,11 +373,12 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features)
-            Numbers; NaN is a missing value.
+            Numbers, or categories in a data frame; NaN is a missing value.
         y : array-like of shape (n_samples,)
             What to predict.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights; zero leaves a row out.
+            Weights; zero leaves a row out. A whole number weighs as much as that many equal rows, but
+            `min_samples_leaf`, `noise_margin` and the order of categories count rows.
         X_val, y_val : like X and y, default=None
             Rows to watch: their loss is kept in ``evals_result_``, and the model ends at its best round.
 
@@ -390,6 +392,8 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         weight = row_weights(sample_weight, rows)
         if self.class_weight is not None:
             weight = weight * compute_sample_weight(self.class_weight, classes[label])
+            if not weight.any():
+                raise ValueError("class_weight leaves no row of any weight; at least one class must count.")
         rows, label, weight = without_zero_weights(rows, label, weight)
         present = np.unique(label)
         if len(present) < len(classes):  # a class whose rows all weigh nothing is no class
@@ -404,10 +408,11 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
                 raise ValueError("y_val has classes that are not in y.")
             return np.searchsorted(classes, theirs)[place].astype(np.float64)
 
+        loss = classification_loss(self.loss, max(2, len(classes)))
         if len(classes) == 1:
+            self._check_watched(X_val, y_val)
             self._keep_constant()
         else:
-            loss = classification_loss(self.loss, len(classes))
             parts = self._set_aside(rows, label.astype(np.float64), weight, X_val, y_val, labels_of, stratified=True)
             self._boost(*parts[:3], loss, parts[3])
         self.classes_ = classes

@@ -184,12 +184,7 @@ class Boosting(ForestImportances, BaseEstimator):
         stratified: bool,
     ) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.float64], Any]:
         """The rows to learn from, and those to watch: given ones, or a share of the rows when stopping early."""
-        if (X_val is None) != (y_val is None):
-            raise ValueError("X_val and y_val go together: give both or neither.")
-        if callable(self.loss) and (self.early_stopping or X_val is not None):
-            raise ValueError(
-                "early_stopping=True, X_val and y_val need a built-in loss: one of your own has no value to watch."
-            )
+        self._check_watched(X_val, y_val)
         if X_val is not None:
             theirs = prediction_rows(self, X_val)
             return rows, target, weight, (theirs, read_target(y_val, theirs), np.ones(len(theirs)))
@@ -205,6 +200,14 @@ class Boosting(ForestImportances, BaseEstimator):
         watch.sort()
         watched = rows[watch], target[watch], weight[watch]
         return rows[learn], target[learn], weight[learn], watched
+
+    def _check_watched(self, X_val: Any, y_val: Any) -> None:
+        if (X_val is None) != (y_val is None):
+            raise ValueError("X_val and y_val go together: give both or neither.")
+        if callable(self.loss) and (self.early_stopping or X_val is not None):
+            raise ValueError(
+                "early_stopping=True, X_val and y_val need a built-in loss: one of your own has no value to watch."
+            )
 
     def _boost(
         self,
@@ -361,7 +364,7 @@ class Boosting(ForestImportances, BaseEstimator):
         """`monotonic_cst` by column: 1, -1 or 0; an empty list if nothing is constrained."""
         given, n = self.monotonic_cst, self.n_features_in_
         if isinstance(given, Mapping):
-            names = list(getattr(self, "feature_names_in_", ()))
+            names = list(getattr(self, "feature_names_in_", range(n)))
             if unknown := [name for name in given if name not in names]:
                 raise ValueError(f"monotonic_cst names {unknown[0]!r}, which is no column of the data frame in fit.")
             given = [given.get(name, 0) for name in names]
@@ -369,7 +372,7 @@ class Boosting(ForestImportances, BaseEstimator):
         if given is not None and (not isinstance(signs, list) or len(signs) != n):
             raise ValueError(f"monotonic_cst must have one entry for each of the {n} columns, or be a dict by name.")
         for column, sign in enumerate(signs):
-            if sign not in (-1, 0, 1):
+            if isinstance(sign, bool) or sign not in (-1, 0, 1):
                 raise ValueError(f"monotonic_cst must hold 1, -1 or 0; column {column} has {sign!r}.")
             if sign != 0 and column in self.categories_:
                 raise ValueError(f"monotonic_cst constrains column {column}, which is categorical and has no order.")
@@ -421,7 +424,7 @@ class Boosting(ForestImportances, BaseEstimator):
         check_is_fitted(self)
         rows, k = prediction_rows(self, X), self.forest_.trees_per_round
         score = np.tile(self.base_score_, (len(rows), 1))
-        nothing = np.zeros(self.forest_.n_outputs)
+        nothing, threads = np.zeros(self.forest_.n_outputs), thread_count(self.n_jobs)
         for round_ in range(self.n_iter_):
-            score = score + self.forest_.sum(rows, nothing, round_ * k, (round_ + 1) * k)
+            score = score + self.forest_.sum(rows, nothing, round_ * k, (round_ + 1) * k, threads)
             yield score

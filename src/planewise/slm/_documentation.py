@@ -52,7 +52,7 @@ _SHARED_PARAMETERS = """\
     categorical_features : "from_dtype", list or None, default=<categorical_features>
         Which columns are categories: those of a category data type, or the names, numbers or a mask of columns. They
         are split into two sets of categories, alone and never as part of an oblique plane. A category that was not
-        there in training goes with the larger set."""
+        there in training goes to the heavier side."""
 
 _TREE_PARAMETERS = """\
     min_impurity_decrease : float, default=<min_impurity_decrease>
@@ -67,14 +67,15 @@ _TREE_PARAMETERS = """\
 
 _BOOST_PARAMETERS = """\
     n_estimators : int, default=<n_estimators>
-        Rounds; with more than two classes every round grows one tree a class.
+        Rounds.
     learning_rate : float, default=<learning_rate>
         How far each tree moves the scores (shrinkage).
     reg_lambda : float, default=<reg_lambda>
         Added to the Hessian of every cell. 0: published. It shrinks with the mean Hessian of the rows, and so does
-        `smoothing`: where a loss makes rows certain, as the log-loss does, less of it is needed.
+        `smoothing` (not below a fiftieth): where a loss makes rows certain, as the log-loss does, less is needed.
     smoothing : float, default=<smoothing>
         Each node's value is mixed with its parent's as if by that much Hessian more. 0: plain Newton steps (published).
+        Not for the absolute and the quantile loss, whose leaves hold the best constant of their rows.
     min_split_gain : float, default=<min_split_gain>
         What every further cell must gain (often called gamma). 0: published.
     min_child_weight : float, default=<min_child_weight>
@@ -183,7 +184,7 @@ _CLOSING_PARAMETERS = """\
     n_jobs : int or None, default=<n_jobs>
         Threads; -1 means all cores. The model is the same for any number of them.
     random_state : int, RandomState or None, default=<random_state>
-        Seed of the drawn candidates."""
+        Seed of all that is drawn: candidates, rows, columns, a validation part."""
 
 _TREE_ATTRIBUTES = """\
     tree_ : FlatTree

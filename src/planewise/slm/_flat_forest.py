@@ -283,6 +283,7 @@ class FlatForest:
         """A forest from the core's answer."""
         kept = {name: arrays[name] for name in cls.arrays()}
         kept["value"] = kept["value"].astype(np.float32)
+        kept["plane_gain"] = _smallest(kept["plane_gain"]).astype(np.float64)  # as a pickle keeps it
         return cls(**kept, n_outputs=n_outputs)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -53,7 +53,8 @@ class FlatTree:
         The integer it came from, on standardised features.
     set_start, set_category : int32 arrays
         A plane ``k`` on a categorical column has the categories ``set_category[set_start[k]:set_start[k + 1]]``, and
-        its one term reads 1 for a row whose category is among them, else 0. Other planes have none.
+        its one term reads 1 for a row whose category is among them, else 0. Other planes have none. Categories are
+        numbered by their place in the estimator's ``categories_``.
     """
 
     plane_start: IntArray

@@ -61,6 +61,7 @@ class _SLMForest(ForestImportances, BaseEstimator):
     """What the classifier and the regressor share."""
 
     _seed: int
+    _drawn: tuple[int, int]
 
     def __init__(
         self,
@@ -179,8 +180,15 @@ class _SLMForest(ForestImportances, BaseEstimator):
         """The seed of the trees; that of the earlier fit when going on from it."""
         return self._seed if self._goes_on() else int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _grow(self, grow: Grow, seed: int, at_once: int, n_columns: int) -> None:
-        """Grow the trees that are missing, `at_once` at a time, and keep the last `n_columns` of their values."""
+    def _grow(self, grow: Grow, seed: int, drawn: tuple[int, int], at_once: int, n_columns: int) -> None:
+        """Grow the trees that are missing, `at_once` at a time, and keep the last `n_columns` of their values.
+
+        `drawn` is how many rows there are and how many each tree draws: what out-of-bag rows are found again by.
+        """
+        if self._goes_on() and self.oob_score and self._drawn != drawn:
+            raise ValueError(
+                "oob_score with warm_start=True needs the same rows, bootstrap and max_samples as the earlier fit."
+            )
         parts = [self.forest_] if self._goes_on() else []
         first = parts[0].n_trees if parts else 0
         with Progress(self.n_estimators - first, "forest", shown=self.verbose > 0) as bar:
@@ -189,7 +197,7 @@ class _SLMForest(ForestImportances, BaseEstimator):
                 parts.append(self._flat(grow(begin, end), n_columns))
                 for _ in range(begin, end):
                     bar.step()
-        self.forest_, self._seed = FlatForest.joined(parts), seed
+        self.forest_, self._seed, self._drawn = FlatForest.joined(parts), seed, drawn
         for stale in ("oob_score_", "oob_prediction_", "oob_decision_function_"):
             self.__dict__.pop(stale, None)
         self.n_planes_ = self.forest_.n_planes
@@ -303,7 +311,7 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
         of trees, so that the largest belongs to the winner.
     class_weight : dict, "balanced", "balanced_subsample" or None, default=<class_weight>
         Weights of the classes, multiplied into the sample weights. "balanced_subsample" balances every tree's own draw,
-        which makes it grow one tree after another.
+        and grows one tree after another on one thread; without `bootstrap` it is the same as "balanced".
     {forest_closing_parameters}
     {closing_parameters}
 
@@ -431,12 +439,13 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features)
-            Numbers; NaN is a missing value.
+            Numbers, or categories in a data frame; NaN is a missing value.
         y : array-like of shape (n_samples,)
             Class labels of any kind.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights; zero leaves a row out. Without `bootstrap` a whole number weighs as much as that many equal rows;
-            with it every row is equally likely to be drawn, and its weight counts as often as it was.
+            Weights; zero leaves a row out. Without `bootstrap` a whole number weighs as much as that many equal rows
+            (but `min_samples_leaf` counts rows); with it every row is equally likely to be drawn, and its weight counts
+            as often as it was.
 
         Returns
         -------
@@ -474,7 +483,7 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
         self.classes_ = classes
         # Of two classes the second one's probability says all.
         n_columns = 1 if len(classes) == 2 else len(classes)
-        self._grow(grow, seed, 1 if each_its_own else self._at_once(threads), n_columns)
+        self._grow(grow, seed, (len(rows), draws), 1 if each_its_own else self._at_once(threads), n_columns)
         if self.oob_score:
             self._judge_out_of_bag(rows, label, draws, counts)
         return self
@@ -487,7 +496,7 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
         mean, votes = np.zeros((len(rows), n_classes)), np.zeros((len(rows), n_classes))
         nothing = np.zeros(self.forest_.n_outputs)
         for tree, out in self._out_of_bag(len(rows), draws):
-            probability = self._spread(self.forest_.sum(rows[out], nothing, tree, tree + 1))
+            probability = self._spread(self.forest_.sum(rows[out], nothing, tree, tree + 1, thread_count(self.n_jobs)))
             mean[out] += probability
             votes[out, probability.argmax(axis=1)] += 1
             seen[out] += 1
@@ -580,12 +589,13 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features)
-            Numbers; NaN is a missing value.
+            Numbers, or categories in a data frame; NaN is a missing value.
         y : array-like of shape (n_samples,)
             Numbers to predict.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights; zero leaves a row out. Without `bootstrap` a whole number weighs as much as that many equal rows;
-            with it every row is equally likely to be drawn, and its weight counts as often as it was.
+            Weights; zero leaves a row out. Without `bootstrap` a whole number weighs as much as that many equal rows
+            (but `min_samples_leaf` counts rows); with it every row is equally likely to be drawn, and its weight counts
+            as often as it was.
 
         Returns
         -------
@@ -608,7 +618,7 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
         def grow(first: int, last: int) -> dict[str, Any]:
             return _core.grow_number_trees(table, apart, weight, options, draws, seed, first, last, threads)
 
-        self._grow(grow, seed, self._at_once(threads), 1)
+        self._grow(grow, seed, (len(rows), draws), self._at_once(threads), 1)
         self._centre = centre
         if self.oob_score:
             self._judge_out_of_bag(rows, target, draws, counts)
@@ -620,7 +630,7 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
         seen, total = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows))
         nothing = np.zeros(1)
         for tree, out in self._out_of_bag(len(rows), draws):
-            total[out] += self.forest_.sum(rows[out], nothing, tree, tree + 1)[:, 0]
+            total[out] += self.forest_.sum(rows[out], nothing, tree, tree + 1, thread_count(self.n_jobs))[:, 0]
             seen[out] += 1
         judged = self._check_oob(seen)
         with np.errstate(invalid="ignore"):

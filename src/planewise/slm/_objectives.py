@@ -84,7 +84,7 @@ class RawLoss:
         return softmax(score, axis=1)
 
 
-def regression_loss(loss: LossLike, alpha: float, target: Floats) -> RawLoss:
+def regression_loss(loss: LossLike, alpha: float, target: Floats, base_score: float | None = None) -> RawLoss:
     """The loss a regressor was asked for."""
     if callable(loss):
         return RawLoss("squared", own=loss)
@@ -96,6 +96,8 @@ def regression_loss(loss: LossLike, alpha: float, target: Floats) -> RawLoss:
         )
     if name in ("huber", "quantile") and not 0 < alpha < 1:
         raise ValueError(f"The parameter 'alpha' must lie between 0 and 1 for loss={name!r}; got {alpha!r}.")
+    if name == "poisson" and base_score is not None and abs(base_score) > 700:
+        raise ValueError(f"base_score is a logarithm for loss='poisson' and must lie within 700; got {base_score!r}.")
     if name == "poisson" and ((target < 0).any() or not target.any()):
         raise ValueError("loss='poisson' needs targets of zero or more, not all of them zero.")
     return RawLoss(_CORE_NAMES[name], alpha=alpha)

@@ -282,7 +282,7 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features)
-            Numbers; NaN is a missing value.
+            Numbers, or categories in a data frame; NaN is a missing value.
         y : array-like of shape (n_samples,)
             Class labels of any kind.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -359,7 +359,7 @@ class SLMRegressor(RegressorMixin, _SLMTree):
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features)
-            Numbers; NaN is a missing value.
+            Numbers, or categories in a data frame; NaN is a missing value.
         y : array-like of shape (n_samples,)
             Numbers to predict.
         sample_weight : array-like of shape (n_samples,), default=None

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import multiprocessing
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -12,6 +14,7 @@ from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from planewise import DiscriminantFeatureTest, SLMClassifier, SLMRegressor
+from planewise._input import thread_count
 
 COLUMNS = ["length", "width", "height", "depth"]
 FRAMES = {
@@ -362,3 +365,14 @@ def test_a_refit_forgets_the_old_names(make, iris):
     assert returned is model
     assert model.n_features_in_ == 3
     assert not hasattr(model, "feature_names_in_")
+
+
+def threads_in_a_worker(queue):
+    queue.put([thread_count(2), thread_count(None), thread_count(-1)])
+
+
+def test_threads_are_threads_in_a_worker_process_too():
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    context.Process(target=threads_in_a_worker, args=(queue,), daemon=True).start()
+    assert queue.get(timeout=60) == [2, 1, thread_count(-1)]

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 import narwhals.stable.v1 as nw
 import numpy as np
-from joblib import effective_n_jobs
+from joblib import cpu_count, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
@@ -158,8 +158,14 @@ def without_zero_weights(
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """How many threads ``n_jobs`` means, as joblib reads it: None is one, -1 all cores this process may use."""
-    return min(effective_n_jobs(n_jobs), MOST_THREADS)
+    """How many threads ``n_jobs`` means: None is one (or what joblib's context says), -1 all cores it may use.
+
+    Not joblib's own count for numbers: it answers 1 inside any worker process, where it could start no processes; our
+    threads can.
+    """
+    if n_jobs is None:
+        return min(effective_n_jobs(None), MOST_THREADS)
+    return min(n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs), MOST_THREADS)
 
 
 def is_table(X: Any) -> bool:

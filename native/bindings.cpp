@@ -289,12 +289,12 @@ class Boosting {
   public:
     Boosting(const Table &table, const Numbers &target, const Numbers &weight, const Scores &score, std::size_t trees,
              const std::string &loss, double alpha, double learning_rate, double reg_lambda, double subsample,
-             double colsample, std::size_t max_rows_per_tree, std::uint64_t seed, bool vector_leaves,
-             const GrowOptions &options, int n_threads)
+             double colsample, std::size_t max_rows_per_tree, std::uint64_t seed, bool find_smoothing,
+             bool vector_leaves, const GrowOptions &options, int n_threads)
         : booster_(table.matrix(), vector_of(target, table, "target"), vector_of(weight, table, "weight"),
                    std::vector<double>(score.data(), score.data() + score.size()), trees,
                    BoostOptions{options, Objective{loss_named(loss), alpha, score.shape(1)}, learning_rate, reg_lambda,
-                                subsample, colsample, max_rows_per_tree, seed, vector_leaves}),
+                                subsample, colsample, max_rows_per_tree, seed, find_smoothing, vector_leaves}),
           rows_(table.matrix().rows),
           columns_(table.matrix().columns),
           n_threads_(n_threads) {
@@ -344,6 +344,22 @@ class Boosting {
             known.close();
         }
         booster_.recall(output, std::move(known));
+    }
+    // outputs x strengths.
+    Out<double> smoothing_losses() const {
+        std::vector<double> out;
+        for (const SmoothingSearch &search : booster_.smoothing())
+            out.insert(out.end(), search.losses().begin(), search.losses().end());
+        return array(std::move(out), SmoothingSearch::strengths.size());
+    }
+    void set_smoothing_losses(const Scores &losses) {
+        SmoothingSearch::Losses one;
+        if (losses.shape(0) != booster_.outputs() || losses.shape(1) != one.size())
+            throw std::invalid_argument("losses must have one row an output and one column a strength");
+        for (std::size_t output = 0; output < losses.shape(0); ++output) {
+            std::copy_n(losses.data() + output * one.size(), one.size(), one.begin());
+            booster_.set_smoothing(output, one);
+        }
     }
     double loss() const { return booster_.mean_loss(); }
     double watched_loss() const { return booster_.watched_loss(); }
@@ -504,11 +520,11 @@ NB_MODULE(_core, m) {
           "The one-dimensional test of every feature for centred targets: (loss, threshold).");
     nb::class_<Boosting>(m, "Boosting", "Second-order boosting on one table.")
         .def(nb::init<const Table &, const Numbers &, const Numbers &, const Scores &, std::size_t, const std::string &,
-                      double, double, double, double, double, std::size_t, std::uint64_t, bool, const GrowOptions &,
-                      int>(),
+                      double, double, double, double, double, std::size_t, std::uint64_t, bool, bool,
+                      const GrowOptions &, int>(),
              nb::keep_alive<1, 2>(), "table"_a, "target"_a, "weight"_a, "score"_a, "trees"_a, "loss"_a, "alpha"_a,
              "learning_rate"_a, "reg_lambda"_a, "subsample"_a, "colsample"_a, "max_rows_per_tree"_a, "seed"_a,
-             "vector_leaves"_a, "options"_a, "n_threads"_a)
+             "find_smoothing"_a, "vector_leaves"_a, "options"_a, "n_threads"_a)
         .def("rounds", &Boosting::rounds, "count"_a, "Grow that many rounds with the built-in loss.")
         .def("round_with", &Boosting::round_with, "gradient"_a, "hessian"_a, "Grow one round on these derivatives.")
         .def("watch", &Boosting::watch, nb::keep_alive<1, 2>(), "table"_a, "target"_a, "weight"_a, "score"_a,
@@ -517,6 +533,9 @@ NB_MODULE(_core, m) {
         .def("begin_with", &Boosting::begin_with, "hessian"_a, "The Hessian of one's own loss before any tree.")
         .def("recall", &Boosting::recall, "output"_a, "start"_a, "feature"_a, "coefficient"_a,
              "Directions of trees grown before, the newest first.")
+        .def("smoothing_losses", &Boosting::smoothing_losses,
+             "What the trials of smoothing have found so far, for a fit that goes on from this one.")
+        .def("set_smoothing_losses", &Boosting::set_smoothing_losses, "losses"_a, "Those of the fit before.")
         .def("watched_loss", &Boosting::watched_loss, "Weighted mean loss on the watched rows now.")
         .def("watched_score", &Boosting::watched_score, "Raw scores of the watched rows now.")
         .def("loss", &Boosting::loss, "Weighted mean loss on the training rows now.")

@@ -35,7 +35,8 @@ Booster::Booster(const Matrix &matrix, std::vector<double> target, std::vector<d
       statistics_(options.reg_lambda),
       vectors_(options.reg_lambda, options.objective.outputs),
       tree_(trees),
-      known_(options.objective.outputs) {}
+      known_(options.objective.outputs),
+      smoothing_(options.objective.outputs) {}
 
 double Booster::mean_loss() const {
     return options_.objective.mean_loss(score_.data(), target_.data(), weight_.data(), matrix_.rows);
@@ -103,7 +104,6 @@ void Booster::grow_one(std::size_t output, S &statistics, const double *gradient
     statistics.assign(gradient, hessian, matrix_.rows, &threads);
     const double share = certainty_left(output, hessian);
     statistics.set_lambda(options_.reg_lambda * share);
-    options.smoothing *= share;
 
     const auto all = matrix_.rows, bag = static_cast<std::size_t>(
                                        std::max(1.0, std::nearbyint(options_.subsample * static_cast<double>(all))));
@@ -113,9 +113,19 @@ void Booster::grow_one(std::size_t output, S &statistics, const double *gradient
     if (bag > options_.max_rows_per_tree)
         few = draw_rows(rows.empty() ? nullptr : rows.data(), bag, options_.max_rows_per_tree, random);
 
-    auto grown = grow(matrix_, statistics, options, threads, stop, few.empty() ? rows : few);
-    if (bag < all || !few.empty()) grown.leaf = leaves_of(grown.tree, matrix_, threads);
-    if (!few.empty()) set_values(statistics, rows, grown.leaf, threads, grown.tree);
+    // Leaves that are renewed have no smoothing; where rows abound it hardly matters.
+    const bool search = options_.find_smoothing && few.empty() && !options_.objective.renews_leaves();
+    const auto strength = [&] { return share * (search ? smoothing_[output].strength() : options_.grow.smoothing); };
+    Grown<S> grown;
+    if (search && tree_ / trees_a_round() % SmoothingSearch::every == 0)
+        grown = grow_on_trial<S>(output, gradient, hessian, rows, options, share, random.next(), threads, stop);
+    const bool tried = grown.tree.nodes() > 0;
+    if (!tried) {
+        options.smoothing = strength();
+        grown = grow(matrix_, statistics, options, threads, stop, few.empty() ? rows : few);
+        if (bag < all || !few.empty()) grown.leaf = leaves_of(grown.tree, matrix_, threads);
+    }
+    if (tried || !few.empty()) set_values(statistics, rows, strength(), threads, grown);
     if (options_.objective.renews_leaves()) renew_leaves(grown.leaf, grown.tree);
     if (!options.monotone.empty()) hold_monotone(grown.tree);
     // Newton's step on an exponential can overshoot without end.
@@ -142,10 +152,49 @@ void Booster::add_values(const Tree &tree, const std::vector<std::int32_t> &leaf
     });
 }
 
-// Newton steps from all the rows of the tree, where only a few of them decided its planes.
+// Grows a tree from a part of every row's weight (most rows wholly or not at all), and asks the rest what smoothing
+// would have served it best. Its values are the caller's to set. Nothing grown if no row is left to grow from.
 template <class S>
-void Booster::set_values(const S &statistics, const std::vector<std::uint32_t> &rows,
-                         const std::vector<std::int32_t> &leaf, Threads &threads, Tree &tree) const {
+Grown<S> Booster::grow_on_trial(std::size_t output, const double *gradient, const double *hessian,
+                                const std::vector<std::uint32_t> &rows, const GrowOptions &options, double share,
+                                std::uint64_t noise, Threads &threads, const std::function<bool()> &stop) {
+    const std::size_t all = matrix_.rows, a_row = options_.vector_leaves ? outputs() : 1;
+    if (!aside_) aside_.emplace(matrix_, target_, weight_);
+    std::vector<double> part, g(all * a_row), h(all * a_row);
+    aside_->draw(SmoothingSearch::aside, noise, part);
+    std::vector<std::uint32_t> grown_from;
+    for (std::size_t k = 0; k < (rows.empty() ? all : rows.size()); ++k) {
+        const auto row = rows.empty() ? static_cast<std::uint32_t>(k) : rows[k];
+        if (part[row] < 1) grown_from.push_back(row);
+    }
+    if (grown_from.empty()) return {};
+    const auto fresh = [&] {
+        const double lambda = options_.reg_lambda * share;
+        if constexpr (std::is_same_v<S, Gradients>)
+            return Gradients(lambda);
+        else
+            return VectorGradients(lambda, outputs());
+    };
+    S inside = fresh(), outside = fresh();
+    for (const bool in : {true, false}) {
+        for (std::size_t i = 0; i < all * a_row; ++i) {
+            const double taken = in ? 1 - part[i / a_row] : part[i / a_row];
+            g[i] = taken * gradient[i], h[i] = taken * hessian[i];
+        }
+        (in ? inside : outside).assign(g.data(), h.data(), all, &threads);
+    }
+    Grown<S> grown = grow(matrix_, inside, options, threads, stop, std::move(grown_from));
+    grown.leaf = leaves_of(grown.tree, matrix_, threads);
+    smoothing_[output].judge(inside, outside, grown.tree, node_sums(inside, rows, grown, threads).data(),
+                             node_sums(outside, rows, grown, threads).data(), share);
+    return grown;
+}
+
+// What the rows (all, or those named) of each node add up to.
+template <class S>
+std::vector<std::int64_t> Booster::node_sums(const S &statistics, const std::vector<std::uint32_t> &rows,
+                                             const Grown<S> &grown, Threads &threads) const {
+    const Tree &tree = grown.tree;
     const std::size_t width = statistics.channels(), count = rows.empty() ? matrix_.rows : rows.size();
     // A set of sums a thread: whole numbers add up to the same in any order.
     std::vector<std::vector<std::int64_t>> parts(static_cast<std::size_t>(threads.count()));
@@ -154,7 +203,7 @@ void Booster::set_values(const S &statistics, const std::vector<std::uint32_t> &
         part.resize(tree.nodes() * width, 0);
         for (std::size_t i = piece * Threads::stretch; i < std::min(count, (piece + 1) * Threads::stretch); ++i) {
             const std::size_t row = rows.empty() ? i : rows[i];
-            statistics.add(statistics.data()[row], &part[static_cast<std::size_t>(leaf[row]) * width]);
+            statistics.add(statistics.data()[row], &part[static_cast<std::size_t>(grown.leaf[row]) * width]);
         }
     });
     std::vector<std::int64_t> sums(tree.nodes() * width, 0);
@@ -163,11 +212,21 @@ void Booster::set_values(const S &statistics, const std::vector<std::uint32_t> &
     for (std::size_t node = tree.nodes(); node-- > 1;)  // children come after their parents
         for (std::size_t k = 0; k < width; ++k)
             sums[static_cast<std::size_t>(tree.parent[node]) * width + k] += sums[node * width + k];
+    return sums;
+}
+
+// Newton steps from all the rows of the tree, where only some of them decided its planes.
+template <class S>
+void Booster::set_values(const S &statistics, const std::vector<std::uint32_t> &rows, double smoothing,
+                         Threads &threads, Grown<S> &grown) const {
+    Tree &tree = grown.tree;
+    const std::size_t width = statistics.channels();
+    const std::vector<std::int64_t> sums = node_sums(statistics, rows, grown, threads);
     for (std::size_t node = 0; node < tree.nodes(); ++node) {
         const std::int64_t *sum = &sums[node * width];
         const double *above =
             node == 0 ? nullptr : &tree.value[static_cast<std::size_t>(tree.parent[node]) * tree.outputs];
-        statistics.value(sum, &tree.value[node * tree.outputs], above, node == 0 ? 0.0 : options_.grow.smoothing);
+        statistics.value(sum, &tree.value[node * tree.outputs], above, node == 0 ? 0.0 : smoothing);
         tree.rows[node] = statistics.rows(sum);
         tree.weight[node] = statistics.weight(sum);
     }

@@ -3,11 +3,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "forest.hpp"
 #include "grow.hpp"
 #include "objectives.hpp"
+#include "set_aside.hpp"
+#include "smoothing.hpp"
 
 namespace planewise {
 
@@ -20,7 +23,8 @@ struct BoostOptions {
     double colsample = 1;                   // share of the columns a tree may use
     std::size_t max_rows_per_tree = 65536;  // where there are more, so many of them decide a tree's planes
     std::uint64_t seed = 0;
-    bool vector_leaves = false;  // one tree a round, its leaves hold a value for every output
+    bool find_smoothing = false;  // by trials on rows set aside, rather than grow.smoothing
+    bool vector_leaves = false;   // one tree a round, its leaves hold a value for every output
 };
 
 class Booster {
@@ -47,6 +51,12 @@ class Booster {
     // Directions to start with for an output, the newest first: those of the trees that were grown before.
     void recall(std::size_t output, Directions known) { known_.at(output) = std::move(known); }
 
+    // What the trials of smoothing have found so far, by output: for a fit that goes on from this one.
+    const std::vector<SmoothingSearch> &smoothing() const { return smoothing_; }
+    void set_smoothing(std::size_t output, const SmoothingSearch::Losses &losses) {
+        smoothing_.at(output).set_losses(losses);
+    }
+
     double mean_loss() const;
     const std::vector<double> &score() const { return score_; }
     const Forest &forest() const { return forest_; }
@@ -65,8 +75,16 @@ class Booster {
     void add_values(const Tree &tree, const std::vector<std::int32_t> &leaf, std::size_t output, Threads &threads,
                     std::vector<double> &score) const;
     template <class S>
-    void set_values(const S &statistics, const std::vector<std::uint32_t> &rows, const std::vector<std::int32_t> &leaf,
-                    Threads &threads, Tree &tree) const;
+    Grown<S> grow_on_trial(std::size_t output, const double *gradient, const double *hessian,
+                           const std::vector<std::uint32_t> &rows, const GrowOptions &options, double share,
+                           std::uint64_t noise, Threads &threads, const std::function<bool()> &stop);
+    template <class S>
+    std::vector<std::int64_t> node_sums(const S &statistics, const std::vector<std::uint32_t> &rows,
+                                        const Grown<S> &grown, Threads &threads) const;
+    template <class S>
+    void set_values(const S &statistics, const std::vector<std::uint32_t> &rows, double smoothing, Threads &threads,
+                    Grown<S> &grown) const;
+    std::size_t trees_a_round() const { return options_.vector_leaves ? 1 : outputs(); }
     std::vector<std::int32_t> draw_columns(Random &random) const;
 
     struct Watched {
@@ -81,8 +99,10 @@ class Booster {
     Gradients statistics_;
     VectorGradients vectors_;
     std::size_t tree_;
-    std::vector<Directions> known_;  // by output
-    std::vector<double> first_;      // by tree of a round: the summed Hessian before the first one
+    std::vector<Directions> known_;           // by output
+    std::vector<SmoothingSearch> smoothing_;  // by output
+    std::optional<SetAside> aside_;
+    std::vector<double> first_;  // by tree of a round: the summed Hessian before the first one
     Forest forest_;
 };
 

@@ -122,6 +122,11 @@ class Gradients {
         return rows > cells ? std::max(0.0, impurity(sum) - gain) / (rows - cells) : 0.0;
     }
     double dof(const std::int64_t *) const { return 1.0; }
+    // What so much of a step adds to the loss of these rows, to second order.
+    double loss(const std::int64_t *sum, const double *value, double step) const {
+        const double v = step * value[0];
+        return v * (unit_g_ * static_cast<double>(sum[0]) + 0.5 * v * weight(sum));
+    }
     // Newton's step; with smoothing, as if so much Hessian more wanted the step of the node above.
     void value(const std::int64_t *sum, double *out, const double *above = nullptr, double smoothing = 0) const {
         const double h = weight(sum) + lambda_ + smoothing;
@@ -187,6 +192,15 @@ class VectorGradients {
                              : 0.0;
     }
     double dof(const std::int64_t *) const { return static_cast<double>(outputs_); }
+    double loss(const std::int64_t *sum, const double *value, double step) const {
+        double total = 0;
+        for (std::size_t k = 0; k < outputs_; ++k) {
+            const double v = step * value[k];
+            total += v * (unit_g_ * static_cast<double>(sum[k]) +
+                          0.5 * v * unit_h_ * static_cast<double>(sum[outputs_ + k]));
+        }
+        return total;
+    }
     void value(const std::int64_t *sum, double *out, const double *above = nullptr, double smoothing = 0) const {
         for (std::size_t k = 0; k < outputs_; ++k) {
             const double h = unit_h_ * static_cast<double>(sum[outputs_ + k]) + lambda_ + smoothing;

@@ -162,7 +162,7 @@ def test_boosting_numbers_finds_the_best_of_all_sets(column, reg_lambda):
     g = y.mean() - y
     score = lambda rows: newton_score(g[rows], np.ones(rows.sum()), reg_lambda)  # noqa: E731
     chance = gained_by_chance(k, 0.5 * (g**2).sum() / (len(y) - 2))
-    model = SLMBoostRegressor(n_estimators=1, reg_lambda=reg_lambda, categorical_features=[0], **STUMP)
+    model = SLMBoostRegressor(n_estimators=1, smoothing=8, reg_lambda=reg_lambda, categorical_features=[0], **STUMP)
     assert_found(model, k, category, y, score, best_of_all(k, category, score), chance)
 
 
@@ -174,7 +174,7 @@ def test_boosting_classes_finds_the_best_of_all_sets(column, reg_lambda):
     p = y.mean()
     score = lambda rows: newton_score(p - y[rows], np.full(rows.sum(), p * (1 - p)), reg_lambda)  # noqa: E731
     chance = gained_by_chance(k, 0.5 * ((p - y) ** 2 / (p * (1 - p))).sum() / (len(y) - 2))
-    model = SLMBoostClassifier(n_estimators=1, reg_lambda=reg_lambda, categorical_features=[0], **STUMP)
+    model = SLMBoostClassifier(n_estimators=1, smoothing=8, reg_lambda=reg_lambda, categorical_features=[0], **STUMP)
     assert_found(model, k, category, y, score, best_of_all(k, category, score), chance)
 
 
@@ -192,7 +192,7 @@ def test_where_rows_are_few_the_set_is_the_best_along_the_order_drawn_to_the_usu
         model, row = SLMClassifier(smoothing=0, categorical_features=[0], **STUMP), 0.5
     elif kind == "boost":
         score = lambda rows: newton_score(-apart[rows], np.ones(rows.sum()), 2.0)  # noqa: E731
-        model = SLMBoostRegressor(n_estimators=1, reg_lambda=2.0, categorical_features=[0], **STUMP)
+        model = SLMBoostRegressor(n_estimators=1, smoothing=8, reg_lambda=2.0, categorical_features=[0], **STUMP)
         row, trust = row / 2, 12.0
     else:
         score = lambda rows: number_score(apart[rows])  # noqa: E731

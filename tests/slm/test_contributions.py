@@ -38,7 +38,7 @@ def assert_adds_up(model, X):
 
 # ------------------------------------------------------------------------------------------ the rule, in plain NumPy
 def usual_values(forest, tree):
-    """By node: the mean of the values of the leaves below, weighed by their training rows."""
+    """By node: the mean of the values its training rows get, in the leaves below or, where none took them, there."""
     first, last = forest.node_start[tree : tree + 2]
     usual = {}
     for node in range(last - 1, first - 1, -1):
@@ -47,7 +47,9 @@ def usual_values(forest, tree):
         usual[node] = forest.value[node].astype(float)
         if below:
             rows = forest.n_samples[below]
-            usual[node] = sum(n * usual[child] for n, child in zip(rows, below, strict=True)) / rows.sum()
+            stayed = (forest.n_samples[node] - rows.sum()) * usual[node]
+            usual[node] = sum((n * usual[child] for n, child in zip(rows, below, strict=True)), stayed)
+            usual[node] /= forest.n_samples[node]
     return usual
 
 

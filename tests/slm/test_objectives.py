@@ -31,7 +31,7 @@ def core_loss(core, score, target, weight):
     columns = np.zeros((len(target), 1), dtype=np.float32)
     table = _core.Table(columns, weight, 1)
     boosting = _core.Boosting(
-        table, target, weight, score, 0, core, ALPHA, 0.1, 0.0, 1.0, 1.0, 999, 0, False, _core.GrowOptions(), 1
+        table, target, weight, score, 0, core, ALPHA, 0.1, 0.0, 1.0, 1.0, 999, 0, False, False, _core.GrowOptions(), 1
     )
     return boosting.loss()
 
@@ -57,6 +57,7 @@ def one_step(core, score, target):
             1.0,
             999,
             0,
+            False,
             False,
             _core.GrowOptions(),
             1,

@@ -9,7 +9,7 @@ import re
 import tempfile
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from zipfile import BadZipFile
 
 import numpy as np
@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 
 from planewise.slm._flat_forest import FlatForest
 
-_FORMAT = "planewise boosting checkpoint 1"
+_FORMAT = "planewise boosting checkpoint 2"
+
+
+class Saved(NamedTuple):
+    """What a checkpoint holds."""
+
+    forest: FlatForest
+    history: dict[str, list[float]]
+    smoothing_losses: NDArray[np.float64]
 
 
 class Checkpoint:
@@ -26,12 +34,15 @@ class Checkpoint:
     def __init__(self, path: str | PathLike[str], fingerprint: str) -> None:
         self.path, self.fingerprint = Path(path), fingerprint
 
-    def write(self, forest: FlatForest, history: dict[str, list[float]]) -> None:
+    def write(
+        self, forest: FlatForest, history: dict[str, list[float]], smoothing_losses: NDArray[np.float64]
+    ) -> None:
         """Replace the file in one step: a kill leaves the old one or the new one."""
         header = json.dumps(
             {"format": _FORMAT, "fingerprint": self.fingerprint, "history": history, "n_outputs": forest.n_outputs}
         )
         arrays = {name: getattr(forest, name) for name in FlatForest.arrays()}
+        arrays["smoothing_losses"] = smoothing_losses
         handle, name = tempfile.mkstemp(dir=self.path.parent or ".", prefix=self.path.name, suffix=".part")
         try:
             with os.fdopen(handle, "wb") as file:
@@ -43,7 +54,7 @@ class Checkpoint:
             Path(name).unlink(missing_ok=True)
             raise
 
-    def read(self) -> tuple[FlatForest, dict[str, list[float]]] | None:
+    def read(self) -> Saved | None:
         """What the file holds, or None if there is none; an error if it belongs to another fit."""
         if not self.path.exists():
             return None
@@ -56,12 +67,13 @@ class Checkpoint:
                 f"The checkpoint {str(self.path)!r} belongs to other data or parameters; delete it or name another "
                 "file to start anew."
             )
-        return FlatForest(**arrays, n_outputs=header["n_outputs"]), header["history"]
+        losses = arrays.pop("smoothing_losses")
+        return Saved(FlatForest(**arrays, n_outputs=header["n_outputs"]), header["history"], losses)
 
     def _parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         with self.path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             header = json.loads(file["header"].tobytes().decode())
-            return header, {name: file[name] for name in FlatForest.arrays()}
+            return header, {name: file[name] for name in [*FlatForest.arrays(), "smoothing_losses"]}
 
 
 def fingerprint(params: dict[str, Any], *arrays: NDArray[Any]) -> str:

@@ -35,7 +35,7 @@ BOOST_LIMITS = GROWTH_LIMITS | {
     "n_estimators": integer(1),
     "learning_rate": real(0, open_low=True),
     "reg_lambda": real(0),
-    "smoothing": real(0),
+    "smoothing": either(real(0), one_of("auto")),
     "min_split_gain": real(0),
     "min_child_weight": real(0),
     "noise_margin": real(0),
@@ -67,6 +67,7 @@ class Boosting(ForestImportances, BaseEstimator):
     n_features_in_: int
     _seed: int
     _loss: RawLoss
+    _smoothing_losses: NDArray[np.float64]
 
     def __init__(
         self,
@@ -82,7 +83,7 @@ class Boosting(ForestImportances, BaseEstimator):
         min_split_gain: float = 0.0,
         noise_margin: float = 0.1,
         reg_lambda: float = 1.0,
-        smoothing: float = 8.0,
+        smoothing: float | str = "auto",
         subsample: float = 1.0,
         colsample: float = 1.0,
         max_planes: int = 2,
@@ -223,8 +224,9 @@ class Boosting(ForestImportances, BaseEstimator):
         if going_on and self._loss.core != loss.core:
             raise ValueError("warm_start=True goes on with the loss and the kind of target of the earlier fit.")
         seed = self._seed if going_on else int(check_random_state(self.random_state).randint(2**31 - 1))
+        smoothing_losses = None
         if going_on:
-            base, before = self.base_score_, self.forest_
+            base, before, smoothing_losses = self.base_score_, self.forest_, self._smoothing_losses
         else:
             start = loss.start(target, weight)
             base = start if self.base_score is None else np.full(loss.n_outputs, float(self.base_score))
@@ -236,8 +238,9 @@ class Boosting(ForestImportances, BaseEstimator):
         history: dict[str, list[float]] = {"train": [], "validation": []}
         checkpoint = self._open_checkpoint(rows, target, weight, *(watched or ()))
         if checkpoint is not None and (found := checkpoint.read()) is not None:
-            before = found[0].head(min(found[0].n_trees, self.n_estimators * a_round))
-            history = {name: values[: self.n_estimators] for name, values in found[1].items()}
+            before = found.forest.head(min(found.forest.n_trees, self.n_estimators * a_round))
+            history = {name: values[: self.n_estimators] for name, values in found.history.items()}
+            smoothing_losses = found.smoothing_losses
         rounds_before = before.n_trees // a_round if before is not None else 0
         if going_on and self.n_estimators < rounds_before:
             raise ValueError(
@@ -265,6 +268,7 @@ class Boosting(ForestImportances, BaseEstimator):
             self.colsample,
             self.max_rows_per_tree or 2**62,
             seed,
+            self.smoothing == "auto",
             vector_leaves,
             self._options(len(rows), loss),
             threads,
@@ -276,6 +280,8 @@ class Boosting(ForestImportances, BaseEstimator):
         if before is not None:
             for output in range(a_round):
                 boosting.recall(output, *before.recent_directions(output, _core.MOST_KNOWN))
+        if smoothing_losses is not None:
+            boosting.set_smoothing_losses(smoothing_losses)
         if watched is not None:
             theirs, watched_target, watched_weight = watched
             their_table = _core.Table(theirs, watched_weight, threads)
@@ -294,6 +300,7 @@ class Boosting(ForestImportances, BaseEstimator):
         self.feature_means_ = table.mean
         self.evals_result_ = {name: values for name, values in history.items() if values}
         self.forest_, self.base_score_, self._seed, self._loss = forest, base, seed, loss
+        self._smoothing_losses = boosting.smoothing_losses()
 
     def _run_rounds(
         self,
@@ -330,7 +337,7 @@ class Boosting(ForestImportances, BaseEstimator):
                 now = {name: values[-1] for name, values in history.items() if values}
                 bar.step("  ".join(f"{name} {value:.5g}" for name, value in now.items()))
                 if checkpoint is not None and (number + 1) % self.checkpoint_every == 0:
-                    checkpoint.write(grown(), history)
+                    checkpoint.write(grown(), history, boosting.smoothing_losses())
                 # All callbacks hear of the round, even when an earlier one asks to stop.
                 if any([callback(number, now) for callback in self.callbacks or ()]):
                     break
@@ -352,7 +359,7 @@ class Boosting(ForestImportances, BaseEstimator):
         options.min_child_weight = self.min_child_weight
         options.min_split_gain = self.min_split_gain
         options.noise_margin = self.noise_margin
-        options.smoothing = self.smoothing
+        options.smoothing = 8.0 if self.smoothing == "auto" else self.smoothing  # where nothing is tried
         options.max_joint = 8
         options.monotone = self._signs(loss)
         if options.monotone:  # one plane a node, and as many planes on a path as without constraints

@@ -73,9 +73,11 @@ _BOOST_PARAMETERS = """\
     reg_lambda : float, default=<reg_lambda>
         Added to the Hessian of every cell. 0: published. It shrinks with the mean Hessian of the rows, and so does
         `smoothing` (not below a fiftieth): where a loss makes rows certain, as the log-loss does, less is needed.
-    smoothing : float, default=<smoothing>
+    smoothing : float or "auto", default=<smoothing>
         Each node's value is mixed with its parent's as if by that much Hessian more. 0: plain Newton steps (published).
-        Not for the absolute and the quantile loss, whose leaves hold the best constant of their rows.
+        "auto": found as boosting goes on, between 0 and 32. Every third round a third of the rows is set aside while
+        its trees' planes are chosen, and the strength that would have served these rows best is taken; rows that are
+        alike stay together. With more than `max_rows_per_tree` rows it is 8. Not for the absolute and the quantile loss, whose leaves hold the best constant of their rows.
     min_split_gain : float, default=<min_split_gain>
         What every further cell must gain (often called gamma). 0: published.
     min_child_weight : float, default=<min_child_weight>

@@ -1,0 +1,29 @@
+// Which rows a trial sets aside, such that a weight of two is two rows.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "matrix.hpp"
+
+namespace planewise {
+
+class SetAside {
+  public:
+    SetAside(const Matrix &matrix, const std::vector<double> &target, const std::vector<double> &weight);
+
+    // By row, what part of its weight is set aside: each of the rows it stands for goes by itself. Rows that are equal
+    // get the same part, so it does not matter whether a row is given twice or has a weight of two.
+    void draw(double share, std::uint64_t noise, std::vector<double> &part) const;
+
+  private:
+    struct Alike {  // equal in all columns and in the target
+        std::uint64_t key;
+        std::uint32_t first, last;  // in `rows_`
+        double count;               // how many rows of weight one they are
+    };
+    std::vector<std::uint32_t> rows_;
+    std::vector<Alike> groups_;
+};
+
+}  // namespace planewise

@@ -1,0 +1,89 @@
+"""How boosting finds the strength of its smoothing: by rows set aside."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.metrics import log_loss
+
+from planewise import SLMBoostClassifier, SLMBoostRegressor
+
+
+def strengths(model):
+    """What was found for each output; the strengths are 0, 1/2, 1, 2 .. 32."""
+    found = np.argmin(model._smoothing_losses, axis=1)
+    return np.where(found == 0, 0.0, 2.0 ** (found - 2.0))
+
+
+def classes(n, noise, seed=0):
+    """Two classes by the sign of a product, a share of them flipped."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 6))
+    return X, (X[:, 0] * X[:, 1] > 0) ^ (rng.random(n) < noise)
+
+
+def test_noise_is_smoothed_and_clean_data_hardly():
+    noisy = SLMBoostClassifier(n_estimators=40, random_state=0).fit(*classes(600, 0.4))
+    clean = SLMBoostClassifier(n_estimators=40, random_state=0).fit(*classes(600, 0.0))
+    assert strengths(noisy) >= 16
+    assert strengths(clean) <= 4
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.35])
+def test_the_strength_found_serves_new_rows_as_well_as_the_better_extreme(noise):
+    X_new, y_new = classes(2000, noise, seed=1)
+
+    def loss(smoothing):
+        total = 0.0
+        for seed in range(3):
+            X, y = classes(600, noise, seed=10 + seed)
+            model = SLMBoostClassifier(smoothing=smoothing, random_state=0).fit(X, y)
+            total += log_loss(y_new, model.predict_proba(X_new))
+        return total
+
+    assert loss("auto") < 1.03 * min(loss(0.0), loss(32.0))
+    assert loss("auto") < 0.9 * max(loss(0.0), loss(32.0))
+
+
+def test_a_weight_of_two_is_a_row_given_twice():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 3)), rng.normal(size=80)
+    twice = np.arange(80) < 30
+    common = {"n_estimators": 20, "min_samples_leaf": 1, "noise_margin": 0, "random_state": 0}
+    weighted = SLMBoostRegressor(**common).fit(X, y, sample_weight=1.0 + twice)
+    repeated = SLMBoostRegressor(**common).fit(np.concatenate([X, X[twice]]), np.concatenate([y, y[twice]]))
+    assert_allclose(weighted._smoothing_losses, repeated._smoothing_losses, rtol=1e-6)
+    assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-6)
+
+
+def test_every_class_has_a_strength_of_its_own_and_vector_leaves_have_one():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 4)), rng.integers(0, 3, 300)
+    assert SLMBoostClassifier(n_estimators=5).fit(X, y)._smoothing_losses.shape[0] == 3
+    vectors = SLMBoostClassifier(n_estimators=5, multi_strategy="multi_output_tree").fit(X, y)
+    assert np.any(vectors._smoothing_losses[0] != 0)
+    assert not np.any(vectors._smoothing_losses[1:])
+
+
+def test_a_number_is_taken_as_it_is():
+    X, y = classes(300, 0.3)
+    model = SLMBoostClassifier(n_estimators=6, smoothing=3.0, random_state=0).fit(X, y)
+    assert not np.any(model._smoothing_losses)
+
+
+def test_leaves_of_the_absolute_loss_are_renewed_and_need_no_trial():
+    X, y = classes(300, 0.3)
+    model = SLMBoostRegressor(loss="absolute_error", n_estimators=6, random_state=0).fit(X, y.astype(float))
+    assert not np.any(model._smoothing_losses)
+
+
+@pytest.mark.parametrize("value", ["much", -1, None, float("nan")])
+def test_a_wrong_strength_is_named(value):
+    X, y = classes(60, 0.3)
+    with pytest.raises(ValueError, match="smoothing"):
+        SLMBoostClassifier(smoothing=value).fit(X, y)
+
+
+def test_equal_rows_only():
+    X = np.zeros((50, 2))
+    model = SLMBoostClassifier(n_estimators=4, random_state=0).fit(X, np.arange(50) % 2)
+    assert_allclose(model.predict_proba(X), 0.5, atol=1e-6)

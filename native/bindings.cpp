@@ -90,6 +90,7 @@ class Table {
         nb::gil_scoped_release released;
         Threads threads(n_threads);
         matrix_.find_scales(weight.data(), threads);
+        matrix_.find_two_valued(threads);
     }
     const Matrix &matrix() const { return matrix_; }
 

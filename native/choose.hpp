@@ -97,7 +97,7 @@ class Chooser {
     const std::int64_t *total() const { return total_.data(); }  // over all sampled rows
 
     // The 1-D test (DFT, RFT) of the next direction; directions are measured in their order.
-    void measure(const Sample &sample, const Matrix &matrix, const Directions &directions, std::size_t d) {
+    void measure(Sample &sample, const Matrix &matrix, const Directions &directions, std::size_t d) {
         const std::size_t n = rows_.size();
         Measured now;
         now.order = order_categories(sample, matrix, directions, d);
@@ -117,12 +117,49 @@ class Chooser {
         now.flat = !(span > (directions.terms(d) == 1 ? 0.0 : 64 * 1.1920929e-7 * rounding));
         now.sign = sign_of(directions, d);
         now.splittable = now.sign != at_odds && range.missing < n && span < 3e38 && (!now.flat || range.missing > 0);
-        if (bins_.size() < (d + 1) * n) bins_.resize((d + 1) * n);
         if (now.splittable) {
+            if (bins_.size() < (d + 1) * n) bins_.resize((d + 1) * n);
             now.low = range.low;
             now.high = range.high;
             put_into_bins(now, d, may_miss);
             now.cut = best_cut(d, now);
+        }
+        measured_.push_back(now);
+    }
+    // Adds up the rows by the set bits of the two-valued columns, for `measure_bit`.
+    void add_bits(const Sample &sample, const TwoValued &two_valued) {
+        const std::size_t width = channels();
+        bit_sums_.assign(64 * two_valued.words * width, 0);
+        for (std::size_t i = 0; i < rows_.size(); ++i)
+            for (std::size_t w = 0; w < two_valued.words; ++w)
+                for (std::uint64_t left = sample.bits(i)[w]; left != 0; left &= left - 1)
+                    statistics_.add(rows_[i], &bit_sums_[(64 * w + lowest_bit(left)) * width]);
+    }
+    // Quantiles may see the more frequent value only, and then part nothing.
+    bool can_measure_bits() const { return options_.bins == Bins::uniform; }
+    // The next direction, which is one two-valued column; its rows go into bins only if it comes to more.
+    void measure_bit(const TwoValued &two_valued, const Directions &directions, std::size_t d) {
+        const auto bit =
+            static_cast<std::size_t>(two_valued.bit[static_cast<std::size_t>(directions.feature[directions.begin(d)])]);
+        const std::size_t width = channels(), slots = static_cast<std::size_t>(stride());
+        const std::int64_t *set = &bit_sums_[bit * width];
+        const float weight = directions.weight[directions.begin(d)];
+        const float ends[2] = {weight * two_valued.clear[bit], weight * two_valued.set[bit]};
+        Measured now;
+        now.binned = false;
+        now.low = std::min(ends[0], ends[1]);
+        now.high = std::max(ends[0], ends[1]);
+        now.sign = sign_of(directions, d);
+        const std::int64_t count = statistics_.rows(set), all = statistics_.rows(total());
+        now.splittable = now.sign != at_odds && count > 0 && count < all && now.high - now.low < 3e38f;
+        if (now.splittable) {
+            sums_.assign(slots * width, 0);
+            std::int64_t *low = sums_.data(), *high = sums_.data() + (slots - 2) * width;  // the first and last bin
+            for (std::size_t k = 0; k < width; ++k) {
+                (ends[1] > ends[0] ? high : low)[k] = set[k];
+                (ends[1] > ends[0] ? low : high)[k] = total()[k] - set[k];
+            }
+            now.cut = best_cut(now);
         }
         measured_.push_back(now);
     }
@@ -131,7 +168,7 @@ class Chooser {
     float threshold(std::size_t d) const { return edge(measured_[d], measured_[d].cut.edge); }
 
     // The node's planes, best first; none when nothing gains. `grown` is rows in the node / rows in the sample.
-    void choose(const Sample &sample, const Directions &directions, double grown, std::vector<Plane> &planes) {
+    void choose(Sample &sample, const Directions &directions, double grown, std::vector<Plane> &planes) {
         planes.clear();
         if (measured_.empty()) return;
         std::size_t best = 0;
@@ -159,7 +196,8 @@ class Chooser {
         std::size_t edges = 0;                 // where its edges start, if they are no simple steps
         const CategoryOrder *order = nullptr;  // of a categorical column
         int sign = 0;                          // which side must have the larger values: 1 right, -1 left, 0 either
-        double handicap = 0;                   // what putting its categories in order gains by chance
+        bool binned = true;
+        double handicap = 0;  // what putting its categories in order gains by chance
         Cut cut;
     };
     int sign_of(const Directions &directions, std::size_t d) const {
@@ -174,7 +212,7 @@ class Chooser {
     }
 
     // A categorical column's categories by the target statistics of this node; nothing for numbers.
-    const CategoryOrder *order_categories(const Sample &sample, const Matrix &matrix, const Directions &directions,
+    const CategoryOrder *order_categories(Sample &sample, const Matrix &matrix, const Directions &directions,
                                           std::size_t d) {
         const std::int32_t feature = directions.feature[directions.begin(d)];
         if (!matrix.is_categorical(static_cast<std::size_t>(feature))) return nullptr;
@@ -186,7 +224,7 @@ class Chooser {
     }
 
     // Where the sampled rows lie along direction d: a weighted sum, or the places of their categories.
-    void find_values(const Sample &sample, const Directions &directions, std::size_t d, const Measured &now) {
+    void find_values(Sample &sample, const Directions &directions, std::size_t d, const Measured &now) {
         if (now.order == nullptr) return project(sample, directions, d, values_.data());
         const float *x = sample.column(directions.feature[directions.begin(d)]);
         for (std::size_t i = 0; i < rows_.size(); ++i)
@@ -294,9 +332,19 @@ class Chooser {
         return std::min(left, all - left);
     }
 
+    static std::size_t lowest_bit(std::uint64_t word) { return static_cast<std::size_t>(__builtin_ctzll(word)); }
+
+    void bin_rows(Sample &sample, const Directions &directions, std::size_t d) {
+        Measured &now = measured_[d];
+        if (now.binned) return;
+        find_values(sample, directions, d, now);
+        if (bins_.size() < (d + 1) * rows_.size()) bins_.resize((d + 1) * rows_.size());
+        put_into_bins(now, d, false);
+        now.binned = true;
+    }
+
     // The best edge of direction d for the cells as they are.
     Cut best_cut(std::size_t d, const Measured &now) {
-        const std::size_t missing = now.missing;
         const std::size_t width = channels(), n = rows_.size();
         const auto slots = static_cast<std::size_t>(stride());
         sums_.assign(cells_ * slots * width, 0);
@@ -306,6 +354,13 @@ class Chooser {
             place_rows(offset_.data(), bins_.data() + d * n, n, slot_.data());
             adder_.add(statistics_, slot_.data(), cells_ * slots, sums_.data());
         }
+        return best_cut(now);
+    }
+
+    // The same, with sums_ filled by cell and bin.
+    Cut best_cut(const Measured &now) {
+        const std::size_t missing = now.missing, width = channels();
+        const auto slots = static_cast<std::size_t>(stride());
         Cut best;
         for (int missing_right = 1; missing_right >= (missing > 0 ? 0 : 1); --missing_right) {
             // Edge 0, with the missing values alone on the left, counts as well: that a value is missing may say much.
@@ -362,8 +417,8 @@ class Chooser {
     }
 
     // Puts direction d into the node: the threshold refined if asked, every sampled row's cell extended by one bit.
-    void add_plane(const Sample &sample, const Directions &directions, std::size_t d, Cut cut,
-                   std::vector<Plane> &planes) {
+    void add_plane(Sample &sample, const Directions &directions, std::size_t d, Cut cut, std::vector<Plane> &planes) {
+        bin_rows(sample, directions, d);
         const Measured &now = measured_[d];
         float threshold = cut.edge == 0 ? std::numeric_limits<float>::lowest() : edge(now, cut.edge);
         find_values(sample, directions, d, now);
@@ -420,7 +475,7 @@ class Chooser {
         return middle > gap.below ? middle : gap.above;
     }
 
-    void add_jointly(const Sample &sample, const Directions &directions, double grown, double least, double chance,
+    void add_jointly(Sample &sample, const Directions &directions, double grown, double least, double chance,
                      std::vector<Plane> &planes) {
         if (options_.max_planes < 2) return;
         order_.clear();
@@ -435,6 +490,7 @@ class Chooser {
             Cut best;
             std::size_t winner = 0;
             for (std::size_t d : order_) {
+                bin_rows(sample, directions, d);
                 const Cut cut = best_cut(d, measured_[d]);
                 if (cut.better_than(best)) best = cut, winner = d;
             }
@@ -446,7 +502,7 @@ class Chooser {
     }
 
     // Published: the candidate whose largest |cosine| to the chosen planes is smallest, at its own threshold.
-    void add_by_cosine(const Sample &sample, const Directions &directions, double grown, double least, double chance,
+    void add_by_cosine(Sample &sample, const Directions &directions, double grown, double least, double chance,
                        std::vector<Plane> &planes) {
         worst_.assign(measured_.size(), 0.0);
         double joint = score_of_cells();
@@ -507,7 +563,7 @@ class Chooser {
     std::vector<std::unique_ptr<CategoryOrder>> orders_;
     std::size_t orders_used_ = 0;
     std::size_t cells_ = 1;
-    std::vector<std::int64_t> total_, totals_, sums_, lefts_, left_, right_;
+    std::vector<std::int64_t> total_, totals_, bit_sums_, sums_, lefts_, left_, right_;
     std::vector<double> gains_, base_, worst_;
     std::vector<std::size_t> order_;
     Bounds bounds_;

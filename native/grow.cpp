@@ -159,10 +159,16 @@ class Grower {
         desk.chooser.open(desk.sample);
         desk.chooser.bound(here.bounds, options_.monotone);
         desk.directions.clear();
+        const TwoValued &two_valued = matrix_.two_valued;
+        const bool as_bits = two_valued.words > 0 && desk.chooser.can_measure_bits();
+        if (as_bits) desk.chooser.add_bits(desk.sample, two_valued);
         for (std::size_t k = 0; k < desk.offered.size(); ++k) {
             if (may_ask && stop_()) throw Interrupted{};
             Proposer::add_axis(matrix_, desk.offered[k], desk.directions);
-            desk.chooser.measure(desk.sample, matrix_, desk.directions, k);
+            if (as_bits && two_valued.has(static_cast<std::size_t>(desk.offered[k])))
+                desk.chooser.measure_bit(two_valued, desk.directions, k);
+            else
+                desk.chooser.measure(desk.sample, matrix_, desk.directions, k);
         }
         auto ranking = rank(desk, here.ranking);
         const std::size_t axes = desk.directions.size();

@@ -65,4 +65,52 @@ void Matrix::find_scales(const double *weight, Threads &threads) {
     });
 }
 
+void Matrix::find_two_valued(Threads &threads) {
+    constexpr std::size_t together = 16, fewest = 16;
+    std::vector<float> first(columns), other(columns);
+    std::vector<std::size_t> others(columns, 0);  // 0: not two-valued
+    threads.each((columns + together - 1) / together, [&](std::size_t piece, int) {
+        const std::size_t begin = piece * together, count = std::min(together, columns - begin);
+        std::vector<std::size_t> left;  // columns that may still turn out to have two values
+        for (std::size_t j = begin; j < begin + count && rows > 0; ++j) {
+            first[j] = other[j] = row(0)[j];
+            if (!is_categorical(j) && first[j] == first[j]) left.push_back(j);
+        }
+        for (std::size_t i = 0; i < rows && !left.empty(); ++i)
+            for (std::size_t k = 0; k < left.size();) {
+                const std::size_t j = left[k];
+                const float x = row(i)[j];
+                if (x != first[j] && other[j] == first[j]) other[j] = x;
+                if (x == first[j] || x == other[j]) {
+                    others[j] += x != first[j];
+                    ++k;
+                } else {  // a third value, or none
+                    others[j] = 0;
+                    left[k] = left.back();
+                    left.pop_back();
+                }
+            }
+    });
+    TwoValued found;
+    found.bit.assign(columns, TwoValued::no_bit);
+    for (std::size_t j = 0; j < columns; ++j) {
+        if (others[j] == 0) continue;
+        const bool other_is_rarer = 2 * others[j] < rows || (2 * others[j] == rows && other[j] > first[j]);
+        found.bit[j] = static_cast<std::int32_t>(found.column.size());
+        found.column.push_back(static_cast<std::int32_t>(j));
+        found.set.push_back(other_is_rarer ? other[j] : first[j]);
+        found.clear.push_back(other_is_rarer ? first[j] : other[j]);
+    }
+    if (found.column.size() < fewest) return;
+    found.words = (found.column.size() + 63) / 64;
+    found.bits.assign(rows * found.words, 0);
+    threads.stretches(rows, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+            for (std::size_t b = 0; b < found.column.size(); ++b)
+                found.bits[i * found.words + b / 64] |=
+                    static_cast<std::uint64_t>(row(i)[found.column[b]] == found.set[b]) << b % 64;
+    });
+    two_valued = std::move(found);
+}
+
 }  // namespace planewise

@@ -16,6 +16,21 @@ namespace planewise {
 
 class Threads;
 
+// The columns that have two values and none missing, as bits. One-hot tables have many of them, and most of their bits
+// are clear: adding up the set ones costs far less than going through every column.
+struct TwoValued {
+    static constexpr std::int32_t no_bit = -1;
+
+    std::vector<std::int32_t> bit;     // by column: its bit, or no_bit
+    std::vector<std::int32_t> column;  // by bit
+    std::vector<float> clear, set;     // by bit: its values, the rarer one set
+    std::size_t words = 0;             // of 64 bits, a row; 0: too few such columns to matter
+    std::vector<std::uint64_t> bits;   // row by row
+
+    bool has(std::size_t j) const { return words > 0 && bit[j] != no_bit; }
+    const std::uint64_t *row(std::size_t i) const { return &bits[i * words]; }
+};
+
 struct Matrix {
     const float *values;  // row-major
     std::size_t rows, columns;
@@ -25,12 +40,15 @@ struct Matrix {
         {};                        // by column: how many, their values 0, 1, ...; 0, or none given: numbers
     std::vector<float> mean = {};  // of each column; NaN for categories
 
+    TwoValued two_valued = {};
+
     bool is_categorical(std::size_t j) const { return !categories.empty() && categories[j] > 0; }
 
     const float *row(std::size_t i) const { return values + i * columns; }
 
     // Fills scale, mean and may_miss from the rows with their weights; missing values do not count.
     void find_scales(const double *weight, Threads &threads);
+    void find_two_valued(Threads &threads);
 };
 
 }  // namespace planewise

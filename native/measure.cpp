@@ -34,14 +34,25 @@ void Sample::gather(const std::vector<std::int32_t> &features) {
     // An odd number of cache lines apart: columns a power of two apart would fight for the same places in the cache.
     stride_ = ((n + together - 1) / together | 1u) * together;
     if (values_.size() < features.size() * stride_) values_.resize(features.size() * stride_);
-    for (std::size_t k = 0; k < features.size(); ++k)
-        place_[static_cast<std::size_t>(features[k])] = static_cast<std::uint32_t>(k);
+    const TwoValued &two_valued = matrix_.two_valued;
+    numbers_.clear();
+    for (std::int32_t feature : features) {
+        const auto j = static_cast<std::size_t>(feature);
+        place_[j] = two_valued.has(j) ? nowhere : static_cast<std::uint32_t>(numbers_.size());
+        if (!two_valued.has(j)) numbers_.push_back(feature);
+    }
+    gathered_ = static_cast<std::uint32_t>(numbers_.size());
+    if (two_valued.words > 0) {
+        bits_.resize(n * two_valued.words);
+        for (std::size_t i = 0; i < n; ++i)
+            std::copy_n(two_valued.row(rows_[i]), two_valued.words, &bits_[i * two_valued.words]);
+    }
     const float *from[together];
     for (std::size_t begin = 0; begin < n; begin += together) {
         const std::size_t here = std::min(together, n - begin);
         for (std::size_t r = 0; r < here; ++r) from[r] = matrix_.row(rows_[begin + r]);
-        for (std::size_t k = 0; k < features.size(); ++k) {
-            const auto j = static_cast<std::size_t>(features[k]);
+        for (std::size_t k = 0; k < numbers_.size(); ++k) {
+            const auto j = static_cast<std::size_t>(numbers_[k]);
             float *to = &values_[k * stride_ + begin];
             if (here == together)
                 for (std::size_t r = 0; r < together; ++r) to[r] = from[r][j];
@@ -49,11 +60,20 @@ void Sample::gather(const std::vector<std::int32_t> &features) {
                 for (std::size_t r = 0; r < here; ++r) to[r] = from[r][j];
         }
     }
-    for (std::int32_t feature : features) {
+    for (std::int32_t feature : numbers_) {
         const auto j = static_cast<std::size_t>(feature);
         const Range range = range_of(column(feature), n, matrix_.may_miss[j] != 0);
         reach_[j] = range.missing < n ? std::max(std::fabs(range.low), std::fabs(range.high)) : 0.0f;
     }
+}
+
+void Sample::unfold(std::size_t j) {
+    const auto bit = static_cast<std::size_t>(matrix_.two_valued.bit[j]);
+    const float value[2] = {matrix_.two_valued.clear[bit], matrix_.two_valued.set[bit]};
+    place_[j] = gathered_++;
+    float *to = &values_[place_[j] * stride_];
+    for (std::size_t i = 0; i < rows_.size(); ++i) to[i] = value[bits(i)[bit / 64] >> bit % 64 & 1];
+    reach_[j] = std::max(std::fabs(value[0]), std::fabs(value[1]));
 }
 
 PLANEWISE_CLONES static void set_term(const float *x, float w, std::size_t n, float *values) {
@@ -64,7 +84,7 @@ PLANEWISE_CLONES static void add_term(const float *x, float w, std::size_t n, fl
     for (std::size_t i = 0; i < n; ++i) values[i] += w * x[i];
 }
 
-void project(const Sample &sample, const Directions &directions, std::size_t d, float *values) {
+void project(Sample &sample, const Directions &directions, std::size_t d, float *values) {
     std::uint32_t term = directions.begin(d);
     set_term(sample.column(directions.feature[term]), directions.weight[term], sample.size(), values);
     for (++term; term < directions.end(d); ++term)

@@ -20,24 +20,33 @@ class Sample {
 
     std::size_t size() const { return rows_.size(); }
     std::uint32_t row(std::size_t i) const { return rows_[i]; }
-    // Copies these features of the drawn rows; only they can be asked for.
+    // Copies these features of the drawn rows; only they can be asked for. Two-valued ones stay bits until they are.
     void gather(const std::vector<std::int32_t> &features);
-    const float *column(std::int32_t feature) const {
-        return &values_[place_[static_cast<std::size_t>(feature)] * stride_];
+    const float *column(std::int32_t feature) {
+        const auto j = static_cast<std::size_t>(feature);
+        if (place_[j] == nowhere) unfold(j);
+        return &values_[place_[j] * stride_];
     }
+    const std::uint64_t *bits(std::size_t i) const { return &bits_[i * matrix_.two_valued.words]; }
     float reach(std::int32_t feature) const { return reach_[static_cast<std::size_t>(feature)]; }  // largest |value|
 
   private:
+    static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
+    void unfold(std::size_t feature);
+
     const Matrix &matrix_;
     std::vector<std::uint32_t> rows_;
     std::vector<float> values_;  // column by column, `stride_` apart
+    std::vector<std::uint64_t> bits_;
+    std::vector<std::int32_t> numbers_;  // gathered features that are not two-valued
     std::size_t stride_ = 0;
+    std::uint32_t gathered_ = 0;
     std::vector<std::uint32_t> place_;  // by feature: which of the gathered columns it is
     std::vector<float> reach_;
 };
 
 // Values of the sample along one direction, terms added in their stored order.
-void project(const Sample &sample, const Directions &directions, std::size_t d, float *values);
+void project(Sample &sample, const Directions &directions, std::size_t d, float *values);
 
 struct Range {
     float low, high;      // of the values that are there

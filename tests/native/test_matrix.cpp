@@ -71,3 +71,34 @@ TEST("scales of the smallest and largest floats are finite") {
     CHECK(std::isfinite(matrix.scale[0]) && matrix.scale[0] > 3e38);
     CHECK(matrix.scale[1] > 0);
 }
+
+TEST("two-valued columns become bits, the rarer value set; others do not, nor do a few") {
+    tables::Table table(90, 80), few(90, 12);
+    table.fill(4);
+    Random random(5, 5);
+    for (std::size_t j = 0; j < 70; ++j)
+        for (std::size_t i = 0; i < 90; ++i)
+            table.at(i, j) = random.below(5) == 0 ? static_cast<float>(j) : -static_cast<float>(j % 3) - 1.0f;
+    table.at(7, 3) = 99;  // a third value
+    table.at(8, 4) = tables::missing;
+    for (std::size_t i = 0; i < 90; ++i) table.at(i, 5) = 2.5f;
+    const Matrix &matrix = table.matrix(2);
+    const TwoValued &bits = matrix.two_valued;
+    CHECK(bits.words == 2);
+    for (std::size_t j = 0; j < 80; ++j) {
+        CHECK(bits.has(j) == (j < 70 && j != 3 && j != 4 && j != 5));
+        if (!bits.has(j)) continue;
+        const auto bit = static_cast<std::size_t>(bits.bit[j]);
+        std::size_t set = 0;
+        CHECK(bits.column[bit] == static_cast<std::int32_t>(j));
+        for (std::size_t i = 0; i < 90; ++i) {
+            const bool is_set = bits.row(i)[bit / 64] >> bit % 64 & 1;
+            set += is_set;
+            CHECK(table.at(i, j) == (is_set ? bits.set : bits.clear)[bit]);
+        }
+        CHECK(2 * set <= 90);
+    }
+    for (std::size_t i = 0; i < 90; ++i)
+        for (std::size_t j = 0; j < 12; ++j) few.at(i, j) = static_cast<float>(random.below(2));
+    CHECK(few.matrix().two_valued.words == 0);
+}

@@ -86,6 +86,23 @@ def informative_gaps():
     return X, y
 
 
+def one_hot():
+    """Columns of two values, more than a word has bits, a number among them; three of them make the class."""
+    rng = np.random.default_rng(5)
+    level = rng.integers(0, 12, size=(120, 6))
+    bits = (level[:, :, None] == np.arange(12)).reshape(120, -1)
+    bits[:, ::5] = ~bits[:, ::5]  # here the rarer value is the smaller one
+    X = np.where(bits, rng.integers(1, 4, 72), -rng.integers(0, 3, 72)).astype(float)
+    X[:, 40] = rng.normal(size=120)
+    y = (level[:, 0] < 3).astype(int) + (level[:, 1] % 2 == level[:, 2] % 2) + (X[:, 40] > 1)
+    return X, y
+
+
+def one_hot_numbers():
+    X, y = one_hot()
+    return X, 3.0 * y + np.random.default_rng(6).normal(size=len(y))
+
+
 def twins():
     """Two halves that are alike, four classes."""
     half, x = np.repeat([0.0, 1.0], 20), np.tile(np.arange(20.0), 2)
@@ -113,8 +130,14 @@ CLASSES = {
     "informative_gaps": informative_gaps,
     "nothing_but_gaps": nothing_but_gaps,
     "twins": twins,
+    "one_hot": one_hot,
 }
-NUMBERS = {"diabetes": lambda: load_diabetes(return_X_y=True), "friedman": friedman, "steps": steps}
+NUMBERS = {
+    "diabetes": lambda: load_diabetes(return_X_y=True),
+    "friedman": friedman,
+    "steps": steps,
+    "one_hot_numbers": one_hot_numbers,
+}
 
 WEIGHTS = {
     "whole": lambda rng, n: rng.integers(1, 5, n).astype(float),

@@ -34,9 +34,7 @@ class Checkpoint:
     def __init__(self, path: str | PathLike[str], fingerprint: str) -> None:
         self.path, self.fingerprint = Path(path), fingerprint
 
-    def write(
-        self, forest: FlatForest, history: dict[str, list[float]], smoothing_losses: NDArray[np.float64]
-    ) -> None:
+    def write(self, forest: FlatForest, history: dict[str, list[float]], smoothing_losses: NDArray[np.float64]) -> None:
         """Replace the file in one step: a kill leaves the old one or the new one."""
         header = json.dumps(
             {"format": _FORMAT, "fingerprint": self.fingerprint, "history": history, "n_outputs": forest.n_outputs}

@@ -359,7 +359,7 @@ class Boosting(ForestImportances, BaseEstimator):
         options.min_child_weight = self.min_child_weight
         options.min_split_gain = self.min_split_gain
         options.noise_margin = self.noise_margin
-        options.smoothing = 8.0 if self.smoothing == "auto" else self.smoothing  # where nothing is tried
+        options.smoothing = 8.0 if self.smoothing == "auto" else float(self.smoothing)  # 8: where nothing is tried
         options.max_joint = 8
         options.monotone = self._signs(loss)
         if options.monotone:  # one plane a node, and as many planes on a path as without constraints

@@ -362,6 +362,12 @@ class Boosting {
             booster_.set_smoothing(output, one);
         }
     }
+    Out<double> left_out() const { return array(std::vector<double>(booster_.left_out()), booster_.outputs()); }
+    void set_left_out(const Scores &score) {
+        if (score.shape(0) != 0) check_length(score.shape(0), rows_, "score");
+        if (score.shape(1) != booster_.outputs()) throw std::invalid_argument("score must have one column an output");
+        booster_.set_left_out(std::vector<double>(score.data(), score.data() + score.size()));
+    }
     double loss() const { return booster_.mean_loss(); }
     double watched_loss() const { return booster_.watched_loss(); }
     Out<double> watched_score() const {
@@ -537,6 +543,8 @@ NB_MODULE(_core, m) {
         .def("smoothing_losses", &Boosting::smoothing_losses,
              "What the trials of smoothing have found so far, for a fit that goes on from this one.")
         .def("set_smoothing_losses", &Boosting::set_smoothing_losses, "losses"_a, "Those of the fit before.")
+        .def("left_out", &Boosting::left_out, "Scores of the rows without their own part in them, if any are kept.")
+        .def("set_left_out", &Boosting::set_left_out, "score"_a, "Those of the fit before.")
         .def("watched_loss", &Boosting::watched_loss, "Weighted mean loss on the watched rows now.")
         .def("watched_score", &Boosting::watched_score, "Raw scores of the watched rows now.")
         .def("loss", &Boosting::loss, "Weighted mean loss on the training rows now.")

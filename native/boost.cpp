@@ -36,7 +36,8 @@ Booster::Booster(const Matrix &matrix, std::vector<double> target, std::vector<d
       vectors_(options.reg_lambda, options.objective.outputs),
       tree_(trees),
       known_(options.objective.outputs),
-      smoothing_(options.objective.outputs) {}
+      smoothing_(options.objective.outputs),
+      one_row_(weight_of_a_row(weight_)) {}
 
 double Booster::mean_loss() const {
     return options_.objective.mean_loss(score_.data(), target_.data(), weight_.data(), matrix_.rows);
@@ -78,6 +79,15 @@ double Booster::certainty_left(std::size_t output, const double *hessian) const 
 void Booster::round(Threads &threads, const std::function<bool()> &stop) {
     options_.objective.derivatives(score_.data(), target_.data(), weight_.data(), matrix_.rows, gradient_.data(),
                                    hessian_.data(), threads);
+    if (searches() && !options_.vector_leaves) {
+        if (left_out_.empty()) left_out_ = score_;
+        if (is_trial()) {
+            left_out_gradient_.resize(score_.size());
+            left_out_hessian_.resize(score_.size());
+            options_.objective.derivatives(left_out_.data(), target_.data(), weight_.data(), matrix_.rows,
+                                           left_out_gradient_.data(), left_out_hessian_.data(), threads);
+        }
+    }
     round_with(gradient_.data(), hessian_.data(), threads, stop);
 }
 
@@ -113,11 +123,11 @@ void Booster::grow_one(std::size_t output, S &statistics, const double *gradient
     if (bag > options_.max_rows_per_tree)
         few = draw_rows(rows.empty() ? nullptr : rows.data(), bag, options_.max_rows_per_tree, random);
 
-    // Leaves that are renewed have no smoothing; where rows abound it hardly matters.
-    const bool search = options_.find_smoothing && few.empty() && !options_.objective.renews_leaves();
-    const auto strength = [&] { return share * (search ? smoothing_[output].strength() : options_.grow.smoothing); };
+    const auto strength = [&] {
+        return share * (searches() ? smoothing_[output].strength() : options_.grow.smoothing);
+    };
     Grown<S> grown;
-    if (search && tree_ / trees_a_round() % SmoothingSearch::every == 0)
+    if (searches() && is_trial())
         grown = grow_on_trial<S>(output, gradient, hessian, rows, options, share, random.next(), threads, stop);
     const bool tried = grown.tree.nodes() > 0;
     if (!tried) {
@@ -134,6 +144,8 @@ void Booster::grow_one(std::size_t output, S &statistics, const double *gradient
     // Rounded to what prediction will add, so that scores here and there are the same.
     for (double &value : grown.tree.value)
         value = static_cast<double>(static_cast<float>(held(options_.learning_rate * held(value))));
+    if (!left_out_.empty())
+        add_left_out(grown, output, gradient, hessian, options_.reg_lambda * share, strength(), threads);
     add_values(grown.tree, grown.leaf, output, threads, score_);
     if (watched_.matrix != nullptr)
         add_values(grown.tree, leaves_of(grown.tree, *watched_.matrix, threads), output, threads, watched_.score);
@@ -149,6 +161,25 @@ void Booster::add_values(const Tree &tree, const std::vector<std::int32_t> &leaf
         for (std::size_t i = begin; i < end; ++i)
             for (std::size_t k = 0; k < tree.outputs; ++k)
                 score[i * count + output + k] += tree.value[static_cast<std::size_t>(leaf[i]) * tree.outputs + k];
+    });
+}
+
+// The score of a row by trees whose leaves it had no part in, to first order. A row that a tree was not grown from may
+// have shaped those before: by its own score it would look better known than a new one.
+template <class S>
+void Booster::add_left_out(const Grown<S> &grown, std::size_t output, const double *gradient, const double *hessian,
+                           double lambda, double smoothing, Threads &threads) {
+    constexpr double least = 0.1;  // of the leaf's Hessian is left, whatever the row's
+    const std::size_t count = outputs();
+    threads.stretches(matrix_.rows, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            const auto leaf = static_cast<std::size_t>(grown.leaf[i]);
+            const double all = grown.tree.weight[leaf] + lambda + (leaf > 0 ? smoothing : 0.0);
+            const double one = 1 / std::max(1.0, weight_[i] / one_row_);  // of the rows that it stands for
+            const double others = std::max(all - one * hessian[i], least * all);
+            const double step = grown.tree.value[leaf] * all + options_.learning_rate * one * gradient[i];
+            left_out_[i * count + output] += others > 0 ? step / others : 0.0;
+        }
     });
 }
 
@@ -179,7 +210,9 @@ Grown<S> Booster::grow_on_trial(std::size_t output, const double *gradient, cons
     for (const bool in : {true, false}) {
         for (std::size_t i = 0; i < all * a_row; ++i) {
             const double taken = in ? 1 - part[i / a_row] : part[i / a_row];
-            g[i] = taken * gradient[i], h[i] = taken * hessian[i];
+            const bool left_out = !in && !left_out_.empty();
+            g[i] = taken * (left_out ? left_out_gradient_[i * outputs() + output] : gradient[i]);
+            h[i] = taken * (left_out ? left_out_hessian_[i * outputs() + output] : hessian[i]);
         }
         (in ? inside : outside).assign(g.data(), h.data(), all, &threads);
     }

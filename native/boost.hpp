@@ -56,6 +56,9 @@ class Booster {
     void set_smoothing(std::size_t output, const SmoothingSearch::Losses &losses) {
         smoothing_.at(output).set_losses(losses);
     }
+    // Scores of the rows without their own part in them (rows x outputs); empty where nothing is searched.
+    const std::vector<double> &left_out() const { return left_out_; }
+    void set_left_out(std::vector<double> score) { left_out_ = std::move(score); }
 
     double mean_loss() const;
     const std::vector<double> &score() const { return score_; }
@@ -84,6 +87,16 @@ class Booster {
     template <class S>
     void set_values(const S &statistics, const std::vector<std::uint32_t> &rows, double smoothing, Threads &threads,
                     Grown<S> &grown) const;
+    template <class S>
+    void add_left_out(const Grown<S> &grown, std::size_t output, const double *gradient, const double *hessian,
+                      double lambda, double smoothing, Threads &threads);
+    // Leaves that are renewed have no smoothing; where rows abound it hardly matters.
+    bool searches() const {
+        return options_.find_smoothing && !options_.objective.renews_leaves() &&
+               options_.subsample * static_cast<double>(matrix_.rows) <=
+                   static_cast<double>(options_.max_rows_per_tree);
+    }
+    bool is_trial() const { return tree_ / trees_a_round() % SmoothingSearch::every == 0; }
     std::size_t trees_a_round() const { return options_.vector_leaves ? 1 : outputs(); }
     std::vector<std::int32_t> draw_columns(Random &random) const;
 
@@ -101,7 +114,9 @@ class Booster {
     std::size_t tree_;
     std::vector<Directions> known_;           // by output
     std::vector<SmoothingSearch> smoothing_;  // by output
+    double one_row_;
     std::optional<SetAside> aside_;
+    std::vector<double> left_out_, left_out_gradient_, left_out_hessian_;
     std::vector<double> first_;  // by tree of a round: the summed Hessian before the first one
     Forest forest_;
 };

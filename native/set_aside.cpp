@@ -44,18 +44,17 @@ double binomial(std::int64_t count, double share, Random &random) {
 }  // namespace
 
 SetAside::SetAside(const Matrix &matrix, const std::vector<double> &target, const std::vector<double> &weight)
-    : rows_(matrix.rows) {
+    : rows_(matrix.rows), count_(weight) {
     std::vector<std::uint64_t> key(matrix.rows);
     for (std::size_t i = 0; i < matrix.rows; ++i) key[i] = key_of(matrix.row(i), matrix.columns, target[i]);
     std::iota(rows_.begin(), rows_.end(), 0u);
     std::stable_sort(rows_.begin(), rows_.end(), [&](std::uint32_t a, std::uint32_t b) { return key[a] < key[b]; });
-    const double one_row = weight_of_a_row(
-        std::accumulate(weight.begin(), weight.end(), 0.0),
-        static_cast<std::size_t>(std::count_if(weight.begin(), weight.end(), [](double w) { return w > 0; })));
+    const double one_row = weight_of_a_row(weight);
+    for (double &count : count_) count /= one_row;
     for (std::uint32_t at = 0; at < rows_.size();) {
         Alike group{key[rows_[at]], at, at, 0.0};
         for (; group.last < rows_.size() && key[rows_[group.last]] == group.key; ++group.last)
-            group.count += weight[rows_[group.last]] / one_row;
+            group.count += count_[rows_[group.last]];
         groups_.push_back(group);
         at = group.last;
     }
@@ -66,8 +65,13 @@ void SetAside::draw(double share, std::uint64_t noise, std::vector<double> &part
     for (const Alike &group : groups_) {
         Random random(noise, group.key);
         const auto count = std::max<std::int64_t>(1, std::llrint(std::min(group.count, 1e15)));
-        const double out = binomial(count, share, random) / static_cast<double>(count);
-        for (std::uint32_t k = group.first; k < group.last; ++k) part[rows_[k]] = out;
+        // Row by row until so much is out: whole rows, where they are rows of weight one.
+        double out = binomial(count, share, random) / static_cast<double>(count) * group.count;
+        for (std::uint32_t k = group.first; k < group.last; ++k) {
+            const double taken = std::min(out, count_[rows_[k]]);
+            part[rows_[k]] = count_[rows_[k]] > 0 ? taken / count_[rows_[k]] : 0.0;
+            out -= taken;
+        }
     }
 }
 

@@ -12,8 +12,8 @@ class SetAside {
   public:
     SetAside(const Matrix &matrix, const std::vector<double> &target, const std::vector<double> &weight);
 
-    // By row, what part of its weight is set aside: each of the rows it stands for goes by itself. Rows that are equal
-    // get the same part, so it does not matter whether a row is given twice or has a weight of two.
+    // By row, what part of its weight is set aside: each of the rows it stands for goes by itself. Of equal rows as
+    // much as of one with their weight, so it does not matter whether a row is given twice or has a weight of two.
     void draw(double share, std::uint64_t noise, std::vector<double> &part) const;
 
   private:
@@ -23,6 +23,7 @@ class SetAside {
         double count;               // how many rows of weight one they are
     };
     std::vector<std::uint32_t> rows_;
+    std::vector<double> count_;  // by row: of how many rows of weight one
     std::vector<Alike> groups_;
 };
 

@@ -15,9 +15,9 @@ namespace planewise {
 class SmoothingSearch {
   public:
     static constexpr std::array<double, 8> strengths{0, 0.5, 1, 2, 4, 8, 16, 32};
-    static constexpr std::size_t every = 3;   // trees an output from one trial to the next
-    static constexpr double aside = 1.0 / 3;  // the share of rows set aside in a trial
-    static constexpr std::size_t usual = 5;   // before any trial
+    static constexpr std::size_t every = 4;  // trees an output from one trial to the next
+    static constexpr double aside = 0.25;    // the share of rows set aside in a trial
+    static constexpr std::size_t usual = 5;  // before any trial
     using Losses = std::array<double, strengths.size()>;
 
     double strength() const {

@@ -47,6 +47,13 @@ inline double weight_of_a_row(double total, std::size_t rows) {
     return rows > 0 ? std::min(1.0, total / static_cast<double>(rows)) : 1.0;
 }
 
+inline double weight_of_a_row(const std::vector<double> &weight) {
+    double total = 0;
+    std::size_t rows = 0;
+    for (double w : weight) total += w, rows += w > 0;
+    return weight_of_a_row(total, rows);
+}
+
 // Gradient and Hessian of a loss. Squared error is the same with g = -w(y - centre), h = w and nothing added to h.
 class Gradients {
   public:

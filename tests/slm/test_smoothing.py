@@ -10,7 +10,7 @@ from planewise import SLMBoostClassifier, SLMBoostRegressor
 
 def strengths(model):
     """What was found for each output; the strengths are 0, 1/2, 1, 2 .. 32."""
-    found = np.argmin(model._smoothing_losses, axis=1)
+    found = np.argmin(model._trials.losses, axis=1)
     return np.where(found == 0, 0.0, 2.0 ** (found - 2.0))
 
 
@@ -51,29 +51,29 @@ def test_a_weight_of_two_is_a_row_given_twice():
     common = {"n_estimators": 20, "min_samples_leaf": 1, "noise_margin": 0, "random_state": 0}
     weighted = SLMBoostRegressor(**common).fit(X, y, sample_weight=1.0 + twice)
     repeated = SLMBoostRegressor(**common).fit(np.concatenate([X, X[twice]]), np.concatenate([y, y[twice]]))
-    assert_allclose(weighted._smoothing_losses, repeated._smoothing_losses, rtol=1e-6)
+    assert_allclose(weighted._trials.losses, repeated._trials.losses, rtol=1e-6)
     assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-6)
 
 
 def test_every_class_has_a_strength_of_its_own_and_vector_leaves_have_one():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 4)), rng.integers(0, 3, 300)
-    assert SLMBoostClassifier(n_estimators=5).fit(X, y)._smoothing_losses.shape[0] == 3
+    assert SLMBoostClassifier(n_estimators=5).fit(X, y)._trials.losses.shape[0] == 3
     vectors = SLMBoostClassifier(n_estimators=5, multi_strategy="multi_output_tree").fit(X, y)
-    assert np.any(vectors._smoothing_losses[0] != 0)
-    assert not np.any(vectors._smoothing_losses[1:])
+    assert np.any(vectors._trials.losses[0] != 0)
+    assert not np.any(vectors._trials.losses[1:])
 
 
 def test_a_number_is_taken_as_it_is():
     X, y = classes(300, 0.3)
     model = SLMBoostClassifier(n_estimators=6, smoothing=3.0, random_state=0).fit(X, y)
-    assert not np.any(model._smoothing_losses)
+    assert not np.any(model._trials.losses)
 
 
 def test_leaves_of_the_absolute_loss_are_renewed_and_need_no_trial():
     X, y = classes(300, 0.3)
     model = SLMBoostRegressor(loss="absolute_error", n_estimators=6, random_state=0).fit(X, y.astype(float))
-    assert not np.any(model._smoothing_losses)
+    assert not np.any(model._trials.losses)
 
 
 @pytest.mark.parametrize("value", ["much", -1, None, float("nan")])

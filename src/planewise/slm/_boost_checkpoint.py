@@ -15,9 +15,21 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from planewise import _core
 from planewise.slm._flat_forest import FlatForest
 
 _FORMAT = "planewise boosting checkpoint 2"
+
+
+class Trials(NamedTuple):
+    """What the search for the strength of smoothing has found so far."""
+
+    losses: NDArray[np.float64]  # outputs x strengths
+    left_out: NDArray[np.float64]  # rows x outputs: scores without the row's own part in them
+
+    @classmethod
+    def of(cls, boosting: _core.Boosting) -> Trials:
+        return cls(boosting.smoothing_losses(), boosting.left_out())
 
 
 class Saved(NamedTuple):
@@ -25,7 +37,7 @@ class Saved(NamedTuple):
 
     forest: FlatForest
     history: dict[str, list[float]]
-    smoothing_losses: NDArray[np.float64]
+    trials: Trials
 
 
 class Checkpoint:
@@ -34,13 +46,13 @@ class Checkpoint:
     def __init__(self, path: str | PathLike[str], fingerprint: str) -> None:
         self.path, self.fingerprint = Path(path), fingerprint
 
-    def write(self, forest: FlatForest, history: dict[str, list[float]], smoothing_losses: NDArray[np.float64]) -> None:
+    def write(self, forest: FlatForest, history: dict[str, list[float]], trials: Trials) -> None:
         """Replace the file in one step: a kill leaves the old one or the new one."""
         header = json.dumps(
             {"format": _FORMAT, "fingerprint": self.fingerprint, "history": history, "n_outputs": forest.n_outputs}
         )
         arrays = {name: getattr(forest, name) for name in FlatForest.arrays()}
-        arrays["smoothing_losses"] = smoothing_losses
+        arrays |= trials._asdict()
         handle, name = tempfile.mkstemp(dir=self.path.parent or ".", prefix=self.path.name, suffix=".part")
         try:
             with os.fdopen(handle, "wb") as file:
@@ -65,13 +77,13 @@ class Checkpoint:
                 f"The checkpoint {str(self.path)!r} belongs to other data or parameters; delete it or name another "
                 "file to start anew."
             )
-        losses = arrays.pop("smoothing_losses")
-        return Saved(FlatForest(**arrays, n_outputs=header["n_outputs"]), header["history"], losses)
+        trials = Trials(*(arrays.pop(name) for name in Trials._fields))
+        return Saved(FlatForest(**arrays, n_outputs=header["n_outputs"]), header["history"], trials)
 
     def _parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         with self.path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             header = json.loads(file["header"].tobytes().decode())
-            return header, {name: file[name] for name in [*FlatForest.arrays(), "smoothing_losses"]}
+            return header, {name: file[name] for name in [*FlatForest.arrays(), *Trials._fields]}
 
 
 def fingerprint(params: dict[str, Any], *arrays: NDArray[Any]) -> str:

@@ -24,7 +24,7 @@ from planewise._input import (
 )
 from planewise._params import Limit, boolean, either, integer, one_of, real
 from planewise._progress import Progress
-from planewise.slm._boost_checkpoint import Checkpoint, fingerprint
+from planewise.slm._boost_checkpoint import Checkpoint, Trials, fingerprint
 from planewise.slm._flat_forest import FlatForest, ForestImportances
 from planewise.slm._growth import ENDLESS, GROWTH_LIMITS, growth_options
 from planewise.slm._objectives import LossLike, RawLoss
@@ -67,7 +67,7 @@ class Boosting(ForestImportances, BaseEstimator):
     n_features_in_: int
     _seed: int
     _loss: RawLoss
-    _smoothing_losses: NDArray[np.float64]
+    _trials: Trials
 
     def __init__(
         self,
@@ -224,9 +224,9 @@ class Boosting(ForestImportances, BaseEstimator):
         if going_on and self._loss.core != loss.core:
             raise ValueError("warm_start=True goes on with the loss and the kind of target of the earlier fit.")
         seed = self._seed if going_on else int(check_random_state(self.random_state).randint(2**31 - 1))
-        smoothing_losses = None
+        trials = None
         if going_on:
-            base, before, smoothing_losses = self.base_score_, self.forest_, self._smoothing_losses
+            base, before, trials = self.base_score_, self.forest_, self._trials
         else:
             start = loss.start(target, weight)
             base = start if self.base_score is None else np.full(loss.n_outputs, float(self.base_score))
@@ -240,7 +240,7 @@ class Boosting(ForestImportances, BaseEstimator):
         if checkpoint is not None and (found := checkpoint.read()) is not None:
             before = found.forest.head(min(found.forest.n_trees, self.n_estimators * a_round))
             history = {name: values[: self.n_estimators] for name, values in found.history.items()}
-            smoothing_losses = found.smoothing_losses
+            trials = found.trials
         rounds_before = before.n_trees // a_round if before is not None else 0
         if going_on and self.n_estimators < rounds_before:
             raise ValueError(
@@ -280,8 +280,10 @@ class Boosting(ForestImportances, BaseEstimator):
         if before is not None:
             for output in range(a_round):
                 boosting.recall(output, *before.recent_directions(output, _core.MOST_KNOWN))
-        if smoothing_losses is not None:
-            boosting.set_smoothing_losses(smoothing_losses)
+        if trials is not None:
+            boosting.set_smoothing_losses(trials.losses)
+            if len(trials.left_out) == len(rows):  # a warm start may bring others
+                boosting.set_left_out(trials.left_out)
         if watched is not None:
             theirs, watched_target, watched_weight = watched
             their_table = _core.Table(theirs, watched_weight, threads)
@@ -300,7 +302,9 @@ class Boosting(ForestImportances, BaseEstimator):
         self.feature_means_ = table.mean
         self.evals_result_ = {name: values for name, values in history.items() if values}
         self.forest_, self.base_score_, self._seed, self._loss = forest, base, seed, loss
-        self._smoothing_losses = boosting.smoothing_losses()
+        self._trials = Trials.of(boosting)
+        if not self.warm_start:  # nobody will need them, and they are as long as the table
+            self._trials = self._trials._replace(left_out=np.empty((0, loss.n_outputs)))
 
     def _run_rounds(
         self,
@@ -337,7 +341,7 @@ class Boosting(ForestImportances, BaseEstimator):
                 now = {name: values[-1] for name, values in history.items() if values}
                 bar.step("  ".join(f"{name} {value:.5g}" for name, value in now.items()))
                 if checkpoint is not None and (number + 1) % self.checkpoint_every == 0:
-                    checkpoint.write(grown(), history, boosting.smoothing_losses())
+                    checkpoint.write(grown(), history, Trials.of(boosting))
                 # All callbacks hear of the round, even when an earlier one asks to stop.
                 if any([callback(number, now) for callback in self.callbacks or ()]):
                     break

@@ -75,7 +75,7 @@ _BOOST_PARAMETERS = """\
         `smoothing` (not below a fiftieth): where a loss makes rows certain, as the log-loss does, less is needed.
     smoothing : float or "auto", default=<smoothing>
         Each node's value is mixed with its parent's as if by that much Hessian more. 0: plain Newton steps (published).
-        "auto": found as boosting goes on, between 0 and 32. Every third round a third of the rows is set aside while
+        "auto": found as boosting goes on, between 0 and 32. Every fourth round a fourth of the rows is set aside while
         its trees' planes are chosen, and the strength that would have served these rows best is taken (of a
         weight of two, each half goes by itself). With more than `max_rows_per_tree` rows it is 8. Not for the
         absolute and the quantile loss, whose leaves hold the best constant of their rows.

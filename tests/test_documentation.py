@@ -30,6 +30,12 @@ def test_the_examples_of_the_guide_to_ensembles_run(capsys):
     assert "colour" not in capsys.readouterr().err
 
 
+def test_the_examples_of_the_guide_to_machines_run(capsys):
+    run_blocks(ROOT / "docs" / "machines.md")
+    accuracy, vectors = capsys.readouterr().out.split()[:2]
+    assert float(accuracy) > 0.93 and int(vectors) < 60
+
+
 def test_the_links_of_the_pages_lead_somewhere():
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
         for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):

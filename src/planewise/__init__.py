@@ -1,5 +1,12 @@
 """Small models you can see through, for tables."""
 
+from planewise.mcm import (
+    ConformalKernel,
+    LargeScaleMCMClassifier,
+    MCMClassifier,
+    MCMClassifierCV,
+    MCMRegressor,
+)
 from planewise.slm import (
     DiscriminantFeatureTest,
     SLMBoostClassifier,
@@ -13,7 +20,12 @@ from planewise.slm import (
 __version__ = "0.1.0"
 
 __all__ = [
+    "ConformalKernel",
     "DiscriminantFeatureTest",
+    "LargeScaleMCMClassifier",
+    "MCMClassifier",
+    "MCMClassifierCV",
+    "MCMRegressor",
     "SLMBoostClassifier",
     "SLMBoostRegressor",
     "SLMClassifier",

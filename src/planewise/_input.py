@@ -42,6 +42,28 @@ def training_rows(estimator: Any, X: Any) -> FloatArray:
     return _checked(estimator, X, reset=True)
 
 
+def precise_rows(estimator: Any, X: Any, *, reset: bool) -> NDArray[np.float64]:
+    """X as float64 rows without missing values, for estimators that know no categories; `reset` in ``fit``."""
+    if nw.dependencies.is_polars_lazyframe(X):
+        raise TypeError("X is a polars LazyFrame, which has no rows yet; pass X.collect() instead.")
+    if not is_table(X):
+        return validate_data(estimator, X, reset=reset, dtype=np.float64, order="C")
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    frame = nw.from_native(X, eager_only=True)
+    rows = np.empty(frame.shape)
+    for j in range(rows.shape[1]):
+        rows[:, j] = _column_to_floats(frame[:, j], np.float64)
+    _require_rows(rows)
+    missing = ~np.isfinite(rows)
+    if missing.any():
+        column = frame.columns[int(missing.any(axis=0).argmax())]
+        raise ValueError(
+            f"Column {column!r} contains NaN or infinity, which {type(estimator).__name__} does not take; fill it in "
+            "(sklearn.impute.SimpleImputer), drop those rows, or use a tree of planewise, which takes missing values."
+        )
+    return rows
+
+
 def training_rows_again(estimator: Any, X: Any) -> FloatArray:
     """The rows of a fit that goes on from an earlier one: the same columns, with the same categories."""
     n_features, categories = estimator.n_features_in_, estimator.categories_
@@ -100,7 +122,7 @@ def _checked(estimator: Any, X: Any, reset: bool) -> FloatArray:
     return rows
 
 
-def class_targets(estimator: Any, y: Any, X: FloatArray) -> tuple[NDArray[Any], NDArray[np.int32]]:
+def class_targets(estimator: Any, y: Any, X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """The sorted class labels, and each row's place among them."""
     y = one_target_a_row(estimator, y, X)
     check_classification_targets(y)
@@ -108,7 +130,7 @@ def class_targets(estimator: Any, y: Any, X: FloatArray) -> tuple[NDArray[Any], 
     return classes, label.astype(np.int32)
 
 
-def real_targets(estimator: Any, y: Any, X: FloatArray) -> NDArray[np.float64]:
+def real_targets(estimator: Any, y: Any, X: NDArray[Any]) -> NDArray[np.float64]:
     """Targets as finite float64."""
     y = one_target_a_row(estimator, y, X)
     try:
@@ -120,7 +142,7 @@ def real_targets(estimator: Any, y: Any, X: FloatArray) -> NDArray[np.float64]:
     return y
 
 
-def one_target_a_row(estimator: Any, y: Any, X: FloatArray) -> NDArray[Any]:
+def one_target_a_row(estimator: Any, y: Any, X: NDArray[Any]) -> NDArray[Any]:
     """Targets of any kind as one array as long as X, none missing."""
     if y is None:
         raise ValueError(
@@ -137,7 +159,7 @@ def one_target_a_row(estimator: Any, y: Any, X: FloatArray) -> NDArray[Any]:
     return y
 
 
-def row_weights(sample_weight: Any, X: FloatArray) -> NDArray[np.float64]:
+def row_weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64]:
     """Weights as float64, one a row, none negative, not all zero."""
     if sample_weight is None:
         return np.ones(len(X))
@@ -227,17 +249,17 @@ def _as_values(column: nw.Series[Any]) -> NDArray[Any]:
     return values if values.dtype.kind in "iuf" else values.astype(object)
 
 
-def _column_to_floats(column: nw.Series[Any]) -> NDArray[Any]:
+def _column_to_floats(column: nw.Series[Any], dtype: Any = np.float32) -> NDArray[Any]:
     kind = column.dtype
     if column.null_count() == len(column):  # of whatever type: nothing in it can be misread
-        return np.full(len(column), np.nan, dtype=np.float32)
+        return np.full(len(column), np.nan, dtype=dtype)
     if kind == nw.Boolean:
         column = column.cast(nw.Float32)
     elif not kind.is_numeric():
         values = column.to_numpy()
         # Plain numbers can hide in a column of objects (ints, floats and None mixed) or a sparse one.
         if kind in (nw.Object, nw.Unknown) and all(v is None or isinstance(v, Real) for v in values):
-            return np.array([np.nan if v is None else v for v in values], dtype=np.float32)
+            return np.array([np.nan if v is None else v for v in values], dtype=dtype)
         raise ValueError(
             f"Column {column.name!r} holds {kind} values; planewise needs numbers or categories. Name it in "
             "categorical_features (or give it a category dtype) where the estimator has that parameter, encode it "
@@ -246,7 +268,7 @@ def _column_to_floats(column: nw.Series[Any]) -> NDArray[Any]:
     if column.null_count():
         column = column.cast(nw.Float64)
     with np.errstate(over="ignore"):  # too large for float32: refused as an infinity, by name
-        return np.asarray(column.to_numpy(), dtype=np.float32)
+        return np.asarray(column.to_numpy(), dtype=dtype)
 
 
 def _refuse_infinity(rows: FloatArray, names: list[str]) -> None:
@@ -261,7 +283,7 @@ def _refuse_infinity(rows: FloatArray, names: list[str]) -> None:
         )
 
 
-def _require_rows(rows: FloatArray) -> None:
+def _require_rows(rows: NDArray[Any]) -> None:
     if rows.shape[0] == 0 or rows.shape[1] == 0:
         what = "sample(s)" if rows.shape[0] == 0 else "feature(s)"
         raise ValueError(f"Found array with 0 {what} (shape={rows.shape}) while a minimum of 1 is required.")

@@ -1,0 +1,339 @@
+"""A kernel fitted to the classes, for any kernel method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import SVC
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from planewise._input import (
+    all_or_nothing,
+    class_targets,
+    prediction_rows,
+    row_weights,
+    training_rows,
+    without_zero_weights,
+)
+from planewise._params import Limit, boolean, check_parameters, either, integer, one_of, real, seed
+from planewise.mcm._conformal_factor import SHRINKAGES, ConformalFactor, Numbers, fit_conformal_factor
+from planewise.mcm._kernels import KERNEL_NAMES, Kernel
+from planewise.mcm._sample import balanced
+from planewise.mcm._standardise import Standardisation, refuse_missing
+
+__all__ = ["ConformalFactor", "ConformalKernel", "fit_conformal_factor"]
+
+LIMITS: dict[str, Limit] = {
+    "kernel": either(one_of(*KERNEL_NAMES), Limit(callable, "a function of two arrays of rows")),
+    "gamma": either(real(0, open_low=True), one_of("scale")),
+    "degree": real(0, open_low=True),
+    "coef0": real(-1e30),
+    "gamma_conformal": either(real(0, open_low=True), one_of("auto")),
+    "form": one_of("signed", "shrunk"),
+    "shrinkage": either(real(0, 1), one_of("cv")),
+    "cores": either(one_of("svc", "mcm"), Limit(lambda cores: not isinstance(cores, str), "an array of rows")),
+    "C": real(0, open_low=True),
+    "max_cores": integer(1),
+    "regularisation": real(0, open_low=True),
+    "scale": boolean(),
+    "random_state": seed(),
+}
+TRIED_BY = 1000  # rows on which shrinkage="cv" is decided
+
+
+class ConformalKernel(TransformerMixin, BaseEstimator):
+    """A kernel r(x) r(x') k(x, x') fitted to the classes, for any kernel method.
+
+    The factor r stretches the space where the classes meet and shrinks it elsewhere: it is the combination of a
+    constant and of bumps at the cores a_j that has the largest scatter of r(x) phi(x) between the classes for the
+    scatter within them. Whatever the sign of r, the product is a kernel again.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian"} or callable, default="rbf"
+        k: the kernel to begin with; a function of two arrays of rows returns the matrix of its values.
+    gamma : float or "scale", default="scale"
+        Width of k, on standardised columns; "scale" is one over the number of columns.
+    degree, coef0 : float, default=3 and 0.0
+        Of the polynomial (and sigmoid) kernel.
+    gamma_conformal : float or "auto", default="auto"
+        gamma_c: width of the bumps exp(-gamma_c |x - a_j|^2); "auto" is twice gamma. Beware of large ones: r then moves
+        only at the cores themselves, and the kernel of new rows stays what it was.
+    form : {"signed", "shrunk"}, default="signed"
+        r as it is (published), or (1 - s) + s r.
+    shrinkage : float from 0 to 1 or "cv", default="cv"
+        s of the shrunken form; "cv" takes, of 0, 1/4, 1/2, 3/4 and 1, the one with which kernel ridge classifies best
+        in a three-fold cross-validation (on at most 1,000 rows), r fitted anew in each fold. The signed form has no s.
+    cores : {"svc", "mcm"} or array of shape (n_cores, n_features), default="svc"
+        a_j: the support vectors of an SVM or of a minimal complexity machine with this kernel, or rows in the units of
+        the data. With none at all, r = 1.
+    C : float, default=1.0
+        C of the machine that finds the cores, per row: the SVM's C, or the MCM's times the number of rows.
+    max_cores : int, default=500
+        Most cores taken from a machine: those with the largest coefficients, as evenly from the classes as can be.
+    regularisation : float, default=1e-3
+        epsilon: what is added to the diagonal of the scatter within classes, as a share of its mean.
+    scale : bool, default=True
+        Standardise the columns first (those with two values by half the distance between these).
+    random_state : int, RandomState or None, default=None
+        Seed of the folds of shrinkage="cv".
+
+    Attributes
+    ----------
+    cores_ : array of shape (n_cores, n_features)
+        a_j in the units of the data.
+    coef_ : array of shape (n_cores + 1,)
+        alpha, that of the constant first; r has a mean square of 1 on the training rows, and a mean of 0 or more.
+    eigenvalue_ : float
+        eta.
+    shrinkage_ : float
+        s in use: 1 for the signed form.
+    separability_before_, separability_ : float
+        Scatter between the classes over that within them, with k alone and with r in use.
+    classes_ : array of shape (n_classes,)
+        The class labels, sorted.
+    X_fit_ : array of shape (n_samples, n_features)
+        The training rows, standardised.
+    n_features_in_, feature_names_in_
+        Columns seen in ``fit``, and their names if it got a data frame.
+
+    See Also
+    --------
+    LargeScaleMCMClassifier : Has the same factor on an explicit map (``conformal=``).
+
+    Notes
+    -----
+    In a pipeline the kernel is fitted with the rest: ``make_pipeline(ConformalKernel(), SVC(kernel="precomputed"))``.
+    A fitted one is a function as well: ``SVC(kernel=fitted)``; where the SVC will be cloned, as in a cross-validation,
+    pass ``fitted.__call__``, since a clone of an estimator is not fitted.
+
+    References
+    ----------
+    .. [1] S. Amari, S. Wu, "Improving support vector machine classifiers by modifying kernel functions", Neural
+       Networks 12, 1999.
+    .. [2] H. Xiong, M. N. S. Swamy, M. O. Ahmad, "Optimizing the kernel in the empirical feature space", IEEE
+       Transactions on Neural Networks 16, 2005.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.svm import SVC
+    >>> from planewise import ConformalKernel
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(ConformalKernel(), SVC(kernel="precomputed")).fit(X[::2], y[::2])
+    >>> model.score(X[1::2], y[1::2]) > 0.93
+    True
+    >>> kernel = model[0]
+    >>> kernel.separability_ > kernel.separability_before_
+    True
+    """
+
+    n_features_in_: int
+
+    def __init__(
+        self,
+        *,
+        kernel: str | Callable[[Any, Any], Any] = "rbf",
+        gamma: float | str = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        gamma_conformal: float | str = "auto",
+        form: str = "signed",
+        shrinkage: float | str = "cv",
+        cores: Any = "svc",
+        C: float = 1.0,
+        max_cores: int = 500,
+        regularisation: float = 1e-3,
+        scale: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.gamma_conformal = gamma_conformal
+        self.form = form
+        self.shrinkage = shrinkage
+        self.cores = cores
+        self.C = C
+        self.max_cores = max_cores
+        self.regularisation = regularisation
+        self.scale = scale
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    @all_or_nothing
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the cores and the factor r.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Numbers, none missing.
+        y : array-like of shape (n_samples,)
+            Class labels of any kind.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights; a whole number weighs as much as that many equal rows, and zero leaves a row out of all but
+            `transform`, which has a column for every row of X.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self, LIMITS)
+        rows = refuse_missing(self, training_rows(self, X))
+        self.classes_, label = class_targets(self, y, rows)
+        weight = row_weights(sample_weight, rows)
+        counted, label, weight = without_zero_weights(rows, label, weight)
+        self._standardisation = (
+            Standardisation.of(counted, weight) if self.scale else Standardisation.none(self.n_features_in_)
+        )
+        self.X_fit_ = self._standardisation.apply(rows).astype(np.float64)
+        standard = self._standardisation.apply(counted).astype(np.float64)
+        gamma = 1 / self.n_features_in_ if self.gamma == "scale" else float(self.gamma)
+        self._kernel = Kernel(self.kernel, gamma, self.degree, self.coef0)
+        self._gamma_conformal = 2 * gamma if self.gamma_conformal == "auto" else float(self.gamma_conformal)
+        self._factor = self._fit_factor(standard, label, weight)
+        if self.form == "shrunk":
+            chosen = self._best_shrinkage(standard, label, weight) if self.shrinkage == "cv" else float(self.shrinkage)
+            self._factor = self._factor.shrunk(chosen)
+        self._set_attributes()
+        return self
+
+    def _fit_factor(self, rows: Numbers, label: NDArray[np.int32], weight: Numbers) -> ConformalFactor:
+        return fit_conformal_factor(
+            self._kernel,
+            rows,
+            label,
+            self._find_cores(rows, label, weight),
+            self._gamma_conformal,
+            weight,
+            regularisation=self.regularisation,
+        )
+
+    def _find_cores(self, rows: Numbers, label: NDArray[np.int32], weight: Numbers) -> Numbers:
+        if not isinstance(self.cores, str):
+            return self._given_cores()
+        if len(np.unique(label)) == 1:
+            return rows[:0]
+        if self.cores == "svc":
+            support, importance = self._support_of_svc(rows, label, weight)
+        else:
+            support, importance = self._support_of_mcm(rows, label, weight)
+        return rows[support][balanced(label[support], importance, self.max_cores)]
+
+    def _given_cores(self) -> Numbers:
+        cores = np.asarray(self.cores, dtype=np.float32)
+        if cores.size == 0:
+            return np.empty((0, self.n_features_in_))
+        if cores.ndim != 2 or cores.shape[1] != self.n_features_in_ or not np.isfinite(cores).all():
+            raise ValueError(
+                f"The parameter 'cores' of ConformalKernel must be finite rows with the {self.n_features_in_} columns "
+                f"of X; got an array of shape {cores.shape}."
+            )
+        return self._standardisation.apply(cores).astype(np.float64)
+
+    def _support_of_svc(
+        self, rows: Numbers, label: NDArray[np.int32], weight: Numbers
+    ) -> tuple[NDArray[np.intp], Numbers]:
+        named = self.kernel in ("linear", "rbf", "poly", "sigmoid")
+        machine = SVC(
+            C=self.C, kernel=self.kernel if named else self._kernel, gamma=self._kernel.gamma, degree=self.degree,
+            coef0=self.coef0,
+        ).fit(rows, label, weight)  # fmt: skip
+        return machine.support_, np.abs(machine.dual_coef_).max(axis=0)
+
+    def _support_of_mcm(
+        self, rows: Numbers, label: NDArray[np.int32], weight: Numbers
+    ) -> tuple[NDArray[np.intp], Numbers]:
+        # Not above: that machine has conformal kernels itself.
+        from planewise.mcm._classifier import MCMClassifier
+
+        machine = MCMClassifier(
+            C=self.C * weight.sum(), kernel=self.kernel, gamma=self._kernel.gamma, degree=self.degree,
+            coef0=self.coef0, scale=False,
+        ).fit(rows, label, weight)  # fmt: skip
+        return machine.support_, np.abs(np.atleast_2d(machine.dual_coef_)).max(axis=0)
+
+    def _best_shrinkage(self, rows: Numbers, label: NDArray[np.int32], weight: Numbers) -> float:
+        """The s that serves kernel ridge best on rows not seen; of equals the smallest."""
+        random = check_random_state(self.random_state)
+        some = np.sort(random.permutation(len(label))[:TRIED_BY])
+        counts = np.bincount(label[some])
+        if counts[counts > 0].min() < 3:
+            raise ValueError(
+                "shrinkage='cv' needs three rows of every class; set a number as shrinkage, or form='signed'."
+            )
+        right = np.zeros(len(SHRINKAGES))
+        for learned, judged in StratifiedKFold(3, shuffle=True, random_state=random).split(some, label[some]):
+            right += self._rightly_classified(rows[some], label[some], weight[some], learned, judged)
+        return SHRINKAGES[int(right.argmax())]
+
+    def _rightly_classified(
+        self,
+        rows: Numbers,
+        label: NDArray[np.int32],
+        weight: Numbers,
+        learned: NDArray[np.intp],
+        judged: NDArray[np.intp],
+    ) -> Numbers:
+        """Weight of the judged rows that kernel ridge, learned on the others, gets right with each s."""
+        factor = self._fit_factor(rows[learned], label[learned], weight[learned])
+        r, r_judged = factor(rows[learned]), factor(rows[judged])
+        k, k_judged = self._kernel(rows[learned], rows[learned]), self._kernel(rows[judged], rows[learned])
+        targets = np.where(label[learned, None] == np.unique(label), 1.0, -1.0)
+        right = np.zeros(len(SHRINKAGES))
+        for place, s in enumerate(SHRINKAGES):
+            mine, theirs = factor.blend(r, s), factor.blend(r_judged, s)
+            matrix = mine[:, None] * k * mine
+            matrix[np.diag_indices_from(matrix)] += matrix.diagonal().mean() / weight[learned] * weight.mean()
+            decided = (theirs[:, None] * k_judged * mine) @ np.linalg.lstsq(matrix, targets, rcond=None)[0]
+            right[place] = weight[judged] @ (np.unique(label)[decided.argmax(axis=1)] == label[judged])
+        return right
+
+    def _set_attributes(self) -> None:
+        factor = self._factor
+        self.cores_ = self._standardisation.undo(factor.cores)
+        self.coef_, self.eigenvalue_, self.shrinkage_ = factor.coef, factor.eigenvalue, factor.shrinkage
+        self.separability_before_ = factor.separability(0.0)
+        self.separability_ = factor.separability(factor.shrinkage)
+
+    def factor(self, X: Any) -> Numbers:
+        """The r of every row (in the shrunken form: (1 - s) + s r)."""
+        check_is_fitted(self)
+        return self._factor(self._ready(X))
+
+    def transform(self, X: Any) -> Numbers:
+        """The kernel of every row with every training row."""
+        check_is_fitted(self)
+        rows = self._ready(X)
+        return self._factor(rows)[:, None] * self._kernel(rows, self.X_fit_) * self._factor(self.X_fit_)
+
+    def __call__(self, X: Any, Y: Any = None) -> Numbers:
+        """The kernel of every row of X with every row of Y (None: of X)."""
+        check_is_fitted(self)
+        left = self._ready_array(X)
+        right = left if Y is None else self._ready_array(Y)
+        return self._factor(left)[:, None] * self._kernel(left, right) * self._factor(right)
+
+    def _ready(self, X: Any) -> Numbers:
+        rows = refuse_missing(self, prediction_rows(self, X))
+        return self._standardisation.apply(rows).astype(np.float64)
+
+    def _ready_array(self, X: Any) -> Numbers:
+        """What another estimator passes on: an array, whatever this one was fitted on."""
+        rows = check_array(X, dtype=np.float32)
+        if rows.shape[1] != self.n_features_in_:
+            raise ValueError(f"X has {rows.shape[1]} features; this kernel was fitted on {self.n_features_in_}.")
+        return self._standardisation.apply(rows).astype(np.float64)

@@ -1,0 +1,137 @@
+"""Kernel functions, as small objects that can be called on two tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+from planewise._params import Limit, real
+
+Matrix = NDArray[np.float64]
+GAMMA_WORDS = ("smooth", "scale", "auto")
+SMOOTHEST = (
+    0.05  # of "scale": the many features of a wide table say less each, and a smoother kernel holds them together
+)
+KERNEL_NAMES = ("linear", "rbf", "poly", "sigmoid", "laplacian")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel k(x, x') with its parameters.
+
+    Parameters
+    ----------
+    name : {"linear", "rbf", "poly", "sigmoid", "laplacian"} or callable
+        A callable takes two tables and returns the matrix of kernel values.
+    gamma : float
+        Scale of the distance or of the scalar product.
+    degree : int
+        Power of "poly".
+    coef0 : float
+        Constant of "poly" and "sigmoid".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from planewise.mcm._kernels import Kernel
+    >>> kernel = Kernel("rbf", gamma=0.5)
+    >>> kernel(np.zeros((1, 2)), np.array([[0.0, 0.0], [1.0, 1.0]])).round(3)
+    array([[1.   , 0.368]])
+    """
+
+    name: str | Callable[..., Any] = "rbf"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 0.0
+
+    def __call__(self, X: Matrix, Y: Matrix) -> Matrix:
+        """The kernel values of every row of X (down) with every row of Y (across)."""
+        if callable(self.name):
+            return self._called(X, Y)
+        if self.name == "rbf":
+            values = -self.gamma * squared_distances(X, Y)
+            return np.exp(values, out=values)
+        if self.name == "laplacian":
+            values = -self.gamma * cdist(X, Y, "cityblock")
+            return np.exp(values, out=values)
+        values = X @ Y.T
+        if self.name == "linear":
+            return values
+        values *= self.gamma
+        values += self.coef0
+        if self.name == "poly":
+            return values**self.degree
+        return np.tanh(values, out=values)
+
+    def diagonal(self, X: Matrix) -> NDArray[np.float64]:
+        """The kernel value of every row with itself."""
+        if self.name in ("rbf", "laplacian"):
+            return np.ones(len(X))
+        if callable(self.name):
+            return np.array([self._called(row[None], row[None])[0, 0] for row in X])
+        squares = np.einsum("ij,ij->i", X, X)
+        if self.name == "linear":
+            return squares
+        values = self.gamma * squares + self.coef0
+        return values**self.degree if self.name == "poly" else np.tanh(values)
+
+    def _called(self, X: Matrix, Y: Matrix) -> Matrix:
+        assert callable(self.name)
+        values = np.asarray(self.name(X, Y), dtype=np.float64)
+        if values.shape != (len(X), len(Y)):
+            raise ValueError(
+                f"The callable given as 'kernel' must return one value for each pair of rows, an array of shape "
+                f"{(len(X), len(Y))}; got shape {values.shape}."
+            )
+        if not np.isfinite(values).all():
+            raise ValueError("The callable given as 'kernel' returned NaN or infinity.")
+        return values
+
+
+def squared_distances(X: Matrix, Y: Matrix) -> Matrix:
+    """Squared Euclidean distances by one matrix product, none negative."""
+    values = X @ Y.T
+    values *= -2
+    values += np.einsum("ij,ij->i", X, X)[:, None]
+    values += np.einsum("ij,ij->i", Y, Y)
+    return np.maximum(values, 0, out=values)
+
+
+def kernel_limit() -> Limit:
+    """What the parameter ``kernel`` may be."""
+    names = (*KERNEL_NAMES, "precomputed")
+    return Limit(
+        lambda value: callable(value) or (isinstance(value, str) and value in names),
+        " or ".join(repr(name) for name in names) + ", or a function of two tables",
+    )
+
+
+def gamma_limit() -> Limit:
+    """What the parameter ``gamma`` may be."""
+
+    def allows(value: Any) -> bool:
+        if isinstance(value, str):
+            return value in GAMMA_WORDS
+        return real(0, open_low=True).allows(value)
+
+    return Limit(allows, "a number above 0, 'smooth', 'scale' or 'auto'")
+
+
+def gamma_value(gamma: float | str, X: Matrix, weight: NDArray[np.float64]) -> float:
+    """The number that ``gamma`` means for these (scaled) rows: "auto" is 1 / n_features, "scale" that divided by the
+    variance of all values, "smooth" that divided by n_features again, but by 20 at most.
+    """
+    if not isinstance(gamma, str):
+        return float(gamma)
+    if gamma == "auto":
+        return 1 / X.shape[1]
+    share = weight / weight.sum()
+    mean = float((share @ X).mean())
+    variance = float((share @ (X - mean) ** 2).mean())
+    scale = 1 / (X.shape[1] * variance) if variance > 0 else 1.0
+    return scale * max(1 / X.shape[1], SMOOTHEST) if gamma == "smooth" else scale

@@ -1,0 +1,82 @@
+"""Rows without gaps, brought to comparable columns: what kernels need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planewise._input import FloatArray
+
+MEASURED_BY = 20_000  # rows, evenly spread, that tell the scale of a column
+OUTERMOST = 1e-3  # share of the weight on either side that may be wild
+
+
+def refuse_missing(estimator: Any, rows: FloatArray) -> FloatArray:
+    """The rows, none of whose values may be NaN: a kernel has no answer for a missing value."""
+    if np.isnan(np.add.reduce(rows, axis=None)) and np.isnan(rows).any():
+        column = int(np.isnan(rows).any(axis=0).argmax())
+        names = getattr(estimator, "feature_names_in_", None)
+        name = column if names is None else repr(str(names[column]))
+        raise ValueError(
+            f"Input X contains NaN, first in column {name}; {type(estimator).__name__} takes no missing values: fill "
+            "them first, for example with sklearn.impute.SimpleImputer."
+        )
+    return rows
+
+
+@dataclass(frozen=True)
+class Standardisation:
+    """Column centres and scales, in the user's units."""
+
+    centre: FloatArray
+    scale: FloatArray
+
+    @classmethod
+    def of(cls, rows: FloatArray, weight: NDArray[np.float64]) -> Standardisation:
+        """The mean and a standard deviation that a few wild values cannot blow up.
+
+        Values beyond the outermost thousandths count as these. A column of two values is scaled by half their distance:
+        a rare mark in a 0/1 column would otherwise lie many deviations away and drown all the others in the kernel.
+        """
+        step = -(-len(rows) // MEASURED_BY)
+        share = weight[::step] / weight[::step].sum()
+        low, high = rows.min(axis=0), rows.max(axis=0)
+        two_values = np.all((rows == low) | (rows == high), axis=0)
+        centre, scale = np.empty(rows.shape[1]), np.empty(rows.shape[1])
+        for j in range(rows.shape[1]):
+            column = rows[::step, j].astype(np.float64)
+            if two_values[j]:
+                centre[j], spread = np.sum(share * column), (float(high[j]) - float(low[j])) / 2
+            else:
+                centre[j], spread = _moments(column, share)
+            # A constant column stays; so does one whose spread is rounding.
+            scale[j] = spread if spread > max(1e-6 * abs(centre[j]), 1e-30) else 1.0
+        return cls(centre.astype(np.float32), scale.astype(np.float32))
+
+    @classmethod
+    def none(cls, n_features: int) -> Standardisation:
+        """Leaves everything as it is."""
+        return cls(np.zeros(n_features, np.float32), np.ones(n_features, np.float32))
+
+    def apply(self, rows: FloatArray) -> FloatArray:
+        """Rows in standard units."""
+        return (rows - self.centre) / self.scale
+
+    def undo(self, rows: FloatArray) -> FloatArray:
+        """Rows in the user's units."""
+        return rows * self.scale + self.centre
+
+
+def _moments(column: NDArray[np.float64], share: NDArray[np.float64]) -> tuple[float, float]:
+    """Mean and standard deviation of the column, wild values brought in; of all of it if the rest does not vary."""
+    order = np.argsort(column, kind="stable")
+    reached = np.cumsum(share[order])
+    ends = np.searchsorted(reached, [OUTERMOST, 1 - OUTERMOST])
+    tame = np.clip(column, *column[order[np.minimum(ends, len(order) - 1)]])
+    if tame.min() == tame.max():
+        tame = column
+    centre = np.sum(share * tame)
+    return float(centre), float(np.sqrt(np.sum(share * np.square(tame - centre))))

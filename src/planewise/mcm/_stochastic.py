@@ -1,0 +1,160 @@
+"""Stochastic minimisation of h + C mean[1 - y f]_+ + mu |w|_1 over the weights and, if asked, the feature map.
+
+One step, on one mini-batch: the sub-gradient of the hinge of every row and of the batch's own bound on h = max y f;
+Adam's steps, with a proximal step for |w|_1 in the same metric, so that weights become zero and stay so; and the
+running average of all iterates, which is the model. C is the price of a mean here (that of a row times the rows), and
+the objective is divided by it throughout: one learning rate then serves every C.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+
+import numpy as np
+
+from planewise import _core
+from planewise._input import FloatArray
+from planewise.mcm._feature_maps import FeatureMap
+
+CHUNK = 256  # rows whose gradient is one piece of work, and which share a bound on h
+MOMENTUM, SQUARES = 0.9, 0.99
+LONGEST_MEMORY = 0.99  # of the average over the iterates
+DROPPED = 1e-6  # a weight below this share of the largest is zero
+
+
+@dataclass(frozen=True)
+class LinearModel:
+    """f(x) = r(x) phi(x) w + b, a column for each output."""
+
+    feature_map: FeatureMap
+    weights: FloatArray
+    intercept: FloatArray
+
+    def scores(self, rows: FloatArray, factor: FloatArray | None = None) -> FloatArray:
+        """The scores f of a block of rows; `factor` is the conformal r of each."""
+        score = self.feature_map.forward(rows).features @ self.weights
+        if factor is not None:
+            score *= factor[:, None]
+        return score + self.intercept
+
+
+class Learner:
+    """The state of the descent."""
+
+    def __init__(
+        self,
+        feature_map: FeatureMap,
+        weights: FloatArray,
+        intercept: FloatArray,
+        *,
+        C: float,
+        mu: float,
+        learning_rate: float,
+        refine: bool,
+    ) -> None:
+        self.C, self.mu, self.learning_rate, self.refine = C, mu, learning_rate, refine
+        self.feature_map = feature_map
+        self.arrays = [weights, intercept, *(feature_map.arrays if refine else [])]
+        self.rates = [1.0, 1.0, *(feature_map.rates if refine else [])]
+        self.averaged = [array.copy() for array in self.arrays]
+        self.momentum = [np.zeros_like(array) for array in self.arrays]
+        self.squares = [np.zeros_like(array) for array in self.arrays]
+        self.n_updates = 0
+
+    def step(
+        self,
+        rows: FloatArray,
+        signs: FloatArray,
+        weight: FloatArray,
+        factor: FloatArray | None,
+        rate: float,
+        pool: Executor | None,
+    ) -> None:
+        """One update by a mini-batch; `signs` is y, a column for each output, and `weight` has a mean of one."""
+        pieces = [slice(first, first + CHUNK) for first in range(0, len(rows), CHUNK)]
+
+        def gradient_of(piece: slice) -> list[FloatArray]:
+            return self._gradient(
+                rows[piece], signs[piece], weight[piece], None if factor is None else factor[piece], len(rows)
+            )
+
+        parts = list((pool.map if pool else map)(gradient_of, pieces))
+        gradient = parts[0]
+        for part in parts[1:]:  # always in this order: the sum is the same for any number of threads
+            for total, other in zip(gradient, part, strict=True):
+                total += other
+        self._move(gradient[:-1], gradient[-1], rate * self.learning_rate)
+
+    def _gradient(
+        self, rows: FloatArray, signs: FloatArray, weight: FloatArray, factor: FloatArray | None, n_batch: int
+    ) -> list[FloatArray]:
+        weights, intercept = self.arrays[:2]
+        forward = self.feature_map.forward(rows)
+        score = forward.features @ weights
+        if factor is not None:
+            score *= factor[:, None]
+        margin = signs * (score + intercept)
+        slope = (margin < 1) * (weight / -np.float32(n_batch))[:, None]
+        widest = margin.argmax(axis=0)
+        for k, row in enumerate(widest):
+            if margin[row, k] > 1:  # h = max(1, max y f) over these rows
+                slope[row, k] += len(rows) / (n_batch * self.C)
+        slope *= signs
+        in_intercept = slope.sum(axis=0)
+        if factor is not None:
+            slope *= factor[:, None]
+        if self.refine:
+            in_weights, in_map = self.feature_map.backward(forward, slope, weights)
+        else:
+            in_weights, in_map = forward.features.T @ slope, []
+        mean = forward.features.mean(axis=0) if factor is None else factor @ forward.features / len(rows)
+        return [in_weights, in_intercept, *in_map, mean * np.float32(len(rows) / n_batch)]
+
+    def _move(self, gradient: list[FloatArray], mean: FloatArray, rate: float) -> None:
+        """Adam's step; the weights' along the features less their mean, for which the intercept makes up.
+
+        Kernel values are all positive, and without this a step of all weights would mostly lift or lower f as a whole.
+        """
+        self.n_updates += 1
+        gradient[0] -= mean[:, None] * gradient[1]
+        weights_before = self.arrays[0].copy()
+        # Both moments start at zero; this makes up for it.
+        unbiased = np.sqrt(1 - SQUARES**self.n_updates) / (1 - MOMENTUM**self.n_updates)
+        memory = min(LONGEST_MEMORY, self.n_updates / (self.n_updates + 9))
+        for k, array in enumerate(self.arrays):
+            _core.adam_step(
+                array,
+                gradient[k],
+                self.momentum[k],
+                self.squares[k],
+                self.averaged[k],
+                rate * self.rates[k] * unbiased,
+                self.mu / self.C if k == 0 else 0.0,
+                MOMENTUM,
+                SQUARES,
+                memory,
+            )
+            if k == 0:
+                self.arrays[1] -= mean @ (array - weights_before)
+        if self.refine:
+            self.feature_map = self.feature_map.with_arrays(self.arrays[2:])
+
+    def restart(self) -> None:
+        """Go on from the average, as if nothing had pulled yet."""
+        for array, averaged, momentum, squares in zip(
+            self.arrays, self.averaged, self.momentum, self.squares, strict=True
+        ):
+            array[...], momentum[...], squares[...] = averaged, 0, 0
+        self.n_updates = 0
+        if self.refine:
+            self.feature_map = self.feature_map.with_arrays(self.arrays[2:])
+
+    def model(self) -> LinearModel:
+        """The averaged iterate, without the features whose weights the last proximal steps left at zero."""
+        weights = np.where(self.arrays[0] == 0, np.float32(0), self.averaged[0])
+        largest = np.abs(weights).max(initial=0)
+        weights = np.where(np.abs(weights) > DROPPED * largest, weights, np.float32(0))
+        kept = np.flatnonzero(weights.any(axis=1))
+        feature_map = self.feature_map.with_arrays(self.averaged[2:]) if self.refine else self.feature_map
+        return LinearModel(feature_map.take(kept), weights[kept], self.averaged[1].copy())

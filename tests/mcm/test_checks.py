@@ -1,0 +1,20 @@
+"""scikit-learn's own checks of all exact machines."""
+
+from __future__ import annotations
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from planewise import MCMClassifier, MCMClassifierCV, MCMRegressor
+
+
+@parametrize_with_checks(
+    [
+        MCMClassifier(),
+        MCMClassifier(kernel="linear", multi_class="ovo", probability=True),
+        MCMClassifierCV(gammas=[0.1, 1.0], cv=3),
+        MCMRegressor(),
+        MCMRegressor(kernel="linear"),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)

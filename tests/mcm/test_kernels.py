@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from planewise.mcm._kernels import Kernel, gamma_value
+
+
+@pytest.fixture
+def tables():
+    random = np.random.default_rng(0)
+    return random.normal(size=(7, 3)), random.normal(size=(5, 3))
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("linear", {}),
+        ("rbf", {"gamma": 0.7}),
+        ("laplacian", {"gamma": 0.7}),
+        ("sigmoid", {"gamma": 0.7, "coef0": 0.3}),
+        ("poly", {"gamma": 0.7, "coef0": 0.3, "degree": 2}),
+    ],
+)
+def test_kernels_are_those_of_scikit_learn(name, known, tables):
+    X, Y = tables
+    kernel = Kernel(name, **known)
+    assert_allclose(kernel(X, Y), pairwise_kernels(X, Y, metric=name, **known), atol=1e-12)
+    assert_allclose(kernel.diagonal(X), np.diag(kernel(X, X)))
+
+
+def test_a_function_is_a_kernel(tables):
+    X, Y = tables
+    kernel = Kernel(lambda A, B: (A @ B.T) ** 2)
+    assert_allclose(kernel(X, Y), (X @ Y.T) ** 2)
+    assert_allclose(kernel.diagonal(X), np.diag(kernel(X, X)))
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda A, B: np.ones(len(A)), r"one value for each pair of rows, an array of shape \(7, 5\)"),
+        (lambda A, B: np.full((len(A), len(B)), np.nan), "returned NaN or infinity"),
+    ],
+)
+def test_what_a_function_returns_is_checked(function, words, tables):
+    with pytest.raises(ValueError, match=words):
+        Kernel(function)(*tables)
+
+
+def test_gamma_in_words():
+    X = np.array([[0.0, 2.0], [2.0, 4.0], [9.0, 9.0]])
+    weight = np.array([1.0, 1.0, 0.0])
+    assert gamma_value("auto", X, weight) == 0.5
+    assert gamma_value("scale", X, weight) == pytest.approx(1 / (2 * X[:2].var()))
+    assert gamma_value("smooth", X, weight) == pytest.approx(gamma_value("scale", X, weight) / 2)
+    wide = np.random.default_rng(0).normal(size=(9, 100))
+    assert gamma_value("smooth", wide, np.ones(9)) == pytest.approx(gamma_value("scale", wide, np.ones(9)) / 20)
+    assert gamma_value("scale", np.ones((2, 2)), np.ones(2)) == 1.0
+    assert gamma_value(3, X, weight) == 3.0

@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_iris, make_moons
+from sklearn.metrics import log_loss
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from planewise import MCMClassifier, MCMClassifierCV
+from planewise.mcm._folds import stratified_folds
+from planewise.mcm._grid import Point
+from planewise.mcm._kernels import Kernel
+from planewise.mcm._search import choose, smooth
+
+SMALL = {"gammas": [0.2, 1.0], "mus": [10.0, 1.0, 0.1], "Cs": [100.0], "cv": 3, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def moons():
+    return make_moons(160, noise=0.25, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def search(moons):
+    return MCMClassifierCV(**SMALL).fit(*moons)
+
+
+def test_every_point_is_scored_in_every_fold(search):
+    results = search.cv_results_
+    assert len(results["params"]) == 6
+    assert set(results["params"][0]) == {"C", "mu", "gamma"}
+    splits = np.array([results[f"split{k}_test_score"] for k in range(6)])  # 3 folds, drawn twice
+    assert_allclose(results["mean_test_score"], splits.mean(axis=0))
+    assert_allclose(results["std_test_score"], splits.std(axis=0))
+    assert results["rank_test_score"].min() == 1
+    assert (results["mean_n_support"] >= 0).all()
+
+
+def test_scores_are_those_of_machines_fitted_one_by_one(moons):
+    X, y = moons
+    folds = list(StratifiedKFold(3, shuffle=True, random_state=1).split(X, y))
+    search = MCMClassifierCV(**SMALL | {"cv": folds}).fit(X, y)
+    for point, params in enumerate(search.cv_results_["params"]):
+        for k, (train, held) in enumerate(folds):
+            machine = MCMClassifier(**params, relaxation=0.1).fit(X[train], y[train])
+            assert search.cv_results_[f"split{k}_test_score"][point] == machine.score(X[held], y[held])
+
+
+def test_the_chosen_machine_is_fitted_on_all_rows(moons, search):
+    X, y = moons
+    machine = MCMClassifier(**search.best_params_, relaxation=0.1).fit(X, y)
+    assert_array_equal(search.support_, machine.support_)
+    assert_array_equal(search.decision_function(X), machine.decision_function(X))
+    assert_array_equal(search.best_estimator_.predict(X), search.predict(X))
+    assert search.best_score_ == search.cv_results_["mean_test_score"][search.best_index_]
+    assert search.best_params_ == search.cv_results_["params"][search.best_index_]
+    for name in ("support_vectors_", "dual_coef_", "intercept_", "h_", "objective_", "gap_", "n_iter_"):
+        assert_array_equal(getattr(search, name), getattr(machine, name))
+
+
+def test_sparser_selections_take_no_more_vectors_and_lose_little(moons):
+    X, y = moons
+    found = {word: MCMClassifierCV(**SMALL, selection=word).fit(X, y) for word in ("best", "balanced", "sparsest")}
+    vectors = [search.cv_results_["mean_n_support"][search.best_index_] for search in found.values()]
+    assert vectors == sorted(vectors, reverse=True)
+    assert found["sparsest"].best_score_ > found["best"].cv_results_["mean_test_score"].max() - 0.1
+
+
+def test_any_number_of_threads_finds_the_same(moons, search):
+    two = MCMClassifierCV(**SMALL, n_jobs=2).fit(*moons)
+    assert two.best_params_ == search.best_params_
+    assert_array_equal(two.cv_results_["mean_test_score"], search.cv_results_["mean_test_score"])
+    assert_array_equal(two.dual_coef_, search.dual_coef_)
+
+
+def test_weights_are_repeats(moons):
+    X, y = moons
+    times = np.random.default_rng(0).integers(0, 3, len(y))
+    weighted = MCMClassifierCV(**SMALL).fit(X, y, sample_weight=times)
+    repeated = MCMClassifierCV(**SMALL).fit(np.repeat(X, times, 0), np.repeat(y, times))
+    assert_allclose(weighted.cv_results_["mean_test_score"], repeated.cv_results_["mean_test_score"])
+    assert weighted.best_params_ == repeated.best_params_
+
+
+def test_probabilities_agree_with_predict_and_cost_no_further_fit(moons, search):
+    X, y = moons
+    probability = search.predict_proba(X)
+    assert_array_equal(search.classes_[probability.argmax(axis=1)], search.predict(X))
+    assert log_loss(y, probability) < 0.4
+    assert search.slope_ == search.best_estimator_.slope_
+    assert_array_equal(search.best_estimator_.predict_proba(X), probability)
+
+
+def test_several_classes_linear_machines_and_kernel_matrices_can_be_searched():
+    X, y = load_iris(return_X_y=True)
+    labels = np.array(["x", "y", "z"])[y]
+    known = {"mus": [1.0, 0.1], "Cs": [100.0], "cv": 3, "n_repeats": 1, "random_state": 0}
+    ovo = MCMClassifierCV(gammas=[0.25], multi_class="ovo", **known).fit(X, labels)
+    linear = MCMClassifierCV(kernel="linear", **known).fit(X, labels)
+    matrix = MCMClassifierCV(kernel="precomputed", **known)
+    K = Kernel("rbf", 0.25)(X, X)
+    matrix.fit(K, labels)
+    assert min(ovo.score(X, labels), linear.score(X, labels), matrix.score(K, labels)) > 0.92
+    assert linear.coef_.shape == (3, 4)
+    assert set(linear.best_params_) == {"C", "mu"}
+
+
+@pytest.mark.parametrize("conformal", ["signed", "shrunk"])
+def test_a_conformal_kernel_has_its_gamma_searched_too(conformal, moons):
+    X, y = moons
+    search = MCMClassifierCV(
+        [100.0], [1.0], [0.5], conformal=conformal, gammas_conformal=[1.0, 4.0], cv=2, n_repeats=1, random_state=0
+    ).fit(X, y)
+    assert len(search.cv_results_["params"]) == (2 if conformal == "signed" else 6)
+    assert search.best_params_["gamma_conformal"] in (1.0, 4.0)
+    machine = MCMClassifier(**search.best_params_, conformal=conformal, relaxation=0.1).fit(X, y)
+    assert_array_equal(search.decision_function(X), machine.decision_function(X))
+
+
+def test_paths_end_where_machines_have_too_many_vectors(moons):
+    short = MCMClassifierCV(**SMALL | {"mus": [1.0, 0.01, 0.001], "gammas": [20.0]}, max_support=0.1).fit(*moons)
+    assert np.isnan(short.cv_results_["mean_test_score"]).tolist() == [False, True, True]
+    assert short.best_params_["mu"] == 1.0
+
+
+def test_without_refit_there_is_no_machine(moons):
+    search = MCMClassifierCV(**SMALL, refit=False).fit(*moons)
+    assert search.best_params_["C"] == 100.0
+    for name in ("predict", "predict_proba", "decision_function", "support_", "best_estimator_"):
+        assert not hasattr(search, name)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ("Cs", []),
+        ("Cs", None),
+        ("mus", 1.0),
+        ("gammas", [0.0]),
+        ("gammas_conformal", ["wide"]),
+        ("selection", "sparse"),
+        ("max_support", 0),
+        ("n_repeats", 0),
+        ("cv", 1),
+        ("refit", "yes"),
+    ],
+)
+def test_wrong_parameters_are_refused_by_name(parameter, value, moons):
+    with pytest.raises(ValueError, match=f"The parameter '{parameter}' of MCMClassifierCV must be .*; got "):
+        MCMClassifierCV(**{parameter: value}).fit(*moons)
+
+
+def test_folds_must_know_every_class():
+    X, y = np.arange(12.0)[:, None], np.repeat([0, 1, 2], 4)
+    with pytest.raises(ValueError, match="'cv' lacks a class; use stratified folds"):
+        MCMClassifierCV(cv=KFold(3)).fit(X, y)
+
+
+def test_folds_are_stratified_and_never_hold_out_the_only_row_of_a_class():
+    label = np.array([0] * 30 + [1] * 9 + [2])
+    folds = stratified_folds(3, label, 0)
+    assert_array_equal(np.sort(np.concatenate([held for _, held in folds])), np.arange(39))
+    for train, held in folds:
+        assert_array_equal(np.sort(np.concatenate([train, held])), np.arange(40))
+        assert_array_equal(np.bincount(label[held]), [10, 3])
+        assert 39 in train
+
+
+def test_smoothing_mixes_neighbours_on_a_path_only():
+    points = [Point(1.0, mu, gamma) for gamma in (0.1, 0.2) for mu in (1.0, 2.0, 3.0)]
+    scores = np.array([0.6, 0.8, 1.0, 0.5, 0.5, np.nan])
+    expected = [(0.6 + 0.4) / 1.5, (0.8 + 0.3 + 0.5) / 2, (1.0 + 0.4) / 1.5, 0.5, 0.5, np.nan]
+    assert_allclose(smooth(points, scores), expected)
+
+
+def test_the_choice_is_the_sparsest_of_the_near_best():
+    accuracy = np.array([0.90, 0.89, 0.80, np.nan])
+    vectors = np.array([30.0, 10.0, 1.0, 0.0])
+    assert choose(accuracy, vectors, 100, 0.0) == 0
+    assert choose(accuracy, vectors, 100, 0.5) == 1  # a standard error is 0.03
+    assert choose(accuracy, vectors, 100, 4.0) == 2

@@ -491,14 +491,15 @@ class Program {
         program_.add_columns(columns.data(), penalty.data(), columns.shape(0));
     }
     void set_costs(double slack_cost, double coefficient_cost) { program_.set_costs(slack_cost, coefficient_cost); }
-    bool solve(std::size_t most_steps) {
-        bool solved = false;
+    std::string walk(std::size_t most_steps) {
+        ComplexityProgram::Outcome outcome{};
         run_native(1, [&](Threads &, const std::function<bool()> &stop) {
-            solved = program_.solve(most_steps, [&] {
+            outcome = program_.walk(most_steps, [&] {
                 if (stop()) throw Interrupted();
             });
         });
-        return solved;
+        if (outcome == ComplexityProgram::Outcome::optimal) return "optimal";
+        return outcome == ComplexityProgram::Outcome::failed ? "failed" : "out of steps";
     }
     void restart() { program_.restart(); }
     Program restricted() const { return Program(program_.restricted()); }
@@ -619,8 +620,8 @@ NB_MODULE(_core, m) {
         .def("add_columns", &Program::add_columns, "columns"_a, "penalty"_a,
              "Add columns of the design, each a row of this array, with their costs in multiples of mu.")
         .def("set_costs", &Program::set_costs, "slack_cost"_a, "coefficient_cost"_a, "C and mu; the vertex stays.")
-        .def("solve", &Program::solve, "most_steps"_a,
-             "Walk to the optimum over the columns there are; was it reached?")
+        .def("walk", &Program::walk, "most_steps"_a,
+             "Walk towards the optimum over the columns there are: 'optimal', 'out of steps' or 'failed'.")
         .def("restart", &Program::restart, "Go back to the vertex without coefficients.")
         .def("free_columns", &Program::free_columns, "The columns whose coefficients are free at this vertex.")
         .def("restricted", &Program::restricted, "The program of those columns alone, at the same vertex.")
@@ -636,7 +637,8 @@ NB_MODULE(_core, m) {
     m.def("apply_tree", &apply_tree, "x"_a, "plane_start"_a, "child_start"_a, "children"_a, "term_start"_a,
           "term_feature"_a, "term_weight"_a, "threshold"_a, "missing_right"_a, "set_start"_a, "set_category"_a,
           "n_threads"_a, "The node in which each row of x ends.");
-    m.def("adam_step", &adam, "value"_a, "gradient"_a, "momentum"_a, "squares"_a, "average"_a, "rate"_a, "price"_a,
-          "momentum_memory"_a, "squares_memory"_a, "averaging_memory"_a,
+    m.def("adam_step", &adam, "value"_a.noconvert(), "gradient"_a.noconvert(), "momentum"_a.noconvert(),
+          "squares"_a.noconvert(), "average"_a.noconvert(), "rate"_a, "price"_a, "momentum_memory"_a,
+          "squares_memory"_a, "averaging_memory"_a,
           "One step of Adam with a proximal step for absolute values; changes all arrays but the gradient.");
 }

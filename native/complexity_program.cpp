@@ -20,6 +20,9 @@ constexpr double leeway = 1e-10;  // by which a row may rise over its ceiling; f
 // What moves slower than this, compared with the fastest, does not move: it would make a system near singular.
 constexpr double standing = 1e-9;
 constexpr std::size_t steps_between_refactors = 100;
+// Columns and rows take turns: waiting with new columns until the rows are settled took seven times the steps.
+constexpr std::size_t columns_a_look = 10;
+constexpr std::size_t pause_after_none = 20;  // steps without a look at columns when none was worth it
 
 double random_shift(std::size_t k) {  // splitmix64, the same for every run
     std::uint64_t z = (static_cast<std::uint64_t>(k) + 1) * 0x9E3779B97F4A7C15ull;
@@ -158,6 +161,7 @@ void ComplexityProgram::restart() {
     }
     put(row, Place::kink);
     inverse_ = {sign_[row]};
+    next_column_ = 0;
     find_costs();
 }
 
@@ -283,8 +287,9 @@ ComplexityProgram::Edge ComplexityProgram::best_row_edge() const {
     return best;
 }
 
-// The variable whose leaving zero promises most: a column, or the ceiling leaving its floor 1.
-ComplexityProgram::Edge ComplexityProgram::best_column_edge() {
+// A variable whose leaving zero promises much: the best of the next few columns in turn (or of those after them, until
+// one is worth it), or the ceiling leaving its floor 1.
+ComplexityProgram::Edge ComplexityProgram::good_column_edge() {
     Edge best;
     find_hinges();
     double under_ceiling = 0;
@@ -293,8 +298,13 @@ ComplexityProgram::Edge ComplexityProgram::best_column_edge() {
         if (place_[tight_[t]] == Place::ceiling) under_ceiling -= multiplier_[t];
     }
     if (!ceiling_is_free_ && 1 - under_ceiling < -1e-9) best = {true, true, ceiling_variable, 1, 1 - under_ceiling};
-    for (std::size_t j = 0; j < penalty_.size(); ++j) {
+    std::size_t looked_at = 0;
+    for (std::size_t k = 0; k < penalty_.size(); ++k) {
+        if (looked_at >= columns_a_look && best.exists) break;
+        const std::size_t j = next_column_;
+        next_column_ = (next_column_ + 1) % penalty_.size();
         if (is_free_[j]) continue;
+        ++looked_at;
         const double price = -product(column(j), dual_.data(), rows_);
         const double slope = column_cost(j) - std::fabs(price);
         if (slope < -1e-10 * std::max(1.0, slack_cost_) - 1e-10 * column_cost(j) && slope < best.slope)
@@ -341,7 +351,7 @@ void ComplexityProgram::find_direction(const Edge &edge) {
 }
 
 // How far the edge goes down: over kinks while the function still falls, up to the first ceiling met.
-ComplexityProgram::Step ComplexityProgram::walk(const Edge &edge) {
+ComplexityProgram::Step ComplexityProgram::follow(const Edge &edge) {
     const double fastest = std::max(std::fabs(ceiling_rate_), largest_size(rate_.data(), rows_));
     // Below the second bound a rate is what rounding left of terms that cancel each other.
     const double least = std::max(standing * fastest, 1e-12 * gross_rate_);
@@ -574,35 +584,42 @@ bool ComplexityProgram::shrink(std::size_t position_of_row, std::size_t position
     return true;
 }
 
-bool ComplexityProgram::solve(std::size_t most_steps, const std::function<void()> &look_up) {
+ComplexityProgram::Outcome ComplexityProgram::walk(std::size_t most_steps, const std::function<void()> &look_up) {
     bool is_fresh = refactor();
-    if (!is_fresh) return false;
-    for (std::size_t done = 0; done < most_steps; ++done) {
+    if (!is_fresh) return Outcome::failed;
+    std::size_t next_look = 0;
+    for (std::size_t done = 0;; ++done) {
         if (done % 64 == 63) look_up();
         find_multipliers();
-        Edge edge = best_row_edge();
-        if (!edge.exists) edge = best_column_edge();
-        if (!edge.exists) {
-            if (is_fresh) return true;
-            if (!refactor()) return false;
-            is_fresh = true;
-            continue;
+        Edge edge;
+        if (done >= next_look) {
+            edge = good_column_edge();
+            next_look = done + (edge.exists ? 2 : pause_after_none);
         }
-        find_direction(edge);
-        if (!edge.enters) release(edge);
-        const Step step = walk(edge);
-        if (step.end == Event::none) return false;
-        move(step);
-        is_fresh = false;
-        ++steps_;
-        ++steps_since_refactor_;
-        if (!pivot(edge, step)) return false;
-        if (steps_since_refactor_ >= steps_between_refactors) {
-            if (!refactor()) return false;
+        if (!edge.exists) edge = best_row_edge();
+        if (!edge.exists) edge = good_column_edge();
+        if (!edge.exists && is_fresh) return Outcome::optimal;
+        if (done >= most_steps) return Outcome::out_of_steps;
+        if (edge.exists) {
+            if (!take(edge)) return Outcome::failed;
+            is_fresh = false;
+        }
+        if (!edge.exists || steps_since_refactor_ >= steps_between_refactors) {
+            if (!refactor()) return Outcome::failed;
             is_fresh = true;
         }
     }
-    return false;
+}
+
+bool ComplexityProgram::take(const Edge &edge) {
+    find_direction(edge);
+    if (!edge.enters) release(edge);
+    const Step step = follow(edge);
+    if (step.end == Event::none) return false;
+    move(step);
+    ++steps_;
+    ++steps_since_refactor_;
+    return pivot(edge, step);
 }
 
 // In the order of the columns; those without a penalty are always among them.
@@ -628,6 +645,7 @@ ComplexityProgram ComplexityProgram::restricted() const {
     out.penalty_.resize(kept.size());
     out.size_.resize(kept.size());
     out.is_free_.resize(kept.size());
+    out.next_column_ = 0;
     for (std::size_t &variable : out.free_)
         if (variable != ceiling_variable) variable = place[variable];
     return out;

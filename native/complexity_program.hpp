@@ -31,9 +31,10 @@ class ComplexityProgram {
     // The price of a slack and of a coefficient. The vertex stays: solving again starts where the last solution was.
     void set_costs(double slack_cost, double coefficient_cost);
 
-    // Walks from vertex to vertex until none is better; false when the steps run out or the numbers fail.
-    // look_up() is called now and then; what it throws ends the walk.
-    bool solve(std::size_t most_steps, const std::function<void()> &look_up);
+    enum class Outcome { optimal, out_of_steps, failed };  // failed: the numbers could not be resolved
+
+    // Walks from vertex to vertex until none is better. look_up() is called now and then; what it throws ends the walk.
+    Outcome walk(std::size_t most_steps, const std::function<void()> &look_up);
 
     // Back to the vertex without coefficients.
     void restart();
@@ -84,11 +85,12 @@ class ComplexityProgram {
     double cost_of(std::size_t variable, double sign) const;
     void find_multipliers();
     Edge best_row_edge() const;
-    Edge best_column_edge();
+    Edge good_column_edge();
+    bool take(const Edge &edge);
     void find_direction(const Edge &edge);
     void put(std::size_t row, Place place);
     void release(const Edge &edge);
-    Step walk(const Edge &edge);
+    Step follow(const Edge &edge);
     Step first_ceiling(double least);
     void find_breaks(const Edge &edge, double least, double end);
     void move(const Step &step);
@@ -121,7 +123,7 @@ class ComplexityProgram {
     double ceiling_rate_ = 0, gross_rate_ = 0;
     std::vector<Break> breaks_;
     std::vector<std::size_t> crossed_;  // rows, then free variables (counted on from the rows), passed by a step
-    std::size_t steps_ = 0, steps_since_refactor_ = 0;
+    std::size_t steps_ = 0, steps_since_refactor_ = 0, next_column_ = 0;
 };
 
 }  // namespace planewise

@@ -32,8 +32,8 @@ def test_the_examples_of_the_guide_to_ensembles_run(capsys):
 
 def test_the_examples_of_the_guide_to_machines_run(capsys):
     run_blocks(ROOT / "docs" / "machines.md")
-    accuracy, vectors = capsys.readouterr().out.split()[:2]
-    assert float(accuracy) > 0.93 and int(vectors) < 60
+    accuracy, _, vectors, *_ = capsys.readouterr().out.split()
+    assert float(accuracy) > 0.93 and int(vectors) < 40
 
 
 def test_the_links_of_the_pages_lead_somewhere():

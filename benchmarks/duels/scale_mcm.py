@@ -2,9 +2,9 @@
 
     python benchmarks/duels/scale_mcm.py [--rows 500 1000 2000 5000 10000] [--out results.json]
 
-Two moons with noise, turned into ten dimensions among noise; 5,000 further rows judge. C and gamma of SVC, and mu of the
-machine, are chosen by three folds of 1,000 rows beforehand and are the same at every size (mu falls with the square root
-of the rows, as the noise of its prices does). Each contender has a process of its own and one thread, and they take
+Two moons with noise, turned into ten dimensions among noise; 5,000 further rows judge. C and gamma of SVC, and mu of
+the machine, are chosen by three folds of 1,000 rows beforehand and are the same at every size (mu falls with the square
+root of the rows, as the noise of its prices does). Each contender has a process of its own and one thread, they take
 turns; short fits are repeated, and the median counts. Memory is what the fit adds to the anonymous resident set at its
 peak. Then the prediction time of 5,000 rows and the bytes of the model, as a pickle.
 """
@@ -24,14 +24,14 @@ from pathlib import Path
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ[name] = "1"
 
-import numpy as np
-from sklearn.datasets import make_moons
-from sklearn.model_selection import GridSearchCV
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+import numpy as np  # noqa: E402
+from sklearn.datasets import make_moons  # noqa: E402
+from sklearn.model_selection import GridSearchCV  # noqa: E402
+from sklearn.preprocessing import StandardScaler  # noqa: E402
+from sklearn.svm import SVC  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from scale_boost import PeakMemory
+from scale_boost import PeakMemory  # noqa: E402
 
 N_TEST = 5_000
 N_FEATURES = 10
@@ -128,7 +128,9 @@ def main() -> None:
     args = parser.parse_args()
     known = tune()
     print(known)
-    print("| rows | fit (s) | SVC's | ratio | vectors | SVC's | accuracy | SVC's | peak MB | SVC's | predict | bytes | gap |")
+    print(
+        "| rows | fit (s) | SVC's | ratio | vectors | SVC's | accuracy | SVC's | MB | SVC's | predict | bytes | gap |"
+    )
     print("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
     table = []
     for n_rows in args.rows:

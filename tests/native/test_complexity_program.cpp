@@ -10,6 +10,8 @@ using namespace planewise;
 
 namespace {
 
+using Outcome = ComplexityProgram::Outcome;
+
 void never() {}
 
 // Rows on a line, labels by the side of 0 with some noise, Gaussian columns.
@@ -48,7 +50,7 @@ bool near(double a, double b, double tolerance) { return std::fabs(a - b) <= tol
 TEST("without columns the intercept takes the heavier class to its margin") {
     ComplexityProgram program({1, 1, 1, -1}, {1, 1, 1, 1});
     program.set_costs(1.0, 1.0);
-    CHECK(program.solve(100, never));
+    CHECK(program.walk(100, never) == Outcome::optimal);
     CHECK(near(program.coefficients()[0], 1, 1e-12));
     CHECK(near(program.dual_value(), 3, 1e-6));  // h = 1 and a slack of 2
 }
@@ -59,7 +61,7 @@ TEST("primal and dual values meet, and no price is above the cost of its column"
         ComplexityProgram program(line.sign, line.weight);
         program.add_columns(line.columns.data(), line.penalty.data(), line.width);
         program.set_costs(0.5, price);
-        CHECK(program.solve(10000, never));
+        CHECK(program.walk(10000, never) == Outcome::optimal);
         CHECK(near(line.value(program.coefficients(), 0.5, price), program.dual_value(), 1e-6));
         const std::vector<double> multiplier = program.multipliers();
         double balance = 0;
@@ -78,14 +80,14 @@ TEST("columns added later, and costs changed on the way, lead to the same optimu
     ComplexityProgram whole(line.sign, line.weight), parts(line.sign, line.weight);
     whole.add_columns(line.columns.data(), line.penalty.data(), line.width);
     whole.set_costs(1.0, 0.1);
-    CHECK(whole.solve(10000, never));
+    CHECK(whole.walk(10000, never) == Outcome::optimal);
     for (std::size_t j = 0; j < line.width; j += 20) {
         parts.add_columns(line.columns.data() + j * line.rows, line.penalty.data() + j, 20);
         parts.set_costs(0.1 * static_cast<double>(j + 1), 0.5);
-        CHECK(parts.solve(10000, never));
+        CHECK(parts.walk(10000, never) == Outcome::optimal);
     }
     parts.set_costs(1.0, 0.1);
-    CHECK(parts.solve(10000, never));
+    CHECK(parts.walk(10000, never) == Outcome::optimal);
     CHECK(near(parts.dual_value(), whole.dual_value(), 1e-9));
 }
 
@@ -94,17 +96,17 @@ TEST("a restricted program has the free columns alone, at the same vertex") {
     ComplexityProgram program(line.sign, line.weight);
     program.add_columns(line.columns.data(), line.penalty.data(), line.width);
     program.set_costs(1.0, 0.1);
-    CHECK(program.solve(10000, never));
+    CHECK(program.walk(10000, never) == Outcome::optimal);
     const std::vector<std::size_t> kept = program.free_columns();
     ComplexityProgram restricted = program.restricted();
     CHECK(kept.size() < line.width && restricted.columns() == kept.size());
     const std::vector<double> all = program.coefficients(), own = restricted.coefficients();
     for (std::size_t j = 0; j < kept.size(); ++j) CHECK(own[j] == all[kept[j]]);
     const std::size_t before = restricted.steps();
-    CHECK(restricted.solve(10000, never));
+    CHECK(restricted.walk(10000, never) == Outcome::optimal);
     CHECK(restricted.steps() == before);  // it is there already
     restricted.set_costs(1.0, 0.01);
-    CHECK(restricted.solve(10000, never));
+    CHECK(restricted.walk(10000, never) == Outcome::optimal);
     CHECK(restricted.dual_value() < program.dual_value());
 }
 
@@ -113,11 +115,11 @@ TEST("running out of steps is told, and a restart begins without coefficients") 
     ComplexityProgram program(line.sign, line.weight);
     program.add_columns(line.columns.data(), line.penalty.data(), line.width);
     program.set_costs(1.0, 0.01);
-    CHECK(!program.solve(3, never));
+    CHECK(program.walk(3, never) == Outcome::out_of_steps);
     CHECK(program.steps() == 3);
     program.restart();
     for (std::size_t j = 1; j <= line.width; ++j) CHECK(program.coefficients()[j] == 0);
-    CHECK(program.solve(10000, never));
+    CHECK(program.walk(10000, never) == Outcome::optimal);
 }
 
 TEST("a caller can end the walk by throwing") {
@@ -127,7 +129,7 @@ TEST("a caller can end the walk by throwing") {
     program.set_costs(10.0, 0.001);
     bool ended = false;
     try {
-        program.solve(10000, [] { throw 1; });
+        program.walk(10000, [] { throw 1; });
     } catch (int) {
         ended = true;
     }

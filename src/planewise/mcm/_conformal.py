@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import solve
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
@@ -32,7 +33,7 @@ __all__ = ["ConformalFactor", "ConformalKernel", "fit_conformal_factor"]
 LIMITS: dict[str, Limit] = {
     "kernel": either(one_of(*KERNEL_NAMES), Limit(callable, "a function of two arrays of rows")),
     "gamma": either(real(0, open_low=True), one_of("scale")),
-    "degree": real(0, open_low=True),
+    "degree": integer(1),
     "coef0": real(-1e30),
     "gamma_conformal": either(real(0, open_low=True), one_of("auto")),
     "form": one_of("signed", "shrunk"),
@@ -60,7 +61,7 @@ class ConformalKernel(TransformerMixin, BaseEstimator):
         k: the kernel to begin with; a function of two arrays of rows returns the matrix of its values.
     gamma : float or "scale", default="scale"
         Width of k, on standardised columns; "scale" is one over the number of columns.
-    degree, coef0 : float, default=3 and 0.0
+    degree, coef0 : int and float, default=3 and 0.0
         Of the polynomial (and sigmoid) kernel.
     gamma_conformal : float or "auto", default="auto"
         gamma_c: width of the bumps exp(-gamma_c |x - a_j|^2); "auto" is twice gamma. Beware of large ones: r then moves
@@ -142,7 +143,7 @@ class ConformalKernel(TransformerMixin, BaseEstimator):
         *,
         kernel: str | Callable[[Any, Any], Any] = "rbf",
         gamma: float | str = "scale",
-        degree: float = 3,
+        degree: int = 3,
         coef0: float = 0.0,
         gamma_conformal: float | str = "auto",
         form: str = "signed",
@@ -298,7 +299,7 @@ class ConformalKernel(TransformerMixin, BaseEstimator):
             mine, theirs = factor.blend(r, s), factor.blend(r_judged, s)
             matrix = mine[:, None] * k * mine
             matrix[np.diag_indices_from(matrix)] += matrix.diagonal().mean() / weight[learned] * weight.mean()
-            decided = (theirs[:, None] * k_judged * mine) @ np.linalg.lstsq(matrix, targets, rcond=None)[0]
+            decided = (theirs[:, None] * k_judged * mine) @ solve(matrix, targets, assume_a="sym")
             right[place] = weight[judged] @ (np.unique(label)[decided.argmax(axis=1)] == label[judged])
         return right
 

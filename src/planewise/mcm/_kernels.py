@@ -49,7 +49,7 @@ class Kernel:
     degree: int = 3
     coef0: float = 0.0
 
-    def __call__(self, X: Matrix, Y: Matrix) -> Matrix:
+    def __call__(self, X: NDArray[Any], Y: NDArray[Any]) -> Matrix:
         """The kernel values of every row of X (down) with every row of Y (across)."""
         if callable(self.name):
             return self._called(X, Y)
@@ -68,7 +68,7 @@ class Kernel:
             return values**self.degree
         return np.tanh(values, out=values)
 
-    def diagonal(self, X: Matrix) -> NDArray[np.float64]:
+    def diagonal(self, X: NDArray[Any]) -> NDArray[np.float64]:
         """The kernel value of every row with itself."""
         if self.name in ("rbf", "laplacian"):
             return np.ones(len(X))
@@ -80,7 +80,7 @@ class Kernel:
         values = self.gamma * squares + self.coef0
         return values**self.degree if self.name == "poly" else np.tanh(values)
 
-    def _called(self, X: Matrix, Y: Matrix) -> Matrix:
+    def _called(self, X: NDArray[Any], Y: NDArray[Any]) -> Matrix:
         assert callable(self.name)
         values = np.asarray(self.name(X, Y), dtype=np.float64)
         if values.shape != (len(X), len(Y)):
@@ -93,7 +93,7 @@ class Kernel:
         return values
 
 
-def squared_distances(X: Matrix, Y: Matrix) -> Matrix:
+def squared_distances(X: NDArray[Any], Y: NDArray[Any]) -> Matrix:
     """Squared Euclidean distances by one matrix product, none negative."""
     values = X @ Y.T
     values *= -2

@@ -56,7 +56,7 @@ LIMITS: dict[str, Limit] = {
     "mu": real(0),
     "kernel": either(one_of(*KERNEL_NAMES), Limit(callable, "a function of two arrays of rows")),
     "gamma": either(real(0, open_low=True), one_of("auto", "scale")),
-    "degree": real(0, open_low=True),
+    "degree": integer(1),
     "coef0": real(-1e30),
     "feature_map": one_of("nystroem", "fourier"),
     "n_components": either(integer(1), one_of("auto")),
@@ -104,9 +104,9 @@ class LargeScaleMCMClassifier(ClassifierMixin, BaseEstimator):
         A function of two arrays of rows returns the matrix of its values. Fourier features have the RBF kernel only.
     gamma : float, "auto" or "scale", default="auto"
         Width of the kernel, exp(-gamma |x - x'|^2), on standardised columns; "scale" is one over the number of columns,
-        and "auto" takes, of 0.1 to 10 times that (with `refine` 1 or 3 times: it is only where the scales of the
-        columns start), the best one for least squares on some thousand rows.
-    degree, coef0 : float, default=3 and 0.0
+        and "auto" takes, of 0.1 to 10 times that, the best one for least squares on some thousand rows; with `refine`,
+        where it is only what the scales of the columns start from, 3 times.
+    degree, coef0 : int and float, default=3 and 0.0
         Of the polynomial (and sigmoid) kernel.
     feature_map : {"nystroem", "fourier"}, default="nystroem"
         Prototypes, or random Fourier features (of which no prototypes remain, only frequencies).
@@ -223,7 +223,7 @@ class LargeScaleMCMClassifier(ClassifierMixin, BaseEstimator):
         mu: float = 1e-2,
         kernel: str | Callable[[Any, Any], Any] = "rbf",
         gamma: float | str = "auto",
-        degree: float = 3,
+        degree: int = 3,
         coef0: float = 0.0,
         feature_map: str = "nystroem",
         n_components: int | str = "auto",
@@ -414,6 +414,8 @@ class LargeScaleMCMClassifier(ClassifierMixin, BaseEstimator):
         self._outputs = np.array([1]) if n_classes <= 2 else np.arange(n_classes)
         self.conformal_, self.validation_hinge_, self.n_iter_, self._steepness = None, [], 0, 1.0
         self.gamma_ = self._gammas()[0]
+        for name in ("support_vectors_", "dual_coef_", "coef_", "feature_scale_"):
+            self.__dict__.pop(name, None)  # another map may not have them
         return Sample(rows, label, weight / weight.mean(), self._standardisation, self._outputs)
 
     def _keep_constant(self) -> None:
@@ -457,8 +459,8 @@ class LargeScaleMCMClassifier(ClassifierMixin, BaseEstimator):
     def _gammas(self) -> list[float]:
         scale = 1 / self.n_features_in_
         if self.gamma == "auto":
-            # Wide bumps overlap so much that their weights are large, and every move of a prototype is then a leap.
-            return [scale * times for times in ((1.0, 3.0) if self._refines() else (0.1, 0.3, 1.0, 3.0, 10.0))]
+            # To be learned from, bumps must be narrow enough to differ: from wide ones the descent finds no way out.
+            return [scale * times for times in ((3.0,) if self._refines() else (0.1, 0.3, 1.0, 3.0, 10.0))]
         return [scale if self.gamma == "scale" else float(self.gamma)]
 
     def _hold_out(self, label: NDArray[np.int32], rng: np.random.Generator) -> tuple[Places, Places]:

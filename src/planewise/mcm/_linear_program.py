@@ -21,7 +21,7 @@ from planewise.mcm._kernels import Kernel, Matrix
 HELD_BYTES = 64_000_000  # a kernel matrix up to this size is computed once and kept
 BLOCK_VALUES = 500_000  # kernel values computed at a time otherwise
 SINGLE_BLOCK_VALUES = 128_000  # the same in float32: what a core's own cache holds
-COLUMNS_A_ROUND = 10
+COLUMNS_A_ROUND = 20  # added to the program before prices are found anew: 5 and 100 took up to twice the time
 HANDICAP = 1e-7  # by which columns' prices differ at most, relatively
 SMALLEST_SHARE = 1e-6  # of the largest coefficient: what is smaller is no support vector
 
@@ -281,16 +281,12 @@ class ProgramPath:
 
 def _walk(program: ComplexityProgram, most_steps: int) -> bool:
     """To the optimum over the program's columns, from the beginning if the numbers fail; false if not reached."""
-    if most_steps <= 0:
-        return False
     before = program.steps()
-    if program.solve(most_steps):
-        return True
-    left = most_steps - (program.steps() - before)
-    if left <= 0:
-        return False
-    program.restart()  # another way to the optimum rarely fails too
-    return program.solve(left)
+    outcome = program.walk(max(0, most_steps))
+    if outcome == "failed":
+        program.restart()  # another way rarely fails too
+        outcome = program.walk(max(0, most_steps - (program.steps() - before)))
+    return outcome == "optimal"
 
 
 def _largest(values: Vector, count: int) -> Indices:

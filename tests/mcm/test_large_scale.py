@@ -130,7 +130,15 @@ def test_with_fixed_prototypes_the_objective_comes_close_to_that_of_the_linear_p
     weight = np.random.default_rng(0).integers(1, 4, size=len(X)).astype(float)
     # All rows in each mini-batch: h is then bounded by all of them.
     model = LargeScaleMCMClassifier(
-        C=C, mu=mu, refine=False, gamma=1.0, n_components=150, max_iter=1500, learning_rate=0.05, random_state=0
+        C=C,
+        mu=mu,
+        refine=False,
+        gamma=1.0,
+        n_components=150,
+        batch_size=150,
+        max_iter=1500,
+        learning_rate=0.05,
+        random_state=0,
     ).fit(X, y, weight)
     standard = Standardisation.of(X.astype("f4"), weight).apply(X.astype("f4"))
     features = np.exp(-cdist(standard, standard, "sqeuclidean"))

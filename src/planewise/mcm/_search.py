@@ -166,7 +166,7 @@ class MCMClassifierCV(MachineClassifier):
         selection: str = "balanced",
         max_support: float = 0.2,
         cv: Any = 5,
-        n_repeats: int = 2,
+        n_repeats: int = 4,
         refit: bool = True,
         class_weight: Any = None,
         multi_class: str = "ovr",

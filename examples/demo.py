@@ -1,4 +1,4 @@
-"""Fit trees, forests and boosting on bundled data beside scikit-learn's, and write one HTML page with pictures.
+"""Fit trees, forests, boosting and kernel machines on bundled data beside scikit-learn's, and write one HTML page with pictures.
 
 python examples/demo.py [--out planewise-demo.html]
 """
@@ -18,6 +18,9 @@ import numpy as np
 from sklearn import ensemble, tree
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
 
 import planewise as pw
 from partition import draw_partition
@@ -45,7 +48,15 @@ FAMILIES = {
         (pw.SLMBoostClassifier, pw.SLMBoostRegressor),
         (ensemble.HistGradientBoostingClassifier, ensemble.HistGradientBoostingRegressor),
     ),
+    "kernel": (
+        (pw.MCMClassifier, lambda random_state: pw.MCMRegressor()),
+        (lambda random_state: _scaled(SVC()), lambda random_state: _scaled(SVR())),
+    ),
 }
+
+
+def _scaled(machine):
+    return make_pipeline(StandardScaler(), machine)
 
 
 def _bundled(load):
@@ -132,7 +143,7 @@ def contributions_picture(model, row, names):
 HEADER = ["data", "model", "measure", "planewise", "scikit-learn", "size", "size", "fit", "fit"]
 
 
-def page(rows, words, cells_image, contributions_image):
+def page(rows, words, machine, cells_image, contributions_image):
     cells = "\n".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     head = "".join(f"<th>{html.escape(cell)}</th>" for cell in HEADER)
     planes = "\n".join(f"<li><code>{html.escape(line)}</code></li>" for line in words)
@@ -147,8 +158,8 @@ th:nth-child(4), td:nth-child(4) {{ font-weight: 600; }}
 img {{ max-width: 100%; }}
 </style></head><body>
 <h1>planewise: small models you can see through</h1>
-<p>Trees, forests and boosting with planes beside scikit-learn's decision tree, random forest and histogram boosting,
-all with their defaults, on 40 % held-out rows. Sizes are compressed pickles; in each pair the first is planewise.</p>
+<p>Trees, forests and boosting with planes beside scikit-learn's decision tree, random forest and histogram boosting, and
+kernel machines with few vectors beside its SVMs, all with their defaults, on 40 % held-out rows. Sizes are compressed pickles; in each pair the first is planewise.</p>
 <table><thead><tr>{head}</tr></thead><tbody>
 {cells}
 </tbody></table>
@@ -160,6 +171,8 @@ all with their defaults, on 40 % held-out rows. Sizes are compressed pickles; in
 <ul>
 {planes}
 </ul>
+<h2>Which rows decide</h2>
+<p>{machine}</p>
 <h2>Why this number</h2>
 <p>What each feature added to boosting's prediction for one held-out patient of <em>diabetes</em>; the parts add up.</p>
 <img src="{contributions_image}" alt="Contributions of the features to one prediction">
@@ -171,7 +184,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("planewise-demo.html"))
     args = parser.parse_args()
-    rows, words, why = [], [], ""
+    rows, words, why, machine = [], [], "", ""
     widths = [14, 10, 10, 10, 13, 10, 10, 8, 8]
     print("".join(f"{cell:<{width}}" for cell, width in zip(HEADER, widths, strict=True)))
     for name in SETS:
@@ -182,9 +195,11 @@ def main() -> None:
             *_, names = parts = split(name)
             if (name, family) == ("wine", "one tree"):
                 words = planes_in_words(model, names)
+            if (name, family) == ("breast cancer", "kernel"):
+                machine = f"For <em>{name}</em> the machine keeps {len(model.support_)} of {len(parts[0])} rows."
             if (name, family) == ("diabetes", "boosting"):
                 why = contributions_picture(model, parts[1][0], names)
-    args.out.write_text(page(rows, words, cells_picture(), why), encoding="utf-8")
+    args.out.write_text(page(rows, words, machine, cells_picture(), why), encoding="utf-8")
     print(f"\nreport: {args.out}")
 
 

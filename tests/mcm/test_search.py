@@ -30,7 +30,7 @@ def test_every_point_is_scored_in_every_fold(search):
     results = search.cv_results_
     assert len(results["params"]) == 6
     assert set(results["params"][0]) == {"C", "mu", "gamma"}
-    splits = np.array([results[f"split{k}_test_score"] for k in range(6)])  # 3 folds, drawn twice
+    splits = np.array([results[f"split{k}_test_score"] for k in range(12)])  # 3 folds, drawn four times
     assert_allclose(results["mean_test_score"], splits.mean(axis=0))
     assert_allclose(results["std_test_score"], splits.std(axis=0))
     assert results["rank_test_score"].min() == 1

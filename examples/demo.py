@@ -1,4 +1,4 @@
-"""Fit trees, forests, boosting and kernel machines on bundled data beside scikit-learn's, and write one HTML page with pictures.
+"""Fit trees, forests, boosting and kernel machines on bundled data beside scikit-learn's, and write an HTML page.
 
 python examples/demo.py [--out planewise-demo.html]
 """
@@ -158,8 +158,9 @@ th:nth-child(4), td:nth-child(4) {{ font-weight: 600; }}
 img {{ max-width: 100%; }}
 </style></head><body>
 <h1>planewise: small models you can see through</h1>
-<p>Trees, forests and boosting with planes beside scikit-learn's decision tree, random forest and histogram boosting, and
-kernel machines with few vectors beside its SVMs, all with their defaults, on 40 % held-out rows. Sizes are compressed pickles; in each pair the first is planewise.</p>
+<p>Trees, forests and boosting with planes beside scikit-learn's decision tree, random forest and histogram boosting,
+and kernel machines with few vectors beside its SVMs, all with their defaults, on 40 % held-out rows. Sizes are compressed
+pickles; in each pair the first is planewise.</p>
 <table><thead><tr>{head}</tr></thead><tbody>
 {cells}
 </tbody></table>

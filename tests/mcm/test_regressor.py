@@ -19,12 +19,12 @@ def friedman():
 
 @pytest.fixture(scope="module")
 def machine(friedman):
-    return MCMRegressor().fit(*friedman)
+    return MCMRegressor(scale="standard").fit(*friedman)
 
 
 def test_the_objective_is_the_optimum_of_the_whole_program(friedman):
     X, y = (part[:60] for part in friedman)
-    machine = MCMRegressor(epsilon=0.3).fit(X, y)
+    machine = MCMRegressor(epsilon=0.3, scale="standard").fit(X, y)
     scaled = StandardScaler().fit_transform(X)
     target = (y - y.mean()) / y.std()
     K = Kernel("rbf", 0.2)(scaled, scaled)
@@ -47,7 +47,7 @@ def test_predictions_are_sums_over_few_support_vectors(friedman, machine):
 
 def test_units_of_x_and_y_do_not_matter(friedman, machine):
     X, y = friedman
-    other = MCMRegressor().fit(X * 1000 - 3, 50 * y + 7)
+    other = MCMRegressor(scale="standard").fit(X * 1000 - 3, 50 * y + 7)
     assert_allclose(other.predict(X * 1000 - 3), 50 * machine.predict(X) + 7, rtol=1e-4)
 
 

@@ -52,7 +52,7 @@ SHARED_LIMITS = {
     "kernel": kernel_limit(),
     "degree": integer(1),
     "coef0": real(-1e300),
-    "scale": boolean(),
+    "scale": either(boolean(), one_of("standard")),
     "tol": real(0, 1e-2),
     "max_iter": integer(1),
 }
@@ -119,7 +119,7 @@ class MachineClassifier(ClassifierMixin, BaseEstimator):
                 f"conformal={params.conformal!r} makes a better kernel of a kernel function; it needs another kernel "
                 f"than {params.kernel!r}, such as 'rbf'."
             )
-        self._scaling = find_scaling(rows[kept], weight, params.scale and not precomputed)
+        self._scaling = find_scaling(rows[kept], weight, scaling_for(params.kernel, params.scale))
         return self._scaling(rows[kept]), label, weight, kept
 
     def _settings(self, gamma: float, n_jobs: int) -> Settings:
@@ -292,7 +292,7 @@ class MCMClassifier(MachineClassifier):
         class_weight: Any = None,
         multi_class: str = "ovr",
         probability: bool = False,
-        scale: bool = True,
+        scale: bool | str = True,
         tol: float = 1e-8,
         max_iter: int = 100_000,
         n_jobs: int | None = None,
@@ -460,6 +460,13 @@ def warn_unless_converged(solutions: list[Solution], max_iter: int) -> None:
             ConvergenceWarning,
             stacklevel=5,
         )
+
+
+def scaling_for(kernel: Any, scale: bool | str) -> bool | str:
+    """What ``scale`` means for a kernel: planes need plain units, and a kernel matrix is what it is."""
+    if kernel == "precomputed":
+        return False
+    return "standard" if kernel == "linear" and scale is True else scale
 
 
 def require_kernel_matrix(K: Matrix) -> None:

@@ -23,8 +23,10 @@ _PARTS = {
         The support vectors being chosen at `mu`, their coefficients are found again at `relaxation` times `mu`, less
         drawn to zero: fewer vectors then give the same accuracy. 1: no second step (published).""",
     "closing_parameters": """\
-    scale : bool, default=<scale>
-        Standardise the columns of X inside (not a precomputed kernel). Support vectors are in the units of X anyway.
+    scale : {True, "standard", False}, default=<scale>
+        True: standardise the columns of X inside and draw in their long tails, as a logarithm would (by arcsinh);
+        "standard": standardise only, as a linear machine always does; False: take X as it is. Support vectors are in
+        the units of X anyway.
     tol : float, default=<tol>
         A column may be priced above `mu` by this share of it when the solver stops.
     max_iter : int, default=<max_iter>

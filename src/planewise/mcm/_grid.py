@@ -50,7 +50,7 @@ def evaluate(
     weight: Vector,
     folds: Folds,
     *,
-    scale: bool,
+    scale: bool | str,
     max_support: float,
     n_jobs: int,
 ) -> dict[Point, list[Held | None]]:
@@ -64,7 +64,7 @@ def evaluate(
 
     def run(task: Task) -> dict[Point, Held]:
         train, held = folds[task.fold]
-        scaling = find_scaling(X[train], weight[train], scale and not settings.precomputed)
+        scaling = find_scaling(X[train], weight[train], scale)
         return walk(task, scaling(X[train]), label[train], weight[train], train, scaling(X[held]), max_support)
 
     if min(n_jobs, len(tasks)) == 1:

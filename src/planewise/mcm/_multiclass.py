@@ -13,8 +13,10 @@ from planewise.mcm._problem import Labels
 def class_scores(raw: Matrix, n_classes: int, multi_class: str) -> Matrix:
     """Scores by class from those by machine; one column stays one column, the second class being above zero.
 
-    One-versus-one counts won duels; sums of margins, squeezed below a third, only part equal counts.
+    One-versus-one counts won duels; sums of margins, squeezed below a third, only part equal counts. Scores are rounded
+    to twelve decimals: classes whose machines have no vectors are equal, and rounding errors must not part them.
     """
+    raw = raw.round(12)
     if n_classes == 2 or multi_class == "ovr":
         return raw
     votes, margins = np.zeros((len(raw), n_classes)), np.zeros((len(raw), n_classes))

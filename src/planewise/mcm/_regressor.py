@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from planewise._input import all_or_nothing, precise_rows, real_targets, row_weights
 from planewise._params import check_parameters, real
-from planewise.mcm._classifier import SHARED_LIMITS, require_kernel_matrix, warn_unless_converged
+from planewise.mcm._classifier import SHARED_LIMITS, require_kernel_matrix, scaling_for, warn_unless_converged
 from planewise.mcm._documentation import document_machine
 from planewise.mcm._kernels import Kernel, Matrix, gamma_limit, gamma_value
 from planewise.mcm._linear_program import ProgramPath, RepeatedColumns, Solution
@@ -87,7 +87,7 @@ class MCMRegressor(RegressorMixin, BaseEstimator):
         gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 0.0,
-        scale: bool = True,
+        scale: bool | str = True,
         tol: float = 1e-8,
         max_iter: int = 100_000,
     ) -> None:
@@ -131,9 +131,9 @@ class MCMRegressor(RegressorMixin, BaseEstimator):
         elif not linear:
             refuse_too_many_rows(type(self).__name__, len(kept))
         weight, target = weight[kept], target[kept]
-        self._scaling = find_scaling(rows[kept], weight, self.scale and not precomputed)
+        self._scaling = find_scaling(rows[kept], weight, scaling_for(self.kernel, self.scale))
         scaled = self._scaling(rows[kept])
-        spread_of_y = find_scaling(target[:, None], weight, wanted=True)
+        spread_of_y = find_scaling(target[:, None], weight, "standard")
         levels, level = np.unique(spread_of_y(target[:, None])[:, 0], return_inverse=True)
         self._kernel = None
         if not (linear or precomputed):

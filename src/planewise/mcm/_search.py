@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from planewise._input import all_or_nothing, precise_rows, row_weights, thread_count
 from planewise._params import Limit, boolean, check_parameters, integer, one_of, real
 from planewise.mcm._calibration import calibrate
-from planewise.mcm._classifier import CLASS_LIMITS, MachineClassifier, MCMClassifier
+from planewise.mcm._classifier import CLASS_LIMITS, MachineClassifier, MCMClassifier, scaling_for
 from planewise.mcm._documentation import document_machine
 from planewise.mcm._folds import given_folds, stratified_folds
 from planewise.mcm._grid import Held, Point, evaluate
@@ -28,11 +28,11 @@ from planewise.mcm._threads import one_blas_thread
 
 # Chosen by cross-validation inside the training parts of the develop sets; gamma is divided by the number of features,
 # mu multiplied by C.
-GAMMAS_TIMES_FEATURES = (0.05, 0.2, 0.8, 3.2)
-MUS_BY_C = tuple(float(f"{ratio:.2g}") for ratio in np.geomspace(0.03, 3e-5, 10))
+GAMMAS_TIMES_FEATURES = (0.05, 0.2, 0.8)
+MUS_BY_C = tuple(float(f"{ratio:.2g}") for ratio in np.geomspace(0.1, 1e-4, 10))
 GAMMAS_CONFORMAL_BY_GAMMA = (2.0, 10.0)
 SHRINKAGES = (0.0, 0.5, 1.0)
-STANDARD_ERRORS = {"best": 0.0, "balanced": 0.1, "sparsest": 1.0}
+STANDARD_ERRORS = {"best": 0.0, "balanced": 0.2, "sparsest": 1.0}
 NEIGHBOUR_SHARE = 0.5  # of the scores next to a point on its path, when points are compared
 
 
@@ -78,9 +78,9 @@ class MCMClassifierCV(MachineClassifier):
     Cs : list of float, default=<Cs>
         Prices of the mean slack.
     mus : list of float or None, default=<mus>
-        Prices of |lambda|. None: C times ten shares from 0.03 down to 0.00003.
+        Prices of |lambda|. None: C times ten shares from 0.1 down to 0.0001.
     gammas : list of float or None, default=<gammas>
-        gammas of the kernel, on scaled rows. None: 0.05, 0.2, 0.8 and 3.2, divided by the number of features.
+        gammas of the kernel, on scaled rows. None: 0.05, 0.2 and 0.8, divided by the number of features.
     {kernel_parameters}
     {shape_parameters}
     {relaxation_parameter}
@@ -91,7 +91,7 @@ class MCMClassifierCV(MachineClassifier):
     selection : {"balanced", "sparsest", "best"}, default=<selection>
         "best": the point of the highest held-out accuracy, smoothed by those of the next larger and smaller mu.
         "sparsest": of all points within one standard error of it, the one with the fewest support vectors; "balanced":
-        of those within a tenth of a standard error.
+        of those within a fifth of a standard error.
     max_support : float, default=<max_support>
         A path ends when machines have more support vectors than this share of their rows.
     cv : int, splitter or list of (train, test) rows, default=<cv>
@@ -160,7 +160,7 @@ class MCMClassifierCV(MachineClassifier):
         kernel: Any = "rbf",
         degree: int = 3,
         coef0: float = 0.0,
-        relaxation: float = 0.1,
+        relaxation: float = 0.3,
         conformal: str = "none",
         gammas_conformal: Any = None,
         selection: str = "balanced",
@@ -170,7 +170,7 @@ class MCMClassifierCV(MachineClassifier):
         refit: bool = True,
         class_weight: Any = None,
         multi_class: str = "ovr",
-        scale: bool = True,
+        scale: bool | str = True,
         tol: float = 1e-8,
         max_iter: int = 100_000,
         n_jobs: int | None = None,
@@ -237,7 +237,7 @@ class MCMClassifierCV(MachineClassifier):
                 label,
                 weight,
                 folds,
-                scale=self.scale,
+                scale=scaling_for(self.kernel, self.scale),
                 max_support=self.max_support,
                 n_jobs=thread_count(self.n_jobs),
             )
@@ -376,7 +376,7 @@ def choose(accuracy: Vector, n_support: Vector, n_rows: float, n_errors: float) 
     best = float(np.nanmax(accuracy))
     error = np.sqrt(best * (1 - best) / n_rows)
     near = np.flatnonzero(accuracy >= best - n_errors * error - 1e-12)
-    order = np.lexsort((-accuracy[near], n_support[near]))
+    order = np.lexsort((-accuracy[near].round(9), n_support[near]))
     return int(near[order[0]])
 
 

@@ -36,7 +36,7 @@ PLANEWISE_CLONES void add_multiple(double *to, const double *from, double by, st
     for (std::size_t i = 0; i < n; ++i) to[i] += by * from[i];
 }
 
-// Two columns at once: the sum is read and written half as often.
+// Four columns at once: the sum is read and written a quarter as often.
 PLANEWISE_CLONES void add_multiples(double *to, const double *a, double by_a, const double *b, double by_b,
                                     const double *c, double by_c, const double *d, double by_d, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) to[i] += (by_a * a[i] + by_b * b[i]) + (by_c * c[i] + by_d * d[i]);
@@ -256,6 +256,14 @@ void ComplexityProgram::find_multipliers() {
     for (std::size_t p = 0; p < k; ++p) add_multiple(multiplier_.data(), &inverse_[p * k], cost_[p], k);
 }
 
+// What rounding is relative to: rows that pay for no slack have small multipliers, however large its price.
+double ComplexityProgram::largest_multiplier() const {
+    double largest = 0;
+    for (std::size_t i = 0; i < rows_; ++i)
+        if (place_[i] == Place::below) largest = std::max(largest, hinge_cost(i));
+    return std::max(largest, largest_size(multiplier_.data(), multiplier_.size()));
+}
+
 // The tight row whose release promises most, measured along its edge.
 ComplexityProgram::Edge ComplexityProgram::best_row_edge() const {
     const std::size_t k = free_.size();
@@ -264,7 +272,7 @@ ComplexityProgram::Edge ComplexityProgram::best_row_edge() const {
         for (std::size_t t = 0; t < k; ++t) length[t] += inverse_[p * k + t] * inverse_[p * k + t];
     Edge best;
     double best_score = 0;
-    const double tolerance = 1e-9 * std::max(1e-3, slack_cost_ * largest_weight_);
+    const double tolerance = 1e-9 * std::max(1e-3, largest_multiplier());
     for (std::size_t t = 0; t < k; ++t) {
         const double m = multiplier_[t];
         double slope = 0, direction = 1;
@@ -298,6 +306,7 @@ ComplexityProgram::Edge ComplexityProgram::good_column_edge() {
         if (place_[tight_[t]] == Place::ceiling) under_ceiling -= multiplier_[t];
     }
     if (!ceiling_is_free_ && 1 - under_ceiling < -1e-9) best = {true, true, ceiling_variable, 1, 1 - under_ceiling};
+    const double tolerance = 1e-10 * std::max(1e-3, largest_multiplier());
     std::size_t looked_at = 0;
     for (std::size_t k = 0; k < penalty_.size(); ++k) {
         if (looked_at >= columns_a_look && best.exists) break;
@@ -307,7 +316,7 @@ ComplexityProgram::Edge ComplexityProgram::good_column_edge() {
         ++looked_at;
         const double price = -product(column(j), dual_.data(), rows_);
         const double slope = column_cost(j) - std::fabs(price);
-        if (slope < -1e-10 * std::max(1.0, slack_cost_) - 1e-10 * column_cost(j) && slope < best.slope)
+        if (slope < -tolerance - 1e-10 * column_cost(j) && slope < best.slope)
             best = {true, true, j, price < 0 ? 1.0 : -1.0, slope};
     }
     return best;

@@ -84,6 +84,7 @@ class ComplexityProgram {
     void find_hinges();
     double cost_of(std::size_t variable, double sign) const;
     void find_multipliers();
+    double largest_multiplier() const;
     Edge best_row_edge() const;
     Edge good_column_edge();
     bool take(const Edge &edge);

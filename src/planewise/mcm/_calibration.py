@@ -14,7 +14,11 @@ Numbers = NDArray[np.float64]
 
 def probabilities(scores: Numbers, slope: float) -> Numbers:
     """A logistic function of the score without an intercept, or a softmax of several: both agree with the choice."""
-    return np.exp(_log_probabilities(scores, slope))
+    p = np.exp(_log_probabilities(scores, slope))
+    chosen = (scores[:, 0] > 0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
+    lost = np.flatnonzero(p.argmax(axis=1) != chosen)  # scores whose difference rounding took away
+    p[lost, chosen[lost]] = np.nextafter(p[lost].max(axis=1), 1.0)
+    return p
 
 
 def calibrate(scores: Numbers, label: NDArray[np.int32], weight: Numbers) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any, Self
 
@@ -27,7 +26,9 @@ from planewise._params import (
     seed,
     threads,
 )
+from planewise._warn import warn_user
 from planewise.mcm._calibration import calibrate, probabilities
+from planewise.mcm._conformal_factor import SHRINKAGES
 from planewise.mcm._documentation import document_machine
 from planewise.mcm._folds import stratified_folds
 from planewise.mcm._kernels import Kernel, Matrix, gamma_limit, gamma_value, kernel_limit
@@ -44,9 +45,8 @@ from planewise.mcm._problem import (
 from planewise.mcm._threads import one_blas_thread
 from planewise.mcm._training import MachinePaths, Settings, Trained, train_conformal
 
-SHRINKAGES = (0.0, 0.25, 0.5, 0.75, 1.0)
 INNER_FOLDS = 5
-LEAST_MU = 1e-6  # tried where the published program, mu = 0, has no solution that numbers can hold
+LEAST_MUS = (1e-6, 1e-5, 1e-4)  # in turn, where the published program, mu = 0, has no solution that numbers hold
 
 SHARED_LIMITS = {
     "kernel": kernel_limit(),
@@ -68,7 +68,7 @@ CLASSIFIER_LIMITS = CLASS_LIMITS | {
     "C": real(0, open_low=True),
     "mu": real(0),
     "gamma": gamma_limit(),
-    "gamma_conformal": either(real(0, open_low=True), Limit(lambda value: value is None, "None")),
+    "gamma_conformal": either(real(0, open_low=True), one_of("auto")),
     "shrinkage": either(real(0, 1), Limit(lambda value: value is None, "None")),
     "probability": boolean(),
 }
@@ -104,7 +104,7 @@ class MachineClassifier(ClassifierMixin, BaseEstimator):
         if len(present) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs rows of at least two classes; there is only one class among the rows "
-                f"that count: {classes[present[0]]!r}."
+                f"that count: {classes[present].tolist()[0]!r}."
             )
         self.classes_ = classes[present]
         label = np.searchsorted(present, label[kept]).astype(np.int32)
@@ -113,7 +113,7 @@ class MachineClassifier(ClassifierMixin, BaseEstimator):
         if precomputed:
             require_kernel_matrix(rows)
         elif params.kernel != "linear":
-            refuse_too_many_rows(type(self).__name__, len(kept))
+            refuse_too_many_rows(type(self).__name__, len(kept), "LargeScaleMCMClassifier, ")
         if params.kernel in ("linear", "precomputed") and params.conformal != "none":
             raise ValueError(
                 f"conformal={params.conformal!r} makes a better kernel of a kernel function; it needs another kernel "
@@ -178,7 +178,7 @@ class MachineClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         scores : array of shape (n_samples,) or (n_samples, n_classes)
-            Zero or more means the second of two classes; of several the largest wins. One-versus-one: won duels, with
+            Above zero means the second of two classes; of several the largest wins. One-versus-one: won duels, with
             the margins as a tie-break.
         """
         scores = self._scores(X)
@@ -196,6 +196,8 @@ class MachineClassifier(ClassifierMixin, BaseEstimator):
 def _calibrated(estimator: Any) -> bool:
     if not estimator.probability:
         raise AttributeError("predict_proba needs probability=True, which calibrates scores on held-out folds.")
+    if hasattr(estimator, "support_") and not hasattr(estimator, "slope_"):
+        raise AttributeError("predict_proba needs a fit with probability=True; this one was fitted without.")
     return True
 
 
@@ -227,8 +229,8 @@ class MCMClassifier(MachineClassifier):
     conformal : {"none", "signed", "shrunk"}, default=<conformal>
         Fit again with the kernel r(x) r(x') k(x, x'), where r parts the classes best and its cores are the support
         vectors of a first fit. "signed": published; "shrunk": (1 - s) + s r, s being the `shrinkage`.
-    gamma_conformal : float or None, default=<gamma_conformal>
-        gamma_c of the Gaussians that r is made of. None: twice `gamma`.
+    gamma_conformal : float or "auto", default=<gamma_conformal>
+        gamma_c of the Gaussians that r is made of. "auto": twice `gamma`.
     shrinkage : float or None, default=<shrinkage>
         s of "shrunk", from 0 to 1. None: chosen by cross-validation.
     {class_parameters}
@@ -287,7 +289,7 @@ class MCMClassifier(MachineClassifier):
         coef0: float = 0.0,
         relaxation: float = 1.0,
         conformal: str = "none",
-        gamma_conformal: float | None = None,
+        gamma_conformal: float | str = "auto",
         shrinkage: float | None = None,
         class_weight: Any = None,
         multi_class: str = "ovr",
@@ -340,15 +342,21 @@ class MCMClassifier(MachineClassifier):
         self._forget()
         # Folds of distinct rows: the same whether a row comes twice or has twice the weight.
         problem = (plain_rows if settings.precomputed else distinct_rows)(rows, label, weight, kept)
+        own = row_weights(sample_weight, precise_rows(self, X, reset=False))[kept]
+        judged_by = problem.weight * share_of_samples(label, weight, own)[problem.label]
         if self.conformal == "shrunk":
-            self.shrinkage_ = self._choose_shrinkage(settings, problem) if self.shrinkage is None else self.shrinkage
+            given = self.shrinkage
+            self.shrinkage_ = self._choose_shrinkage(settings, problem, judged_by) if given is None else given
         elif self.conformal == "signed":
             self.shrinkage_ = 1.0
-        trained = self._solvable(self._train(settings, rows, label, weight, kept), rows, label, weight, kept)
+        trained = self._train(settings, rows, label, weight, kept)
+        if self.mu == 0 and not all(solution.converged for solution in trained.solutions):
+            trained = self._nearest_solvable(trained, rows, label, weight, kept)
         self._warn(trained, label, weight, expects_vectors)
         self._keep(trained, precise_rows(self, X, reset=False), kept)
         if self.probability:
-            self.slope_ = calibrate(*self._held_out_scores(settings, problem, None))
+            scores, held = self._held_out_scores(settings, problem, None)
+            self.slope_ = calibrate(scores, problem.label[held], judged_by[held])
         return self
 
     def _forget(self) -> None:
@@ -363,58 +371,55 @@ class MCMClassifier(MachineClassifier):
         weight: Vector,
         origin: Indices | None = None,
         shrinkage: float | None = None,
+        mu: float | None = None,
     ) -> Trained:
+        mu = self.mu if mu is None else mu
         with one_blas_thread():
             paths = MachinePaths(settings, rows, label, weight, origin)
-            base = paths.solve(self.C, self.mu)
-        if self.conformal == "none":
-            return base
-        assert settings.kernel is not None
-        gamma_conformal = 2 * settings.kernel.gamma if self.gamma_conformal is None else self.gamma_conformal
-        share = self.shrinkage_ if shrinkage is None else shrinkage
-        return train_conformal(paths, base, self.C, self.mu, gamma_conformal, share)
+            base = paths.solve(self.C, mu)
+            if self.conformal == "none":
+                return base
+            assert settings.kernel is not None
+            gamma = 2 * settings.kernel.gamma if self.gamma_conformal == "auto" else float(self.gamma_conformal)
+            share = self.shrinkage_ if shrinkage is None else shrinkage
+            return train_conformal(paths, base, self.C, mu, gamma, share)
 
-    def _solvable(self, trained: Trained, rows: Matrix, label: Labels, weight: Vector, kept: Indices) -> Trained:
+    def _nearest_solvable(
+        self, trained: Trained, rows: Matrix, label: Labels, weight: Vector, kept: Indices
+    ) -> Trained:
         """Where the published program has no solution that numbers can hold, that of the least mu, with a warning."""
-        if self.mu > 0 or all(solution.converged for solution in trained.solutions):
-            return trained
-        again = MachinePaths(trained.settings, rows, label, weight, kept).solve(self.C, LEAST_MU)
-        if not all(solution.converged for solution in again.solutions):
-            return trained
-        warnings.warn(
-            f"The published program (mu=0) is too ill-conditioned on these rows to be solved; mu={LEAST_MU:g} was used "
-            "instead. A larger mu gives a sparse machine.",
-            ConvergenceWarning,
-            stacklevel=5,
-        )
-        return again
+        for mu in LEAST_MUS:
+            again = self._train(trained.settings, rows, label, weight, kept, mu=mu)
+            if all(solution.converged for solution in again.solutions):
+                warn_user(
+                    f"The published program (mu=0) is too ill-conditioned on these rows to be solved; mu={mu:g} was "
+                    "used instead. A larger mu gives a sparse machine.",
+                    ConvergenceWarning,
+                )
+                return again
+        return trained
 
     def _warn(self, trained: Trained, label: Labels, weight: Vector, expects_vectors: bool) -> None:
         """Say what is odd about a solution."""
-        warn_unless_converged(trained.solutions, self.max_iter)
+        if warn_unless_converged(trained.solutions, self.max_iter):
+            return
         interpolates = any(s.h < 1 + 1e-6 and s.mean_slack < 1e-6 for s in trained.solutions)
         if self.mu == 0 and interpolates and not trained.settings.linear:
-            warnings.warn(
+            warn_user(
                 "With mu=0 the published program is degenerate on these rows: h = 1 and no slack, the labels "
                 f"interpolated with {len(trained.origin)} of {len(label)} rows as support vectors, for any C. Any mu "
                 "above 0 makes it sparse.",
-                UserWarning,
-                stacklevel=5,
             )
         one_class_anyway = np.bincount(label, weights=weight).max() > 0.95 * weight.sum()
         if expects_vectors and not trained.coefficients.any() and not one_class_anyway:
-            warnings.warn(
+            warn_user(
                 f"No column is worth its price, so that every row gets the same class: mu={self.mu:g} is too large for "
                 f"C={self.C:g} (try C / 1000), or X does not tell the classes apart (as when rows are equal and have "
                 "opposite labels).",
-                UserWarning,
-                stacklevel=5,
             )
 
-    def _held_out_scores(
-        self, settings: Settings, problem: Problem, shrinkage: float | None
-    ) -> tuple[Matrix, Labels, Vector]:
-        """Scores by class from machines that have not seen the rows, with the rows' labels and weights."""
+    def _held_out_scores(self, settings: Settings, problem: Problem, shrinkage: float | None) -> tuple[Matrix, Indices]:
+        """Scores by class from machines that have not seen the rows, and which rows of the problem these are."""
         part = replace(settings, n_jobs=1)
         scores, held_out = [], []
         for train, held in stratified_folds(INNER_FOLDS, problem.label, self.random_state):
@@ -425,15 +430,14 @@ class MCMClassifier(MachineClassifier):
             raw = trained.raw_scores(problem.rows[held])
             scores.append(class_scores(raw, settings.n_classes, settings.multi_class))
             held_out.append(held)
-        rows = np.concatenate(held_out)
-        return np.concatenate(scores), problem.label[rows], problem.weight[rows]
+        return np.concatenate(scores), np.concatenate(held_out)
 
-    def _choose_shrinkage(self, settings: Settings, problem: Problem) -> float:
+    def _choose_shrinkage(self, settings: Settings, problem: Problem, judged_by: Vector) -> float:
         """The s of best held-out accuracy, the smallest among equals; cores and r are fitted anew in each fold."""
         accuracy = []
         for share in SHRINKAGES:
-            scores, label, weight = self._held_out_scores(settings, problem, share)
-            accuracy.append(np.average(choose_class(scores) == label, weights=weight))
+            scores, held = self._held_out_scores(settings, problem, share)
+            accuracy.append(np.average(choose_class(scores) == problem.label[held], weights=judged_by[held]))
         return SHRINKAGES[int(np.argmax(accuracy))]
 
     @available_if(_calibrated)  # type: ignore[untyped-decorator]
@@ -448,18 +452,23 @@ class MCMClassifier(MachineClassifier):
         return self._probabilities(X)
 
 
-def warn_unless_converged(solutions: list[Solution], max_iter: int) -> None:
-    """A warning with the largest gap if a machine ran out of steps or numbers."""
+def warn_unless_converged(solutions: list[Solution], max_iter: int) -> bool:
+    """Whether there was a reason to warn, with the largest gap: a machine ran out of steps or numbers."""
     open_gaps = [solution.gap for solution in solutions if not solution.converged]
     if open_gaps:
         steps = max(solution.n_iter for solution in solutions)
         why = "ran out of steps" if steps >= max_iter else "met numbers it could not resolve"
-        warnings.warn(
+        warn_user(
             f"The solver {why} after {steps} of at most {max_iter} steps; between its value and the proven bound a "
             f"relative gap of {max(open_gaps):.1e} is left. Raise max_iter or mu, lower C, or choose another gamma.",
             ConvergenceWarning,
-            stacklevel=5,
         )
+    return bool(open_gaps)
+
+
+def share_of_samples(label: Labels, weight: Vector, sample_weight: Vector) -> Vector:
+    """By class, what of the weights is the samples' own: class weights steer the fit, not what it is judged by."""
+    return np.bincount(label, weights=sample_weight) / np.bincount(label, weights=weight)
 
 
 def scaling_for(kernel: Any, scale: bool | str) -> bool | str:
@@ -477,7 +486,7 @@ def require_kernel_matrix(K: Matrix) -> None:
             f"{K.shape}."
         )
     difference = np.abs(K - K.T).max()
-    if difference > 1e-8 * max(1.0, np.abs(K).max()):
+    if difference > 1e-6 * np.abs(K).max():  # what float32 leaves of symmetry
         raise ValueError(
             f"With kernel='precomputed' X must be symmetric; entries differ from those across the diagonal by up to "
             f"{difference:.3g}. Is it the kernel of training rows with other rows?"

@@ -24,7 +24,8 @@ from planewise._input import (
 )
 from planewise._params import Limit, boolean, check_parameters, either, integer, one_of, real, seed
 from planewise.mcm._conformal_factor import SHRINKAGES, ConformalFactor, Numbers, fit_conformal_factor
-from planewise.mcm._kernels import KERNEL_NAMES, Kernel
+from planewise.mcm._kernels import KERNEL_NAMES, Kernel, gamma_limit, gamma_value
+from planewise.mcm._problem import distinct_rows
 from planewise.mcm._sample import balanced
 from planewise.mcm._standardise import Standardisation, refuse_missing
 
@@ -32,7 +33,7 @@ __all__ = ["ConformalFactor", "ConformalKernel", "fit_conformal_factor"]
 
 LIMITS: dict[str, Limit] = {
     "kernel": either(one_of(*KERNEL_NAMES), Limit(callable, "a function of two arrays of rows")),
-    "gamma": either(real(0, open_low=True), one_of("scale")),
+    "gamma": gamma_limit(),
     "degree": integer(1),
     "coef0": real(-1e30),
     "gamma_conformal": either(real(0, open_low=True), one_of("auto")),
@@ -59,8 +60,10 @@ class ConformalKernel(TransformerMixin, BaseEstimator):
     ----------
     kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian"} or callable, default="rbf"
         k: the kernel to begin with; a function of two arrays of rows returns the matrix of its values.
-    gamma : float or "scale", default="scale"
-        Width of k, on standardised columns; "scale" is one over the number of columns.
+    gamma : float, "auto", "scale" or "smooth", default="auto"
+        Width of k, on standardised columns: "auto" is one over the number of columns; "scale" is the same divided by
+        the variance, which is about 1 for standardised columns; "smooth" is that divided by the number of columns
+        again, but by 20 at most.
     degree, coef0 : int and float, default=3 and 0.0
         Of the polynomial (and sigmoid) kernel.
     gamma_conformal : float or "auto", default="auto"
@@ -120,6 +123,8 @@ class ConformalKernel(TransformerMixin, BaseEstimator):
        Networks 12, 1999.
     .. [2] H. Xiong, M. N. S. Swamy, M. O. Ahmad, "Optimizing the kernel in the empirical feature space", IEEE
        Transactions on Neural Networks 16, 2005.
+    .. [3] S. Badge, S. Soman, S. Chandra, Jayadeva, "Kernel optimization using conformal maps for the minimal
+       complexity machine", Engineering Applications of Artificial Intelligence, 2021.
 
     Examples
     --------
@@ -142,7 +147,7 @@ class ConformalKernel(TransformerMixin, BaseEstimator):
         self,
         *,
         kernel: str | Callable[[Any, Any], Any] = "rbf",
-        gamma: float | str = "scale",
+        gamma: float | str = "auto",
         degree: int = 3,
         coef0: float = 0.0,
         gamma_conformal: float | str = "auto",
@@ -202,7 +207,10 @@ class ConformalKernel(TransformerMixin, BaseEstimator):
         )
         self.X_fit_ = self._standardisation.apply(rows).astype(np.float64)
         standard = self._standardisation.apply(counted).astype(np.float64)
-        gamma = 1 / self.n_features_in_ if self.gamma == "scale" else float(self.gamma)
+        # Equal rows are one row of their weight: no machine then has the same core twice.
+        problem = distinct_rows(standard, label, weight, np.arange(len(standard)))
+        standard, label, weight = problem.rows, problem.label, problem.weight
+        gamma = gamma_value(self.gamma, standard, weight)
         self._kernel = Kernel(self.kernel, gamma, self.degree, self.coef0)
         self._gamma_conformal = 2 * gamma if self.gamma_conformal == "auto" else float(self.gamma_conformal)
         self._factor = self._fit_factor(standard, label, weight)
@@ -261,9 +269,11 @@ class ConformalKernel(TransformerMixin, BaseEstimator):
         # Not above: that machine has conformal kernels itself.
         from planewise.mcm._classifier import MCMClassifier
 
+        # A linear machine has no support vectors; one with the same kernel as a function has.
+        kernel = self._kernel if self.kernel == "linear" else self.kernel
         machine = MCMClassifier(
-            C=self.C * weight.sum(), kernel=self.kernel, gamma=self._kernel.gamma, degree=self.degree,
-            coef0=self.coef0, scale=False,
+            C=self.C * weight.sum(), kernel=kernel, gamma=self._kernel.gamma, degree=self.degree, coef0=self.coef0,
+            scale=False,
         ).fit(rows, label, weight)  # fmt: skip
         return machine.support_, np.abs(np.atleast_2d(machine.dual_coef_)).max(axis=0)
 

@@ -112,5 +112,5 @@ def scores_of(
 
 
 def decide(scores: NDArray[np.float64]) -> NDArray[np.intp]:
-    """The number of the class: the second of two where f >= 0, else that of the largest f."""
-    return (scores[:, 0] >= 0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
+    """The number of the class: the second of two where f > 0, else that of the largest f."""
+    return (scores[:, 0] > 0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)

@@ -25,6 +25,11 @@ def stratified_folds(n_folds: int, label: Labels, random_state: Any) -> Folds:
         if len(members) > 1:
             fold[members] = (start + np.arange(len(members))) % n_folds
             start += len(members)
+    if (fold < 0).all():
+        raise ValueError(
+            "No class has two distinct rows, so that none can be held out: probability=True, conformal='shrunk' and "
+            "MCMClassifierCV need some."
+        )
     held = [np.flatnonzero(fold == k) for k in range(n_folds)]
     return [(np.setdiff1d(np.arange(len(label)), rows), rows) for rows in held if len(rows)]
 

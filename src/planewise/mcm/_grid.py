@@ -31,6 +31,7 @@ class Held:
 
     scores: Matrix
     n_vectors: int
+    converged: bool
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,8 @@ def walk(
                 trained = train_conformal(paths, base, C, point.mu, point.gamma_conformal, share)
             raw = trained.raw_scores(X_held)
             scores = class_scores(raw, task.settings.n_classes, task.settings.multi_class)
-            found[point] = Held(scores, len(trained.origin))
+            converged = all(solution.converged for solution in trained.solutions)
+            found[point] = Held(scores, len(trained.origin), converged)
     return found
 
 

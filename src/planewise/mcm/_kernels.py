@@ -14,9 +14,8 @@ from planewise._params import Limit, real
 
 Matrix = NDArray[np.float64]
 GAMMA_WORDS = ("smooth", "scale", "auto")
-SMOOTHEST = (
-    0.05  # of "scale": the many features of a wide table say less each, and a smoother kernel holds them together
-)
+SMOOTHEST = 0.05  # of "scale": many features say less each, and a smoother kernel holds them together
+DIAGONAL_BLOCK = 64
 KERNEL_NAMES = ("linear", "rbf", "poly", "sigmoid", "laplacian")
 
 
@@ -53,6 +52,18 @@ class Kernel:
         """The kernel values of every row of X (down) with every row of Y (across)."""
         if callable(self.name):
             return self._called(X, Y)
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below, in words
+            values = self._by_name(X, Y)
+            fine = np.isfinite(values.sum())  # no value of one sign hides another's overflow: their sum is NaN
+        if not fine and not np.isfinite(values).all():
+            raise ValueError(
+                f"Values of the kernel {self.name!r} are too large for numbers (gamma={self.gamma:g}"
+                + (f", degree={self.degree}" if self.name == "poly" else "")
+                + "); take a smaller gamma or degree, or scale=True."
+            )
+        return values
+
+    def _by_name(self, X: NDArray[Any], Y: NDArray[Any]) -> Matrix:
         if self.name == "rbf":
             values = -self.gamma * squared_distances(X, Y)
             return np.exp(values, out=values)
@@ -72,13 +83,15 @@ class Kernel:
         """The kernel value of every row with itself."""
         if self.name in ("rbf", "laplacian"):
             return np.ones(len(X))
-        if callable(self.name):
-            return np.array([self._called(row[None], row[None])[0, 0] for row in X])
-        squares = np.einsum("ij,ij->i", X, X)
-        if self.name == "linear":
-            return squares
-        values = self.gamma * squares + self.coef0
-        return values**self.degree if self.name == "poly" else np.tanh(values)
+        if callable(self.name):  # in squares: a call for each row would take longer than the values besides
+            blocks = [X[at : at + DIAGONAL_BLOCK] for at in range(0, len(X), DIAGONAL_BLOCK)]
+            return np.concatenate([self._called(block, block).diagonal() for block in blocks])
+        with np.errstate(over="ignore"):
+            squares = np.einsum("ij,ij->i", X, X)
+            if self.name == "linear":
+                return squares
+            values = self.gamma * squares + self.coef0
+            return values**self.degree if self.name == "poly" else np.tanh(values)
 
     def _called(self, X: NDArray[Any], Y: NDArray[Any]) -> Matrix:
         assert callable(self.name)

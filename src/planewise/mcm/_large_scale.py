@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from copy import deepcopy
-from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import ThreadpoolController
 
 from planewise._input import (
     FloatArray,
@@ -50,6 +48,7 @@ from planewise.mcm._sample import Places, Sample, balanced_draw
 from planewise.mcm._standardise import Standardisation, refuse_missing
 from planewise.mcm._start import find_start, rows_to_start_from
 from planewise.mcm._stochastic import Learner, LinearModel
+from planewise.mcm._threads import one_blas_thread
 
 LIMITS: dict[str, Limit] = {
     "C": real(0, open_low=True),
@@ -76,6 +75,11 @@ LIMITS: dict[str, Limit] = {
     "n_jobs": threads(),
     "random_state": seed(),
 }
+# What partial_fit cannot change any more.
+SETTLED_AT_FIRST = (
+    *("kernel", "gamma", "degree", "coef0", "feature_map", "n_components", "refine", "scale"),
+    *("conformal", "gamma_conformal", "max_cores"),
+)
 ENOUGH_UPDATES = 1500  # what max_iter="auto" aims at
 FEWEST_PASSES, MOST_PASSES = 5, 60
 ROUNDS = 20  # how often the held-out rows are looked at
@@ -196,7 +200,9 @@ class LargeScaleMCMClassifier(ClassifierMixin, BaseEstimator):
     References
     ----------
     .. [1] Jayadeva, "Learning a hyperplane classifier by minimizing an exact bound on the VC dimension",
-       Neurocomputing 149, 2015.
+       Neurocomputing 149, 2015. Its preprint asks commercial users to turn to its authors' institute, IIT Delhi.
+    .. [2] S. Badge, S. Soman, S. Chandra, Jayadeva, "Kernel optimization using conformal maps for the minimal
+       complexity machine", Engineering Applications of Artificial Intelligence, 2021.
 
     Examples
     --------
@@ -339,6 +345,8 @@ class LargeScaleMCMClassifier(ClassifierMixin, BaseEstimator):
         """
         self._check()
         first = not hasattr(self, "_learner")
+        if not first:
+            self._refuse_other_machine()
         if first:
             self._check_streaming(classes)
             self.classes_ = np.unique(np.asarray(classes))
@@ -375,6 +383,7 @@ class LargeScaleMCMClassifier(ClassifierMixin, BaseEstimator):
                 if self.conformal != "none":
                     self._find_factor(self._learner.model(), sample, order, order[:0], rng)
             self._learner = deepcopy(self._learner)  # the copy that all_or_nothing works on is a shallow one
+            self._learner.C, self._learner.mu, self._learner.learning_rate = self.C, self.mu, self.learning_rate
             sample = self._with_factor(sample, pool)
             if not first and len(rows) >= ENOUGH_TO_CALIBRATE:  # before they are learned
                 self._calibrate(sample, pool)
@@ -385,6 +394,16 @@ class LargeScaleMCMClassifier(ClassifierMixin, BaseEstimator):
                 self._calibrate(sample, pool)
         self.n_iter_ += 1
         return self
+
+    def _refuse_other_machine(self) -> None:
+        """What the first call settled cannot change in a later one."""
+        for name, value in self._settled.items():
+            now = getattr(self, name)
+            if now is not value and now != value:
+                raise ValueError(
+                    f"partial_fit goes on with {name}={value!r}, with which it began; got {name}={now!r}. Set it back, "
+                    "or begin anew with a clone (sklearn.base.clone)."
+                )
 
     def _check(self) -> None:
         check_parameters(self, LIMITS)
@@ -411,6 +430,7 @@ class LargeScaleMCMClassifier(ClassifierMixin, BaseEstimator):
         self._standardisation = (
             Standardisation.of(rows, weight) if self.scale else Standardisation.none(self.n_features_in_)
         )
+        self._settled = {name: getattr(self, name) for name in SETTLED_AT_FIRST}
         self._outputs = np.array([1]) if n_classes <= 2 else np.arange(n_classes)
         self.conformal_, self.validation_hinge_, self.n_iter_, self._steepness = None, [], 0, 1.0
         self.gamma_ = self._gammas()[0]
@@ -469,13 +489,16 @@ class LargeScaleMCMClassifier(ClassifierMixin, BaseEstimator):
         if self.early_stopping is False or (self.early_stopping == "auto" and len(label) < STOPS_EARLY_FROM):
             return order, order[:0]
         n_watched = min(MOST_HELD_OUT, int(self.validation_fraction * len(label)))
-        learned, watched = order[n_watched:], order[:n_watched]
-        if n_watched == 0 or len(np.unique(label[learned])) < len(self.classes_):
+        _, last = np.unique(label[order][::-1], return_index=True)  # one row of each class is always learned from
+        free = np.ones(len(order), dtype=bool)
+        free[len(order) - 1 - last] = False
+        watched = np.flatnonzero(free)[:n_watched]
+        if len(watched) == 0:
             raise ValueError(
-                f"validation_fraction={self.validation_fraction} of {len(label)} rows leaves no row to watch, or takes "
-                "all rows of a class; set another one, or early_stopping=False."
+                f"validation_fraction={self.validation_fraction} of {len(label)} rows leaves no row to watch; set a "
+                "larger one, or early_stopping=False."
             )
-        return learned, watched
+        return np.delete(order, watched), order[watched]
 
     def _batch_size(self, n_rows: int) -> int:
         return min(256, max(32, n_rows // 10)) if self.batch_size == "auto" else int(self.batch_size)
@@ -570,7 +593,7 @@ class LargeScaleMCMClassifier(ClassifierMixin, BaseEstimator):
     def _workers(self) -> Iterator[Executor | None]:
         """Threads for the pieces of work, each of which has BLAS on one: sums come out the same for any number."""
         n_threads = thread_count(self.n_jobs)
-        with _blas().limit(limits=1, user_api="blas"):
+        with one_blas_thread():
             if n_threads == 1:
                 yield None
                 return
@@ -598,13 +621,8 @@ class LargeScaleMCMClassifier(ClassifierMixin, BaseEstimator):
         return probabilities(raw, self._steepness)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row: the second of two where f >= 0, else the one with the largest f."""
+        """The class of each row: the second of two where f > 0, else the one with the largest f."""
         raw = self._raw(X)
         if len(self.classes_) == 1:
             return np.repeat(self.classes_, len(raw))
         return self.classes_[decide(raw)]
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()

@@ -10,7 +10,7 @@ The native program holds only the columns of G that were ever worth a price abov
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,12 @@ BLOCK_VALUES = 500_000  # kernel values computed at a time otherwise
 SINGLE_BLOCK_VALUES = 128_000  # the same in float32: what a core's own cache holds
 COLUMNS_A_ROUND = 20  # added to the program before prices are found anew: 5 and 100 took up to twice the time
 HANDICAP = 1e-7  # by which columns' prices differ at most, relatively
-SMALLEST_SHARE = 1e-6  # of the largest coefficient: what is smaller is no support vector
+PRICE_ROUNDING = 1e-14  # of a price, relative to the sum it is the result of
+DEAR_SLACK = 1e5  # times mu: from here on the price of slack is raised in steps
+LEAST_MU = 1e-3
+SMALLEST_SHARES = (1e-6, 1e-8, 1e-10, 1e-12)  # of the largest coefficient: what is smaller is dropped,
+WORTH_KEEPING = 1e-6  # unless the value of the machine rises by this share
+WORST_GAP = 1e-5  # between value and bound, relatively: above it a solution is not called one
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -70,7 +75,10 @@ class ComputedColumns:
         self.kernel, self.rows, self.centres = kernel, rows, centres
         self.row_factor, self.centre_factor = row_factor, centre_factor
         self.n_columns = len(centres)
-        self.single = SinglePrecision(kernel.gamma, rows, centres) if kernel.name == "rbf" else None
+        self.single: SinglePrecision | None = None
+        if kernel.name == "rbf":
+            single = SinglePrecision(kernel.gamma, rows, centres)
+            self.single = single if np.isfinite(single.error) else None  # or the numbers are too large for it
 
     def take(self, which: Indices) -> Matrix:
         values = self.kernel(self.centres[which], self.rows)
@@ -97,9 +105,10 @@ class SinglePrecision:
     """Products of a Gaussian kernel matrix with a vector in float32: a quarter of the time, and an error bound."""
 
     def __init__(self, gamma: float, rows: Matrix, centres: Matrix) -> None:
-        self.rows, self.centres = rows.astype(np.float32), centres.astype(np.float32)
-        norms = [np.einsum("ij,ij->i", table, table) for table in (self.rows, self.centres)]
-        self.row_part, self.centre_part = (-np.float32(gamma) * norm for norm in norms)
+        with np.errstate(over="ignore", invalid="ignore"):  # the error is infinite then
+            self.rows, self.centres = rows.astype(np.float32), centres.astype(np.float32)
+            norms = [np.einsum("ij,ij->i", table, table) for table in (self.rows, self.centres)]
+            self.row_part, self.centre_part = (-np.float32(gamma) * norm for norm in norms)
         self.doubled = np.float32(2 * gamma)
         # Of an exponent: rounding of norms and products. Of a value and a sum: a few units in the last place.
         self.error = 1e-6 + 4e-7 * gamma * float(max(norm.max() for norm in norms))
@@ -161,6 +170,14 @@ class Solution:
         return max(0.0, self.objective - self.dual) / self.objective
 
 
+class Measured(NamedTuple):
+    """The value of a machine, whoever made it."""
+
+    h: float
+    mean_slack: float
+    objective: float
+
+
 class ProgramPath:
     """One program along a path of costs, each solution the start of the next.
 
@@ -175,8 +192,9 @@ class ProgramPath:
     """
 
     def __init__(self, columns: Columns, sign: Vector, weight: Vector, free: Matrix | None = None) -> None:
-        self.columns, self.sign, self.weight = columns, sign, weight
-        self.program = ComplexityProgram(sign, weight)
+        # By a power of two, which changes no digit: only their ratios count, and the solver's tolerances are absolute.
+        self.columns, self.sign, self.weight = columns, sign, np.ldexp(weight, -np.frexp(weight.max())[1])
+        self.program = ComplexityProgram(sign, self.weight)
         self.n_free = 0 if free is None else len(free)
         if free is not None:
             self.program.add_columns(np.ascontiguousarray(free), np.zeros(len(free)))
@@ -188,23 +206,24 @@ class ProgramPath:
     def solve(self, C: float, mu: float, *, tol: float = 1e-8, max_iter: int = 100_000) -> Solution:
         """The optimum at these costs; not ``converged`` if `max_iter` steps did not reach it."""
         program, before = self.program, self.program.steps()
-        program.set_costs(C / float(self.weight.sum()), mu)
-        solved, highest = False, 0.0
-        while _walk(program, max_iter - (program.steps() - before)):
-            dear, highest = self._dear_columns(mu, tol, C)
-            if len(dear) == 0:
-                solved = True
-                break
-            self._add(dear)
+        for rung in _rungs(C, mu):
+            program.set_costs(rung / float(self.weight.sum()), mu)
+            solved, highest = False, 0.0
+            while _walk(program, max_iter - (program.steps() - before)):
+                dear, highest = self._dear_columns(mu, tol)
+                if len(dear) == 0:
+                    solved = True
+                    break
+                self._add(dear)
         everything = np.arange(len(self.known))
         steps = program.steps() - before
         return self._solution(program, everything, C, mu, highest, solved, steps)
 
-    def _dear_columns(self, mu: float, tol: float, C: float) -> tuple[Indices, float]:
+    def _dear_columns(self, mu: float, tol: float) -> tuple[Indices, float]:
         """The columns most worth adding, and the highest price of all where none is."""
         multiplier = self.program.multipliers()
         price, error = self.columns.prices(multiplier)
-        limit = mu * (1 + self.handicap + tol) + 1e-11 * max(1.0, C)
+        limit = mu * (1 + self.handicap + tol) + PRICE_ROUNDING * float(np.abs(multiplier).sum())
         excess = price - limit
         excess[self.known] = -np.inf
         best = _largest(excess, COLUMNS_A_ROUND)
@@ -253,30 +272,55 @@ class ProgramPath:
         steps: int,
     ) -> Solution:
         """What the vertex of a program on the known columns `of` says."""
-        known, means = self.known[of], self.means[of]
         values = program.coefficients()
         own = values[1 + self.n_free :]
+        size = np.abs(own)
         margin = program.scores()
-        h = max(1.0, float(margin.max()))
-        mean_slack = float(np.average(np.maximum(0.0, 1.0 - margin), weights=self.weight))
-        kept = np.abs(own) > SMALLEST_SHARE * np.abs(own).max(initial=0.0)
-        kept[kept] = own[kept] != 0
-        order = np.argsort(known[kept])
+        whole = self._measure(margin, own, C, mu)
+        kept, measured = own != 0, whole
+        # What rounding leaves of a zero is no support vector; what the machine needs, however small, is one.
+        for share in SMALLEST_SHARES:
+            tiny = kept & (size <= share * size.max(initial=0.0))
+            if not tiny.any():
+                break
+            block = self.columns.take(self.known[of][tiny]) - self.means[of][tiny, None]
+            without = self._measure(margin - self.sign * (own[tiny] @ block), own * ~tiny, C, mu)
+            if without.objective <= whole.objective * (1 + WORTH_KEEPING):
+                kept, measured = kept & ~tiny, without
+                break
+        order = np.argsort(self.known[of][kept])
         # Multipliers scaled down until no column is priced above mu are feasible: their value is a bound.
         shrink = min(1.0, mu / highest_price) if highest_price > 0 and mu > 0 else 1.0
-        dual = 1.0 + shrink * (program.dual_value() - 1.0)
+        dual = 1.0 + shrink * (program.dual_value() - 1.0) if solved else 1.0
         return Solution(
-            chosen=known[kept][order],
+            chosen=self.known[of][kept][order],
             coefficients=own[kept][order],
-            intercept=float(values[0] - own @ means),
+            intercept=float(values[0] - own[kept] @ self.means[of][kept]),
             free_coefficients=values[1 : 1 + self.n_free],
-            h=h,
-            objective=h + C * mean_slack + mu * float(np.abs(own).sum()),
-            dual=dual if solved else 1.0,
+            h=measured.h,
+            objective=measured.objective,
+            dual=dual,
             n_iter=steps,
-            converged=solved,
-            mean_slack=mean_slack,
+            converged=solved and measured.objective - dual <= WORST_GAP * measured.objective,
+            mean_slack=measured.mean_slack,
         )
+
+    def _measure(self, margin: Vector, coefficients: Vector, C: float, mu: float) -> Measured:
+        h = max(1.0, float(margin.max()))
+        mean_slack = float(np.average(np.maximum(0.0, 1.0 - margin), weights=self.weight))
+        return Measured(h, mean_slack, h + C * mean_slack + mu * float(np.abs(coefficients).sum()))
+
+
+def _rungs(C: float, mu: float) -> list[float]:
+    """Prices of slack up to C.
+
+    Where slack is very dear compared with mu, a walk from far off meets vertices too close to tell apart; one from the
+    solution at a lower price does not.
+    """
+    rungs = [C]
+    while rungs[-1] > DEAR_SLACK * max(mu, LEAST_MU):
+        rungs.append(rungs[-1] / 10)
+    return rungs[::-1]
 
 
 def _walk(program: ComplexityProgram, most_steps: int) -> bool:

@@ -30,7 +30,7 @@ def class_scores(raw: Matrix, n_classes: int, multi_class: str) -> Matrix:
 
 
 def choose_class(scores: Matrix) -> Labels:
-    """The class of each row; a score of exactly zero is the second of two classes, equal scores the first of many."""
+    """The class of each row; among equals the first."""
     if scores.shape[1] == 1:
-        return (scores[:, 0] >= 0).astype(np.int32)
+        return (scores[:, 0] > 0).astype(np.int32)
     return scores.argmax(axis=1).astype(np.int32)

@@ -45,7 +45,8 @@ def find_scaling(X: Matrix, weight: Vector, wanted: bool | str) -> Scaling:
         return Scaling(np.zeros(X.shape[1]), np.ones(X.shape[1]))
     share = weight / weight.sum()
     mean = share @ X
-    spread = np.sqrt(share @ (X - mean) ** 2)
+    _, size = np.frexp(np.abs(X - mean).max(axis=0))  # squares of anything are within the range of numbers then
+    spread = np.ldexp(np.sqrt(share @ np.ldexp(X - mean, -size) ** 2), size)
     constant = spread <= 10 * np.finfo(np.float64).eps * np.abs(mean)
     plain = Scaling(mean, np.where(constant, 1.0, spread))
     if wanted == "standard":
@@ -160,8 +161,8 @@ def duels(problem: Problem, n_classes: int, multi_class: str, *, linear: bool) -
             yield Duel(rows, centres, np.where(label[rows] == a, 1.0, -1.0))
 
 
-def refuse_too_many_rows(name: str, n_rows: int) -> None:
-    """An error with what an exact kernel machine on so many rows would take."""
+def refuse_too_many_rows(name: str, n_rows: int, instead: str) -> None:
+    """An error with what an exact kernel machine on so many rows would take, and what to do `instead`."""
     if n_rows <= MOST_ROWS:
         return
     memory = 8 * n_rows * COLUMNS_EXPECTED / 1e9
@@ -169,5 +170,5 @@ def refuse_too_many_rows(name: str, n_rows: int) -> None:
     raise ValueError(
         f"X has {n_rows:,} rows, and {name} is exact for at most {MOST_ROWS:,}: about {minutes:,.0f} minutes of kernel "
         f"values and {memory:.1f} GB of columns would be needed ({8 * n_rows**2 / 1e9:,.0f} GB for the whole kernel "
-        "matrix). Use LargeScaleMCMClassifier, kernel='linear', or a sample of the rows."
+        f"matrix). Use {instead}kernel='linear', or a sample of the rows."
     )

@@ -129,7 +129,7 @@ class MCMRegressor(RegressorMixin, BaseEstimator):
         if precomputed:
             require_kernel_matrix(rows)
         elif not linear:
-            refuse_too_many_rows(type(self).__name__, len(kept))
+            refuse_too_many_rows(type(self).__name__, len(kept), "SLMBoostRegressor, ")
         weight, target = weight[kept], target[kept]
         self._scaling = find_scaling(rows[kept], weight, scaling_for(self.kernel, self.scale))
         scaled = self._scaling(rows[kept])
@@ -181,10 +181,9 @@ class MCMRegressor(RegressorMixin, BaseEstimator):
         """The predicted number of each row."""
         check_is_fitted(self)
         rows = precise_rows(self, X, reset=False)
-        if self.kernel == "linear":
+        if hasattr(self, "coef_"):
             return rows @ self.coef_[0] + self.intercept_[0]
-        if self.kernel == "precomputed":
+        if self._kernel is None:
             return rows[:, self.support_] @ self.dual_coef_[0] + self.intercept_[0]
         vectors = self._scaling(self.support_vectors_)
-        assert self._kernel is not None
         return kernel_scores(self._kernel, self._scaling(rows), vectors, self.dual_coef_)[:, 0] + self.intercept_[0]

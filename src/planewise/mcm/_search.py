@@ -9,14 +9,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from planewise._input import all_or_nothing, precise_rows, row_weights, thread_count
 from planewise._params import Limit, boolean, check_parameters, integer, one_of, real
+from planewise._warn import warn_user
 from planewise.mcm._calibration import calibrate
-from planewise.mcm._classifier import CLASS_LIMITS, MachineClassifier, MCMClassifier, scaling_for
+from planewise.mcm._classifier import CLASS_LIMITS, MachineClassifier, MCMClassifier, scaling_for, share_of_samples
 from planewise.mcm._documentation import document_machine
 from planewise.mcm._folds import given_folds, stratified_folds
 from planewise.mcm._grid import Held, Point, evaluate
@@ -32,6 +34,10 @@ GAMMAS_TIMES_FEATURES = (0.05, 0.2, 0.8)
 MUS_BY_C = tuple(float(f"{ratio:.2g}") for ratio in np.geomspace(0.1, 1e-4, 10))
 GAMMAS_CONFORMAL_BY_GAMMA = (2.0, 10.0)
 SHRINKAGES = (0.0, 0.5, 1.0)
+OF_THE_MACHINE = (
+    *("support_", "support_vectors_", "dual_coef_", "intercept_", "coef_", "slope_", "shrinkage_"),
+    *("h_", "objective_", "gap_", "n_iter_", "_trained_settings", "_factor", "_scaling"),
+)
 STANDARD_ERRORS = {"best": 0.0, "balanced": 0.2, "sparsest": 1.0}
 NEIGHBOUR_SHARE = 0.5  # of the scores next to a point on its path, when points are compared
 
@@ -216,13 +222,13 @@ class MCMClassifierCV(MachineClassifier):
         _, label, weight, kept = self._take_input(X, y, sample_weight)
         table = precise_rows(self, X, reset=False)
         score_weight = row_weights(sample_weight, table)[kept]
-        rows = table[kept]
+        rows = table[np.ix_(kept, kept)] if self.kernel == "precomputed" else table[kept]
         settings = self._settings(1.0, n_jobs=1)
         points = self._points(rows.shape[1])
         if isinstance(self.cv, (int, np.integer)):
             # Folds of distinct rows: the same whether a row comes twice or has twice the weight.
             problem = (plain_rows if settings.precomputed else distinct_rows)(rows, label, weight, kept)
-            by_class = np.bincount(label, weights=score_weight) / np.bincount(label, weights=weight)
+            by_class = share_of_samples(label, weight, score_weight)
             rows, label, weight = problem.rows, problem.label, problem.weight
             score_weight = weight * by_class[label]
             random = check_random_state(self.random_state)
@@ -241,6 +247,7 @@ class MCMClassifierCV(MachineClassifier):
                 max_support=self.max_support,
                 n_jobs=thread_count(self.n_jobs),
             )
+        self._forget()
         self._judge(points, found, [held for _, held in folds], label, score_weight)
         if self.refit:
             self._refit(points[self.best_index_], X, y, sample_weight)
@@ -297,13 +304,26 @@ class MCMClassifierCV(MachineClassifier):
                 n_support[p, fold] = part.n_vectors
         self.cv_results_ = _results(points, scores, n_support)
         smoothed = smooth(points, self.cv_results_["mean_test_score"])
-        n_rows = weight.sum() ** 2 / (weight @ weight)
+        share = weight / weight.max()
+        n_rows = share.sum() ** 2 / (share @ share)
         chosen = choose(smoothed, n_support.mean(axis=1), n_rows, STANDARD_ERRORS[self.selection])
         self.best_index_ = chosen
         self.best_params_ = self.cv_results_["params"][chosen]
         self.best_score_ = float(self.cv_results_["mean_test_score"][chosen])
+        open_ends = sum(not part.converged for each in parts for part in each if part is not None)
+        if open_ends:
+            warn_user(
+                f"The solver did not reach the optimum of {open_ends} of the search's machines within "
+                f"max_iter={self.max_iter} steps; their scores count as they are. Raise max_iter, or leave out the "
+                "smallest of mus or the largest of Cs.",
+                ConvergenceWarning,
+            )
         best_parts = [part.scores for part in parts[chosen] if part is not None]
         self._slope = calibrate(np.concatenate(best_parts), pooled_label, pooled_weight)
+
+    def _forget(self) -> None:
+        for name in ("best_estimator_", *OF_THE_MACHINE):
+            self.__dict__.pop(name, None)
 
     def _refit(self, point: Point, X: Any, y: Any, sample_weight: Any) -> None:
         machine = MCMClassifier(
@@ -315,7 +335,7 @@ class MCMClassifierCV(MachineClassifier):
             coef0=self.coef0,
             relaxation=self.relaxation,
             conformal=self.conformal,
-            gamma_conformal=point.gamma_conformal,
+            gamma_conformal="auto" if point.gamma_conformal is None else point.gamma_conformal,
             shrinkage=point.shrinkage,
             class_weight=self.class_weight,
             multi_class=self.multi_class,
@@ -327,11 +347,7 @@ class MCMClassifierCV(MachineClassifier):
         machine._fit(X, y, sample_weight, expects_vectors=False)
         machine.probability, machine.slope_ = True, self._slope
         self.best_estimator_ = machine
-        for name in (
-            *("support_", "support_vectors_", "dual_coef_", "intercept_", "coef_", "slope_", "shrinkage_"),
-            *("h_", "objective_", "gap_", "n_iter_", "_trained_settings", "_factor", "_scaling"),
-        ):
-            self.__dict__.pop(name, None)
+        for name in OF_THE_MACHINE:
             if hasattr(machine, name):
                 setattr(self, name, getattr(machine, name))
 

@@ -9,8 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise._input import FloatArray
+from planewise._warn import warn_user
 
 MEASURED_BY = 20_000  # rows, evenly spread, that tell the scale of a column
+ROUNDING = 4e-7  # of a column's centre: a smaller spread is what float32 makes of a constant
+SMALLEST = 1e-36  # spread that float32 can divide by
 OUTERMOST = 1e-3  # share of the weight on either side that may be wild
 
 
@@ -52,8 +55,13 @@ class Standardisation:
                 centre[j], spread = np.sum(share * column), (float(high[j]) - float(low[j])) / 2
             else:
                 centre[j], spread = _moments(column, share)
-            # A constant column stays; so does one whose spread is rounding.
-            scale[j] = spread if spread > max(1e-6 * abs(centre[j]), 1e-30) else 1.0
+            # A constant column stays as it is, and so does one whose spread is rounding.
+            scale[j] = spread if spread > max(ROUNDING * abs(centre[j]), SMALLEST) else 1.0
+            if scale[j] != spread and high[j] > low[j]:
+                warn_user(
+                    f"Column {j} varies by {high[j] - low[j]:.3g} around {centre[j]:.9g}, which float32 cannot tell "
+                    "from rounding: it is left out. Subtract its mean before, in double precision."
+                )
         return cls(centre.astype(np.float32), scale.astype(np.float32))
 
     @classmethod

@@ -23,6 +23,7 @@ from planewise.mcm._calibration import calibrate, probabilities
 from planewise.mcm._descent import Schedule
 from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
 from planewise.mcm._kernels import Kernel
+from planewise.mcm._large_scale import mu_for
 from planewise.mcm._sample import BLOCK, balanced_draw
 from planewise.mcm._standardise import Standardisation
 
@@ -153,7 +154,8 @@ def test_with_fixed_prototypes_the_objective_comes_close_to_that_of_the_linear_p
 def test_weights_equal_repeated_rows_in_the_objective(moons):
     X, y = moons[:2]
     weight = np.random.default_rng(0).integers(1, 4, size=len(X))
-    params = {"C": 20.0, "n_components": 30, "refine": False, "gamma": 1.0, "batch_size": 4000, "max_iter": 400}
+    params = {"C": 20.0, "mu": 0.1, "n_components": 30, "refine": False, "gamma": 1.0, "batch_size": 4000}
+    params["max_iter"] = 400
     weighted = LargeScaleMCMClassifier(**params, random_state=0).fit(X, y, weight)
     repeated = LargeScaleMCMClassifier(**params, random_state=0).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     assert_allclose(weighted.objective_, repeated.objective_, rtol=0.05)
@@ -166,6 +168,33 @@ def test_a_dearer_weight_leaves_fewer_prototypes(moons):
     ]
     assert counts[0] == 100
     assert counts[0] > counts[1] > counts[2]
+
+
+def test_weights_are_dearer_where_rows_are_few(moons):
+    X, y = moons[:2]
+    assert mu_for(20_000) == mu_for(10_000) == 0.01
+    assert_allclose([mu_for(5000), mu_for(1000), mu_for(100)], [0.04, 1.0, 3.0])
+    model = LargeScaleMCMClassifier(n_components=30, max_iter=2, random_state=0)
+    assert model.fit(X, y).mu_ == mu_for(len(X)) > 1
+    assert model.set_params(mu=0.2).fit(X, y).mu_ == 0.2
+    stream = LargeScaleMCMClassifier(n_components=30, random_state=0)
+    assert stream.partial_fit(X, y, classes=[0, 1]).mu_ == 0.01
+
+
+def test_few_rows_of_mixed_classes_are_not_learned_by_heart():
+    X, y = make_classification(1500, 10, n_informative=3, n_redundant=0, flip_y=0.3, random_state=0)
+    few, rest = slice(0, 500), slice(500, None)
+    fits = [LargeScaleMCMClassifier(mu=mu, random_state=0).fit(X[few], y[few]) for mu in ("auto", 0.01)]
+    usual, by_heart = (model.score(X[rest], y[rest]) for model in fits)
+    assert usual > by_heart + 0.03
+
+
+@pytest.mark.parametrize("conformal", ["signed", "shrunk"])
+def test_where_no_weight_is_worth_its_price_every_row_gets_one_class(conformal, moons):
+    X, y = moons[:2]
+    model = LargeScaleMCMClassifier(C=1e-3, mu=100.0, conformal=conformal, n_components=20, max_iter=5, random_state=0)
+    assert model.fit(X, y).n_support_ == 0
+    assert len(np.unique(model.predict(X))) == 1
 
 
 def test_a_smaller_c_lowers_the_largest_margin(moons):

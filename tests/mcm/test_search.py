@@ -118,6 +118,23 @@ def test_a_conformal_kernel_has_its_gamma_searched_too(conformal, moons):
     assert_array_equal(search.decision_function(X), machine.decision_function(X))
 
 
+def test_a_factor_shrunk_to_none_is_the_plain_machine(moons):
+    given = {"Cs": [100.0], "mus": [10.0, 1.0], "gammas": [0.5], "cv": 3, "n_repeats": 1, "random_state": 0}
+    plain = MCMClassifierCV(**given, refit=False).fit(*moons).cv_results_
+    shrunk = MCMClassifierCV(**given, conformal="shrunk", gammas_conformal=[2.0], refit=False).fit(*moons).cv_results_
+    none = shrunk["param_shrinkage"] == 0
+    for name in ("mean_test_score", "mean_n_support"):
+        assert_array_equal(shrunk[name][none], plain[name])
+
+
+def test_by_default_four_gammas_fall_with_the_number_of_features():
+    X, y = make_moons(60, noise=0.2, random_state=0)
+    wide = np.column_stack([X, X[:, ::-1]])
+    for rows in (X, wide):
+        search = MCMClassifierCV(mus=[10.0], cv=2, n_repeats=1, refit=False, random_state=0).fit(rows, y)
+        assert_allclose(np.unique(search.cv_results_["param_gamma"]) * rows.shape[1], [0.0125, 0.05, 0.2, 0.8])
+
+
 def test_paths_end_where_machines_have_too_many_vectors(moons):
     short = MCMClassifierCV(**SMALL | {"mus": [1.0, 0.01, 0.001], "gammas": [20.0]}, max_support=0.1).fit(*moons)
     assert np.isnan(short.cv_results_["mean_test_score"]).tolist() == [False, True, True]

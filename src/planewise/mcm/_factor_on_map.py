@@ -50,6 +50,8 @@ def choose_shrinkage(
     rng: np.random.Generator,
 ) -> float:
     """The s of (1 - s) + s r with which least squares on the features serve rows not learned from best."""
+    if len(model.weights) == 0:  # mu has left no feature to judge by
+        return 0.0
     learned = rng.permutation(learned)[:SHRUNK_BY]
     if len(watched) == 0:
         cut = max(1, len(learned) // 4)

@@ -96,8 +96,8 @@ def walk(
                 break
             base = paths.solve(C, point.mu)
             trained = base
-            if point.gamma_conformal is not None:
-                share = 1.0 if point.shrinkage is None else point.shrinkage
+            share = 1.0 if point.shrinkage is None else point.shrinkage
+            if point.gamma_conformal is not None and share > 0:  # (1 - s) + s r is one where s = 0
                 trained = train_conformal(paths, base, C, point.mu, point.gamma_conformal, share)
             raw = trained.raw_scores(X_held)
             scores = class_scores(raw, task.settings.n_classes, task.settings.multi_class)

@@ -52,7 +52,7 @@ from planewise.mcm._threads import one_blas_thread
 
 LIMITS: dict[str, Limit] = {
     "C": real(0, open_low=True),
-    "mu": real(0),
+    "mu": either(real(0), one_of("auto")),
     "kernel": either(one_of(*KERNEL_NAMES), Limit(callable, "a function of two arrays of rows")),
     "gamma": either(real(0, open_low=True), one_of("auto", "scale")),
     "degree": integer(1),
@@ -80,6 +80,7 @@ SETTLED_AT_FIRST = (
     *("kernel", "gamma", "degree", "coef0", "feature_map", "n_components", "refine", "scale"),
     *("conformal", "gamma_conformal", "max_cores"),
 )
+LEAST_MU, MOST_MU, MU_GROWS_BELOW = 0.01, 3.0, 10_000  # of mu="auto"
 ENOUGH_UPDATES = 1500  # what max_iter="auto" aims at
 FEWEST_PASSES, MOST_PASSES = 5, 60
 ROUNDS = 20  # how often the held-out rows are looked at
@@ -102,8 +103,10 @@ class LargeScaleMCMClassifier(ClassifierMixin, BaseEstimator):
     ----------
     C : float, default=1000.0
         The price of the mean hinge, the mean being weighted, as in `MCMClassifier`.
-    mu : float, default=0.01
-        Price of the sum of absolute weights; the larger, the fewer prototypes remain.
+    mu : float or "auto", default="auto"
+        Price of the sum of absolute weights; the larger, the fewer prototypes remain, and the less is learned by heart.
+        "auto" is 0.01 from 10,000 rows on and, for n rows fewer than that, 0.01 (10,000 / n)^2, but at most 3; in
+        ``partial_fit``, where the rows to come are not known, 0.01.
     kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian"} or callable, default="rbf"
         A function of two arrays of rows returns the matrix of its values. Fourier features have the RBF kernel only.
     gamma : float, "auto" or "scale", default="auto"
@@ -168,8 +171,8 @@ class LargeScaleMCMClassifier(ClassifierMixin, BaseEstimator):
         b.
     n_support_ : int
         How many prototypes (or features) remain.
-    gamma_ : float
-        gamma in use.
+    gamma_, mu_ : float
+        gamma and mu in use.
     feature_scale_ : array of shape (n_features,)
         What each standardised column's squared distances are multiplied by in the RBF kernel: gamma, unless learned.
     h_ : array of shape (n_outputs,)
@@ -226,7 +229,7 @@ class LargeScaleMCMClassifier(ClassifierMixin, BaseEstimator):
         self,
         *,
         C: float = 1000.0,
-        mu: float = 1e-2,
+        mu: float | str = "auto",
         kernel: str | Callable[[Any, Any], Any] = "rbf",
         gamma: float | str = "auto",
         degree: int = 3,
@@ -306,6 +309,7 @@ class LargeScaleMCMClassifier(ClassifierMixin, BaseEstimator):
             classes, label = classes[present], np.searchsorted(present, label).astype(np.int32)
         self.classes_ = classes
         sample = self._begin(rows, label, weight)
+        self.mu_ = mu_for(len(rows)) if self.mu == "auto" else float(self.mu)
         if len(classes) == 1:
             self._keep_constant()
             return self
@@ -372,6 +376,7 @@ class LargeScaleMCMClassifier(ClassifierMixin, BaseEstimator):
             sample = self._begin(rows, label, weight)
         else:
             sample = Sample(rows, label, weight, self._standardisation, self._outputs)
+        self.mu_ = LEAST_MU if self.mu == "auto" else float(self.mu)
         if len(self.classes_) == 1:
             self._keep_constant()
             return self
@@ -383,7 +388,7 @@ class LargeScaleMCMClassifier(ClassifierMixin, BaseEstimator):
                 if self.conformal != "none":
                     self._find_factor(self._learner.model(), sample, order, order[:0], rng)
             self._learner = deepcopy(self._learner)  # the copy that all_or_nothing works on is a shallow one
-            self._learner.C, self._learner.mu, self._learner.learning_rate = self.C, self.mu, self.learning_rate
+            self._learner.C, self._learner.mu, self._learner.learning_rate = self.C, self.mu_, self.learning_rate
             sample = self._with_factor(sample, pool)
             if not first and len(rows) >= ENOUGH_TO_CALIBRATE:  # before they are learned
                 self._calibrate(sample, pool)
@@ -468,7 +473,7 @@ class LargeScaleMCMClassifier(ClassifierMixin, BaseEstimator):
             start.weights,
             start.intercept,
             C=self.C,
-            mu=self.mu,
+            mu=self.mu_,
             learning_rate=self.learning_rate,
             refine=self._refines(),
         )
@@ -569,7 +574,7 @@ class LargeScaleMCMClassifier(ClassifierMixin, BaseEstimator):
         margin = scores_of(model, self._with_factor(sample, pool), pool) * sample.signs()
         self.h_ = np.maximum(1.0, margin.max(axis=0))
         hinge = np.average(np.maximum(0, 1 - margin), axis=0, weights=sample.weight)
-        self.objective_ = float(np.sum(self.h_ + self.C * hinge) + self.mu * np.abs(model.weights).sum())
+        self.objective_ = float(np.sum(self.h_ + self.C * hinge) + self.mu_ * np.abs(model.weights).sum())
 
     def _calibrate(self, sample: Sample, pool: Executor | None) -> None:
         """The steepness of the probabilities, by rows not learned from if there are any."""
@@ -626,3 +631,12 @@ class LargeScaleMCMClassifier(ClassifierMixin, BaseEstimator):
         if len(self.classes_) == 1:
             return np.repeat(self.classes_, len(raw))
         return self.classes_[decide(raw)]
+
+
+def mu_for(n_rows: int) -> float:
+    """The price that keeps the machine from learning few rows by heart.
+
+    With 0.01 for all, 500 rows of noisy classes lost three to eight points of accuracy; with 3 for all, 7,000 rows of
+    clear ones lost five.
+    """
+    return min(MOST_MU, LEAST_MU * max(1.0, MU_GROWS_BELOW / n_rows) ** 2)

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -21,8 +22,10 @@
 #include "forest.hpp"
 #include "grow.hpp"
 #include "matrix.hpp"
+#include "neighbours.hpp"
 #include "parallel.hpp"
 #include "predict.hpp"
+#include "projection_choice.hpp"
 #include "statistics.hpp"
 
 namespace nb = nanobind;
@@ -90,6 +93,58 @@ void adam(const Changed &value, const Changed &gradient, const Changed &momentum
     nb::gil_scoped_release released;
     adam_step(value.data(), gradient.data(), momentum.data(), squares.data(), average.data(), count,
               {rate, price, momentum_memory, squares_memory, averaging_memory});
+}
+
+// The choice of every row among views: two views, the share of the second, and z . b.
+nb::tuple choose_projections(const Rows &entropy, const Vector<float> &least, const Vector<std::int32_t> &best,
+                             const Vector<std::int32_t> &order, const Vector<double> &delta, double lam,
+                             int n_threads) {
+    const LocalEntropies z{entropy.data(), entropy.shape(0), entropy.shape(1)};
+    if (least.size() != z.rows || best.size() != z.rows)
+        throw std::invalid_argument("least and best must have one entry a row");
+    if (order.size() != delta.size()) throw std::invalid_argument("order and delta must have equal sizes");
+    const std::vector<std::int32_t> views(order.data(), order.data() + order.size());
+    const std::vector<double> price(delta.data(), delta.data() + delta.size());
+    for (const std::int32_t j : views)
+        if (j < 0 || static_cast<std::size_t>(j) >= z.views) throw std::invalid_argument("no such view");
+    std::vector<RowChoice> choice(z.rows);
+    run_native(n_threads, [&](Threads &threads, const std::function<bool()> &) {
+        choose_for_rows(z, least.data(), best.data(), views, price, lam, choice.data(), threads);
+    });
+    std::vector<std::int32_t> first(z.rows), second(z.rows);
+    std::vector<double> share(z.rows), value(z.rows);
+    for (std::size_t i = 0; i < z.rows; ++i) {
+        first[i] = choice[i].first;
+        second[i] = choice[i].second;
+        share[i] = choice[i].share;
+        value[i] = choice[i].value;
+    }
+    return nb::make_tuple(array(std::move(first)), array(std::move(second)), array(std::move(share)),
+                          array(std::move(value)));
+}
+
+Out<double> projection_gains(const Rows &entropy, const Vector<double> &weight, const Vector<float> &current,
+                             int n_threads) {
+    const LocalEntropies z{entropy.data(), entropy.shape(0), entropy.shape(1)};
+    if (weight.size() != z.rows || current.size() != z.rows)
+        throw std::invalid_argument("weight and current must have one entry a row");
+    std::vector<double> gain(z.views);
+    run_native(n_threads, [&](Threads &threads, const std::function<bool()> &) {
+        facility_gains(z, weight.data(), current.data(), gain.data(), threads);
+    });
+    return array(std::move(gain));
+}
+
+Out<double> decision_loss(const Rows &entropy, const Vector<double> &weight, const Vector<float> &least,
+                          const Vector<float> &largest, int n_threads) {
+    const LocalEntropies z{entropy.data(), entropy.shape(0), entropy.shape(1)};
+    if (weight.size() != z.rows || least.size() != z.rows || largest.size() != z.rows)
+        throw std::invalid_argument("weight, least and largest must have one entry a row");
+    std::vector<double> loss(z.views);
+    run_native(n_threads, [&](Threads &threads, const std::function<bool()> &) {
+        decision_losses(z, weight.data(), least.data(), largest.data(), loss.data(), threads);
+    });
+    return array(std::move(loss));
 }
 
 // A training table with its scales, made once and grown on many times; it keeps the array alive.
@@ -518,6 +573,84 @@ class Program {
     ComplexityProgram program_;
 };
 
+template <class T>
+using Filled = nb::ndarray<T, nb::c_contig, nb::device::cpu>;  // an array the core writes into
+
+Points points_of(const Rows &x, const Vector<float> &categorical) {
+    if (categorical.size() != 0 && categorical.size() != x.shape(1))
+        throw std::invalid_argument("categorical must have one entry a column");
+    return {x.data(), x.shape(0), x.shape(1), categorical.size() != 0 ? categorical.data() : nullptr};
+}
+
+Views views_of(const Labels &start, const Labels &column, std::size_t columns) {
+    Views views{{start.data(), start.data() + start.size()}, {column.data(), column.data() + column.size()}};
+    if (views.start.empty() || views.start.front() != 0 || views.start.back() != column.size() ||
+        !std::is_sorted(views.start.begin(), views.start.end()))
+        throw std::invalid_argument("view_start must rise from 0 to the number of columns named");
+    for (const std::int32_t j : views.column)
+        if (j < 0 || static_cast<std::size_t>(j) >= columns) throw std::invalid_argument("no such column");
+    return views;
+}
+
+void check_size(std::size_t got, std::size_t wanted, const char *name) {
+    if (got != wanted) throw std::invalid_argument(std::string(name) + " has the wrong size");
+}
+
+// Keeps the arrays alive, and what views share between calls.
+class OwnAndOtherSearch {
+  public:
+    OwnAndOtherSearch(const Rows &x, const Labels &label, const Vector<float> &categorical)
+        : x_(x), label_(label), categorical_(categorical), search_(points_of(x, categorical), checked(label, x)) {}
+    void distances(const Labels &view_start, const Labels &view_column, const Labels &rows, std::size_t k,
+                   const Filled<float> &same, const Filled<float> &other, int n_threads) {
+        const Views views = views_of(view_start, view_column, x_.shape(1));
+        check_size(same.size(), views.count() * rows.size(), "same");
+        check_size(other.size(), same.size(), "other");
+        const std::vector<std::int32_t> queries(rows.data(), rows.data() + rows.size());
+        for (const std::int32_t q : queries)
+            if (q < 0 || static_cast<std::size_t>(q) >= x_.shape(0)) throw std::invalid_argument("no such row");
+        run_native(n_threads, [&](Threads &threads, const std::function<bool()> &stop) {
+            search_.distances(views, queries, k, same.data(), other.data(), threads, [&] {
+                if (stop()) throw Interrupted();
+            });
+        });
+    }
+
+  private:
+    static const std::int32_t *checked(const Labels &label, const Rows &x) {
+        check_length(label.size(), x.shape(0), "label");
+        return label.data();
+    }
+    Rows x_;
+    Labels label_;
+    Vector<float> categorical_;
+    OwnAndOther search_;
+};
+
+// Without labels (an empty array) all rows are of one class.
+void nearest_of_classes(const Rows &x, const Labels &label, std::size_t classes, const Vector<float> &categorical,
+                        const Labels &view_start, const Labels &view_column, const Rows &queries, const Labels &exclude,
+                        std::size_t k, const Filled<std::int32_t> &row, const Filled<float> &distance, int n_threads) {
+    const Points points = points_of(x, categorical);
+    const Views views = views_of(view_start, view_column, points.columns);
+    check_size(queries.shape(1), points.columns, "queries");
+    check_size(row.size(), views.count() * queries.shape(0) * classes * k, "row");
+    check_size(distance.size(), row.size(), "distance");
+    if (exclude.size() != 0) check_size(exclude.size(), queries.shape(0), "exclude");
+    if (label.size() != 0) check_length(label.size(), points.rows, "label");
+    for (std::size_t i = 0; i < label.size(); ++i)
+        if (label.data()[i] < 0 || static_cast<std::size_t>(label.data()[i]) >= classes)
+            throw std::invalid_argument("label must lie in 0 .. n_classes - 1");
+    run_native(n_threads, [&](Threads &threads, const std::function<bool()> &stop) {
+        class_neighbours(points, label.size() != 0 ? label.data() : nullptr, views,
+                         {queries.data(), queries.shape(0), exclude.size() != 0 ? exclude.data() : nullptr, classes, k,
+                          row.data(), distance.data()},
+                         threads, [&] {
+                             if (stop()) throw Interrupted();
+                         });
+    });
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -634,6 +767,16 @@ NB_MODULE(_core, m) {
           "term_start"_a, "term_feature"_a, "term_weight"_a, "threshold"_a, "missing_right"_a, "set_start"_a,
           "set_category"_a, "value"_a, "outputs"_a, "term_coefficient"_a, "usual"_a, "mean"_a, "n_threads"_a,
           "What each feature added to each row's sum: rows x (outputs * (columns + 1)).");
+    m.def(
+        "choose_projections", &choose_projections, "entropy"_a, "least"_a, "best"_a, "order"_a, "delta"_a, "lam"_a,
+        "n_threads"_a,
+        "Every row's exact minimum over the simplex of (z . b - least)^2 + lam delta . b: two views, the share of the "
+        "second, and z . b. Views not in `order` have delta = 1.");
+    m.def("projection_gains", &projection_gains, "entropy"_a, "weight"_a, "current"_a, "n_threads"_a,
+          "What adding each view would gain: sum_i weight_i max(0, current_i - min(Z_ij, 1)).");
+    m.def("decision_losses", &decision_loss, "entropy"_a, "weight"_a, "least"_a, "largest"_a, "n_threads"_a,
+          "The loss of answers when each view joins others: sum_i weight_i log(1 + least_i largest_i), its own "
+          "included.");
     m.def("apply_tree", &apply_tree, "x"_a, "plane_start"_a, "child_start"_a, "children"_a, "term_start"_a,
           "term_feature"_a, "term_weight"_a, "threshold"_a, "missing_right"_a, "set_start"_a, "set_category"_a,
           "n_threads"_a, "The node in which each row of x ends.");
@@ -641,4 +784,12 @@ NB_MODULE(_core, m) {
           "squares"_a.noconvert(), "average"_a.noconvert(), "rate"_a, "price"_a, "momentum_memory"_a,
           "squares_memory"_a, "averaging_memory"_a,
           "One step of Adam with a proximal step for absolute values; changes all arrays but the gradient.");
+    nb::class_<OwnAndOtherSearch>(m, "OwnAndOtherSearch", "Distances to rows of the own and of other labels, by view.")
+        .def(nb::init<const Rows &, const Labels &, const Vector<float> &>(), "points"_a, "label"_a, "categorical"_a)
+        .def("distances", &OwnAndOtherSearch::distances, "view_start"_a, "view_column"_a, "rows"_a, "k"_a,
+             "same"_a.noconvert(), "other"_a.noconvert(), "n_threads"_a,
+             "Fill `same` and `other` with the distances to the k-th nearest row of the own and of any other label.");
+    m.def("class_neighbours", &nearest_of_classes, "points"_a, "label"_a, "n_classes"_a, "categorical"_a,
+          "view_start"_a, "view_column"_a, "queries"_a, "exclude"_a, "k"_a, "row"_a.noconvert(),
+          "distance"_a.noconvert(), "n_threads"_a, "Fill `row` and `distance` with the k nearest rows of each class.");
 }

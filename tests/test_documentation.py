@@ -36,6 +36,12 @@ def test_the_examples_of_the_guide_to_machines_run(capsys):
     assert float(accuracy) > 0.93 and int(vectors) < 40
 
 
+def test_the_examples_of_the_guide_to_views_run(capsys):
+    run_blocks(ROOT / "docs" / "views.md")
+    accuracy = float(capsys.readouterr().out.split()[0])
+    assert accuracy > 0.9
+
+
 def test_the_links_of_the_pages_lead_somewhere():
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
         for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):

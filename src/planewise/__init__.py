@@ -7,6 +7,7 @@ from planewise.mcm import (
     MCMClassifierCV,
     MCMRegressor,
 )
+from planewise.recip import ProjectionExplanation, RECIPClassifier, RECIPRegressor
 from planewise.slm import (
     DiscriminantFeatureTest,
     SLMBoostClassifier,
@@ -26,6 +27,9 @@ __all__ = [
     "MCMClassifier",
     "MCMClassifierCV",
     "MCMRegressor",
+    "ProjectionExplanation",
+    "RECIPClassifier",
+    "RECIPRegressor",
     "SLMBoostClassifier",
     "SLMBoostRegressor",
     "SLMClassifier",

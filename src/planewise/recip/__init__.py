@@ -1,0 +1,17 @@
+"""RECIP: the low-dimensional view in which a query is decided."""
+
+from planewise.recip._classifier import RECIPClassifier
+from planewise.recip._entropy import conditional_entropy, local_entropy, tsallis_divergence
+from planewise.recip._explanation import ProjectionExplanation
+from planewise.recip._regressor import RECIPRegressor
+from planewise.recip._report import ViewsReport
+
+__all__ = [
+    "ProjectionExplanation",
+    "RECIPClassifier",
+    "RECIPRegressor",
+    "ViewsReport",
+    "conditional_entropy",
+    "local_entropy",
+    "tsallis_divergence",
+]

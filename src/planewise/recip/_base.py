@@ -1,0 +1,158 @@
+"""What the classifier and the regressor share: tables in, rows and views kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from planewise._input import prediction_rows, training_rows
+from planewise._params import Limit, boolean, either, integer, one_of, real, seed, threads
+from planewise.recip._report import ViewsReport
+from planewise.recip._rows import DistinctRows, FloatArray, Vector
+from planewise.recip._scaling import Scaling, find_scaling, informative_columns, ordered_categories, with_ranks
+from planewise.recip._search import Found
+from planewise.recip._views import View, feature_names, given_views
+
+NONE = Limit(lambda value: value is None, "None")
+VIEWS = Limit(
+    lambda value: value is None or (not isinstance(value, str) and hasattr(value, "__iter__")),
+    "a list of views (tuples of column numbers or names) or None",
+)
+SHARED_LIMITS: dict[str, Limit] = {
+    "max_dim": integer(1),
+    "lam": either(real(0), NONE),
+    "max_projections": integer(1, none=True),
+    "min_support": real(0, 1),
+    "max_candidates": integer(1, none=True),
+    "max_rows": integer(1, none=True),
+    "selection": one_of("auto", "answers", "recip", "greedy", "lasso", "robust_lasso"),
+    "projections": VIEWS,
+    "include_all_features": boolean(),
+    "scale": either(boolean(), one_of("standard")),
+    "n_jobs": threads(),
+    "verbose": Limit(lambda value: isinstance(value, (bool, int, np.integer)), "True, False or an integer"),
+    "random_state": seed(),
+}
+
+
+class ProjectionEstimator(BaseEstimator):
+    """Rows, scaling and views of a fitted RECIP; prediction is the subclasses'."""
+
+    n_features_in_: int
+    _loss_is_entropy = True
+    projections_: list[View]
+    projection_support_: Vector
+    projection_entropy_: Vector
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _take_rows(self, X: Any) -> FloatArray:
+        """The table as numbers, codes of categories, and ranks of ordered ones."""
+        values = training_rows(self, X)
+        self._ranks = ordered_categories(X, self.categories_)
+        return with_ranks(values, self._ranks)
+
+    def _given(self) -> list[View] | None:
+        params: Any = self
+        if params.projections is None:
+            return None
+        return given_views(
+            params.projections, self.n_features_in_, getattr(self, "feature_names_in_", None), "projections"
+        )
+
+    def _scale(self, rows: DistinctRows) -> tuple[FloatArray, list[int]]:
+        """Coordinates of the rows, and the columns that can tell any apart."""
+        params: Any = self
+        columns = informative_columns(rows.values)
+        if not columns:
+            raise ValueError(
+                f"Every column of X is constant (or missing): no view can tell rows apart, and {type(self).__name__} "
+                "has nothing to show. Give it a feature that varies."
+            )
+        nominal = [j for j in self.categories_ if j not in self._ranks]
+        self._scaling: Scaling = find_scaling(rows.values, rows.weight, nominal, params.scale)
+        return self._scaling(rows.values), columns
+
+    def _keep_views(self, found: Found, rows: DistinctRows, points: FloatArray) -> None:
+        """What is needed for answers: the columns of the kept views only."""
+        self.projections_ = found.views
+        self.projection_support_ = found.support
+        self.projection_entropy_ = found.entropy
+        self.optimality_gap_ = found.gap
+        self.n_candidates_ = found.n_candidates
+        self.lam_ = found.lam
+        self.lam_losses_ = found.lam_losses
+        self.objective_ = np.array(found.objective)
+        self._overall_entropy = found.overall_entropy
+        self._columns = sorted({j for view in found.views for j in view})
+        place = {j: at for at, j in enumerate(self._columns)}
+        self._views: list[View] = [tuple(place[j] for j in view) for view in found.views]
+        self._points = np.ascontiguousarray(points[:, self._columns])
+        self._gap = np.ascontiguousarray(self._scaling.gap[self._columns])
+        self._rows = DistinctRows(
+            np.ascontiguousarray(rows.values[:, self._columns]),
+            rows.target,
+            rows.weight,
+            rows.origin,
+            rows.origin_start,
+        )
+
+    @property
+    def projection_names_(self) -> list[tuple[str, ...]]:
+        """The names of the features of each kept view."""
+        names = feature_names(self)
+        return [tuple(names[j] for j in view) for view in self.projections_]
+
+    @property
+    def _dimension(self) -> NDArray[np.intp]:
+        return np.array([len(view) for view in self._views])
+
+    def _query_values(self, X: Any) -> FloatArray:
+        """The columns of the kept views, in the user's units (codes and ranks of categories)."""
+        rows = with_ranks(prediction_rows(self, X), self._ranks)
+        return np.ascontiguousarray(rows[:, self._columns])
+
+    def _coordinates(self, values: FloatArray) -> FloatArray:
+        return self._scaling(values, self._columns)
+
+    def _report(
+        self, view: NDArray[np.intp], weight: Vector, title: str, quality: Callable[[NDArray[np.bool_]], float]
+    ) -> ViewsReport:
+        """A row a view: how much it decides, and `quality` of the rows it does; `view` is -1 where none could."""
+        rows = []
+        for place, names in enumerate(self.projection_names_):
+            mine = view == place
+            rows.append(
+                {
+                    "view": " × ".join(names),
+                    "dimension": len(names),
+                    "support": float(self.projection_support_[place]),
+                    "decides": float(weight[mine].sum() / weight.sum()),
+                    title: quality(mine) if mine.any() else None,
+                    "entropy": float(self.projection_entropy_[place]),
+                    "overall": float(self._overall_entropy[place]),
+                }
+            )
+        return ViewsReport(rows)
+
+    def _as_given(self, value: float, column: int) -> Any:
+        """A stored number as the user wrote it: a category by its name, a number without float32's digits."""
+        if np.isnan(value):
+            return None
+        if column in self._ranks:
+            return _plain(self.categories_[column][int(np.flatnonzero(self._ranks[column] == value)[0])])
+        if column in self.categories_:
+            known = self.categories_[column]
+            return _plain(known[int(value)]) if value < len(known) else "(a category not seen in fit)"
+        return float(str(np.float32(value)))
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

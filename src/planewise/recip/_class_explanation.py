@@ -1,0 +1,143 @@
+"""Explanations of classes: the two sides of a query in the view that decided it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planewise.recip._answer import Decisions, Ratios, by_view
+from planewise.recip._estimates import Near, Sides
+from planewise.recip._explanation import Wording, plain
+from planewise.recip._rows import FloatArray
+
+NEAR_ONE = 0.8  # a ratio above says that both sides are about equally near
+CLEAR_ODDS = 2.0  # the best view against must be so many times weaker
+
+
+@dataclass(frozen=True)
+class ClassBatch:
+    """Queries with their neighbours and decisions."""
+
+    wording: Wording
+    values: FloatArray
+    sides: Sides
+    ratios: Ratios
+    decisions: Decisions
+
+    @cached_property
+    def choice_by_view(self) -> NDArray[np.intp]:
+        return by_view(self.ratios)
+
+    def describe(self, query: int) -> dict[str, Any]:
+        """All that is known of one query's answer."""
+        estimator = self.wording.estimator
+        label, view = int(self.decisions.label[query]), int(self.decisions.view[query])
+        probability = self.decisions.probability[query]
+        data: dict[str, Any] = {
+            "kind": "class",
+            "query": self.wording.all_values(self.values[query]),
+            "label": plain(estimator.classes_[label]),
+            "probability": float(probability[label]),
+            "probabilities": [
+                {"label": plain(name), "probability": float(p)}
+                for name, p in zip(estimator.classes_, probability, strict=True)
+            ],
+            "k": int(estimator.k_),
+            "estimate": estimator.estimate,
+            "view": None,
+            "ratio": None,
+            "neighbours": {"for": [], "against": []},
+            "runner_ups": [],
+            "against": self._against(query, label),
+            "skipped": self.wording.skipped(self.values[query]),
+        }
+        if view >= 0:
+            data["view"] = self.wording.view(view)
+            data["power"] = float(estimator._estimate.power(self.ratios.dimension[view]))
+            data["ratio"] = float(self.ratios.ratio[view, query, label])
+            near, far = self.sides.of_class(view, query, label)
+            data["neighbours"] = {"for": self._side(view, near), "against": self._side(view, far)}
+            if estimator.estimate == "counts":
+                data["smoothing"], data["share"] = float(estimator.smoothing), float(estimator._prior[label])
+            data["runner_ups"] = self._runner_ups(query, view)
+        data["decide"] = estimator.decide
+        data["reasons"] = self._reasons(data)
+        data["undecided"] = bool(data["reasons"])
+        return data
+
+    def _side(self, view: int, near: Near) -> list[dict[str, Any]]:
+        """Neighbours as the user knows them."""
+        rows, classes = self.wording.estimator._rows, self.wording.estimator.classes_
+        return [
+            {
+                "rows": rows.originals(int(row)),
+                "label": plain(classes[rows.target[row]]),
+                "weight": float(rows.weight[row]),
+                "distance": float(distance),
+                "values": self.wording.values(view, rows.values[row]),
+            }
+            for distance, row in zip(*near, strict=True)
+        ]
+
+    def _runner_ups(self, query: int, decided: int) -> list[dict[str, Any]]:
+        """What every other view would answer, the clearest first."""
+        classes = self.wording.estimator.classes_
+        out = []
+        for view, label in enumerate(self.choice_by_view[:, query]):
+            ratio = self.ratios.ratio[view, query, label]
+            if view != decided and np.isfinite(ratio):
+                out.append(self.wording.view(view) | {"label": plain(classes[label]), "ratio": float(ratio)})
+        return sorted(out, key=lambda other: other["ratio"])
+
+    def _against(self, query: int, label: int) -> dict[str, Any] | None:
+        """The view and class with the least ratio among the other classes."""
+        ratio = self.ratios.ratio[:, query].copy()
+        ratio[:, label] = np.inf
+        view, other = np.unravel_index(int(ratio.argmin()), ratio.shape)
+        if not np.isfinite(ratio[view, other]):
+            return None
+        name = plain(self.wording.estimator.classes_[other])
+        return self.wording.view(int(view)) | {"label": name, "ratio": float(ratio[view, other])}
+
+    def _reasons(self, data: dict[str, Any]) -> list[str]:
+        if data["view"] is None:
+            return ["no view can judge it, so that the commonest class is answered"]
+        reasons = []
+        if data["ratio"] > NEAR_ONE:
+            reasons.append(f"both sides are about equally near (ratio {data['ratio']:.2f})")
+        against = data["against"]
+        if against is not None and against["ratio"] < 1 and against["ratio"] < CLEAR_ODDS * data["ratio"]:
+            words = self.wording.in_words(against)
+            reasons.append(f"{words} speaks for {against['label']!r} (ratio {against['ratio']:.2g})")
+        return reasons
+
+    def sentence(self, data: dict[str, Any]) -> str:
+        """The explanation in words."""
+        answer = f"{data['label']!r} with probability {data['probability']:.2f}"
+        if data["view"] is None:
+            return f"{answer}: undecided, {data['reasons'][0]}."
+        view, sides = self.wording.in_words(data["view"]), data["neighbours"]
+        if data["estimate"] == "counts":
+            near = len(sides["for"]) + len(sides["against"])
+            text = f"{answer}: {len(sides['for'])} of its {near} nearest rows in the view {view} are of this class"
+        else:
+            kth = "nearest" if data["k"] == 1 else f"{_ordinal(data['k'])} nearest"
+            text = (
+                f"{answer}: in the view {view} the {kth} row of this class is {sides['for'][-1]['distance']:.3g} away "
+                f"and the {kth} of any other {sides['against'][-1]['distance']:.3g}"
+            )
+        text += f" (ratio {data['ratio']:.2g})"
+        if data["skipped"]:
+            text += f"; {len(data['skipped'])} of {len(self.ratios.dimension)} views lack a value of this case"
+        if data["undecided"]:
+            text += "; undecided: " + " and ".join(data["reasons"])
+        return text + "."
+
+
+def _ordinal(number: int) -> str:
+    suffix = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{suffix}"

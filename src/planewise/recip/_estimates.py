@@ -1,0 +1,231 @@
+"""Two estimates of how clear a class is around a point of a view: from distances, as published, or from counts.
+
+Both estimate the odds of all other classes against one, to the power 1 - alpha: Z of a training row and its own class,
+the ratio of eq. 9 of a query and any class.
+
+Distances (eq. 5): the k-th nearest row of the class and the k-th of all others. Where values repeat, both are zero and
+nothing is known; and with k = 1 single rows decide. Counts: of the k nearest rows of any class, those of the class
+against the others, both smoothed. On the development sets counts were worth three points of accuracy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planewise.recip._answer import Ratios, class_ratios
+from planewise.recip._entropy import LARGEST, local_entropies
+from planewise.recip._neighbours import VIEWS_PER_STEP, class_neighbours, nearest
+from planewise.recip._rows import FloatArray, Indices, Vector
+from planewise.recip._views import View
+
+NEIGHBOURS_AT_ONCE = 2**23  # so many are held at a time
+Near = tuple[FloatArray, NDArray[np.int32]]  # distances and rows, sorted
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The rows that answer."""
+
+    points: FloatArray
+    label: NDArray[np.int32]
+    weight: Vector
+    gap: FloatArray
+    n_classes: int
+
+
+class Sides(Protocol):
+    """The neighbours of queries in views."""
+
+    def of_class(self, view: int, query: int, label: int) -> tuple[Near, Near]:
+        """Those that speak for a class, and those that speak against it."""
+        ...
+
+
+class Estimate(Protocol):
+    """What the classifier asks of an estimate."""
+
+    def entropies(
+        self, reference: Reference, views: Sequence[View], rows: Indices, n_threads: int, step: Callable[[], Any] | None
+    ) -> FloatArray:
+        """Z as (views, rows); NaN where a row lacks a value of the view."""
+        ...
+
+    def power(self, dimension: int) -> float:
+        """What odds or distances are raised to."""
+        ...
+
+    def judge(
+        self, reference: Reference, views: list[View], queries: FloatArray, exclude: Any, n_threads: int
+    ) -> tuple[Ratios, Sides]:
+        """Ratios of all classes, and the neighbours they come from."""
+        ...
+
+    def per_query(self, n_classes: int) -> int:
+        """Neighbours that a query takes in a view."""
+        ...
+
+
+def in_blocks(
+    estimate: Estimate,
+    reference: Reference,
+    views: list[View],
+    queries: FloatArray,
+    exclude: NDArray[np.int32] | None,
+    n_threads: int,
+) -> Iterator[tuple[slice, Ratios, Sides]]:
+    """Judge queries, so many at a time that their neighbours take little memory."""
+    size = max(1, NEIGHBOURS_AT_ONCE // (len(views) * estimate.per_query(reference.n_classes)))
+    for first in range(0, len(queries), size):
+        block = slice(first, first + size)
+        without = None if exclude is None else exclude[block]
+        yield block, *estimate.judge(reference, views, queries[block], without, n_threads)
+
+
+@dataclass(frozen=True)
+class Distances:
+    """The published estimate: (d_theta / d_others)^(m (1 - alpha))."""
+
+    k: int
+    alpha: float
+
+    def entropies(
+        self, reference: Reference, views: Sequence[View], rows: Indices, n_threads: int, step: Callable[[], Any] | None
+    ) -> FloatArray:
+        return local_entropies(
+            reference.points,
+            reference.label,
+            views,
+            rows,
+            k=self.k,
+            alpha=self.alpha,
+            gap=reference.gap,
+            n_threads=n_threads,
+            step=step,
+        )
+
+    def power(self, dimension: int) -> float:
+        return dimension * (1 - self.alpha)
+
+    def per_query(self, n_classes: int) -> int:
+        return n_classes * self.k
+
+    def judge(
+        self, reference: Reference, views: list[View], queries: FloatArray, exclude: Any, n_threads: int
+    ) -> tuple[Ratios, Sides]:
+        rows, distance = class_neighbours(
+            reference.points,
+            reference.label,
+            reference.n_classes,
+            views,
+            queries,
+            self.k,
+            exclude=exclude,
+            categorical=reference.gap,
+            n_threads=n_threads,
+        )
+        dimension = np.array([len(view) for view in views])
+        return class_ratios(distance, dimension, self.alpha), SidesOfClasses(rows, distance)
+
+
+@dataclass(frozen=True)
+class SidesOfClasses:
+    """The k nearest rows of every class: (views, queries, classes, k)."""
+
+    rows: NDArray[np.int32]
+    distance: FloatArray
+
+    def of_class(self, view: int, query: int, label: int) -> tuple[Near, Near]:
+        rows, distance = self.rows[view, query], self.distance[view, query]
+        k = rows.shape[1]
+        others = np.delete(rows, label, axis=0).ravel(), np.delete(distance, label, axis=0).ravel()
+        order = np.lexsort(others)[:k]
+        sides = [(distance[label], rows[label]), (others[1][order], others[0][order])]
+        kept = [(far[near >= 0], near[near >= 0]) for far, near in sides]
+        return kept[0], kept[1]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Of the k nearest rows those of the class against the others, as odds smoothed towards the classes' shares.
+
+    ((w_others + s (1 - share)) / (w_theta + s share))^(1 - alpha), w being sums of weights and s the smoothing.
+    """
+
+    k: int
+    alpha: float
+    smoothing: float
+    share: Vector  # of the classes in training
+
+    def entropies(
+        self, reference: Reference, views: Sequence[View], rows: Indices, n_threads: int, step: Callable[[], Any] | None
+    ) -> FloatArray:
+        out = np.empty((len(views), len(rows)), dtype=np.float32)
+        queries, exclude = reference.points[rows], rows.astype(np.int32)
+        label, weight = reference.label, reference.weight.astype(np.float32)
+        mine = label[rows][None, :, None]
+        share = self.share[label[rows]]
+        for first in range(0, len(views), VIEWS_PER_STEP):
+            block = list(views[first : first + VIEWS_PER_STEP])
+            near, _ = nearest(
+                reference.points,
+                block,
+                queries,
+                self.k,
+                exclude=exclude,
+                categorical=reference.gap,
+                n_threads=n_threads,
+            )
+            there = np.where(near >= 0, weight[near], np.float32(0))
+            own = np.where(label[near] == mine, there, np.float32(0)).sum(axis=2)
+            others = there.sum(axis=2) - own
+            odds = (others + self.smoothing * (1 - share)) / (own + self.smoothing * share)
+            odds = np.minimum(odds ** (1 - self.alpha), LARGEST)
+            odds[near[:, :, 0] < 0] = np.nan
+            out[first : first + len(block)] = odds
+            if step is not None:
+                step()
+        return out
+
+    def power(self, dimension: int) -> float:
+        return 1 - self.alpha
+
+    def per_query(self, n_classes: int) -> int:
+        return self.k + n_classes
+
+    def judge(
+        self, reference: Reference, views: list[View], queries: FloatArray, exclude: Any, n_threads: int
+    ) -> tuple[Ratios, Sides]:
+        rows, distance = nearest(
+            reference.points, views, queries, self.k, exclude=exclude, categorical=reference.gap, n_threads=n_threads
+        )
+        there = np.where(rows >= 0, reference.weight[rows], 0)
+        label = reference.label[rows]
+        counts = np.stack([np.where(label == c, there, 0).sum(axis=2) for c in range(reference.n_classes)], axis=2)
+        others = there.sum(axis=2)[..., None] - counts
+        odds = (others + self.smoothing * (1 - self.share)) / (counts + self.smoothing * self.share)
+        ratio = odds ** (1 - self.alpha)
+        ratio[rows[:, :, 0] < 0] = np.inf
+        dimension = np.array([len(view) for view in views])
+        return Ratios(ratio, np.broadcast_to(np.float32(0), ratio.shape), dimension), SidesOfCounts(
+            rows, distance, label
+        )
+
+
+@dataclass(frozen=True)
+class SidesOfCounts:
+    """The k nearest rows, (views, queries, k), and their classes."""
+
+    rows: NDArray[np.int32]
+    distance: FloatArray
+    label: NDArray[np.int32]
+
+    def of_class(self, view: int, query: int, label: int) -> tuple[Near, Near]:
+        there = self.rows[view, query] >= 0
+        rows, distance = self.rows[view, query][there], self.distance[view, query][there]
+        mine = self.label[view, query][there] == label
+        return (distance[mine], rows[mine]), (distance[~mine], rows[~mine])

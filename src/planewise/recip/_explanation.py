@@ -1,0 +1,144 @@
+"""Why a query got its answer: the one view that decided it, as an object."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from planewise.recip._rows import FloatArray
+from planewise.recip._views import feature_names
+
+
+class Batch(Protocol):
+    """The answers to some queries, from which explanations are made when asked for."""
+
+    def describe(self, query: int) -> dict[str, Any]: ...
+
+    def sentence(self, data: dict[str, Any]) -> str: ...
+
+
+class ProjectionExplanation:
+    """The view in which one query was decided, the rows that decided it, and what speaks against.
+
+    Made by ``explain`` of :class:`RECIPClassifier` and :class:`RECIPRegressor`.
+
+    Attributes
+    ----------
+    label : object
+        The class answered; a regressor has ``prediction`` instead.
+    probability : float
+        Its probability; a regressor has ``expected_error`` instead.
+    view : dict or None
+        The features, their columns, units and scaling; None if every view lacks a value of the query.
+    ratio : float or None
+        How far the label's side is relative to the other (eq. 9): below 1 speaks for the label. Classes only.
+    undecided : bool
+        Whether the case is close, and a person should look; ``reasons`` say why.
+    reasons : list of str
+        Why it is undecided; empty if it is not.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from planewise import RECIPClassifier
+    >>> iris = load_iris()
+    >>> model = RECIPClassifier(random_state=0).fit(iris.data[1:], iris.target_names[iris.target[1:]])
+    >>> explanation = model.explain(iris.data[:1], feature_names=iris.feature_names)[0]
+    >>> str(explanation.label), explanation.undecided
+    ('setosa', False)
+    >>> sorted(explanation.data()["neighbours"])
+    ['against', 'for']
+    """
+
+    def __init__(self, batch: Batch, query: int) -> None:
+        self._batch, self._query = batch, query
+
+    @cached_property
+    def _known(self) -> dict[str, Any]:
+        return self._batch.describe(self._query)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in self._known:
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+        return self._known[name]
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._known})
+
+    def data(self) -> dict[str, Any]:
+        """Everything as plain numbers, words, lists and dicts, ready for JSON; changing it changes nothing here."""
+        return self._batch.describe(self._query)
+
+    def to_text(self) -> str:
+        """One sentence for people, which says so where the case is not clear."""
+        return self._batch.sentence(self._known)
+
+    def __repr__(self) -> str:
+        return f"<ProjectionExplanation: {self.to_text()}>"
+
+
+class Wording:
+    """Names and units of features, and values as the user wrote them."""
+
+    def __init__(self, estimator: Any, names: Sequence[str] | None, units: Any) -> None:
+        self.estimator = estimator
+        self.names = feature_names(estimator, names)
+        self.units = _units(units, self.names)
+
+    def view(self, place: int) -> dict[str, Any]:
+        """A kept view, by its place in ``projections_``."""
+        columns = self.estimator.projections_[place]
+        return {
+            "features": [self.names[j] for j in columns],
+            "columns": list(columns),
+            "units": [self.units[j] for j in columns],
+            "scaling": [self.estimator._scaling.describe(j) for j in columns],
+        }
+
+    def values(self, place: int, row: FloatArray) -> dict[str, Any]:
+        """The values of a row in the features of a view; the row has the columns that were kept."""
+        estimator = self.estimator
+        return {
+            self.names[j]: estimator._as_given(row[at], j)
+            for j, at in zip(estimator.projections_[place], estimator._views[place], strict=True)
+        }
+
+    def all_values(self, row: FloatArray) -> dict[str, Any]:
+        """The values in all features of any kept view."""
+        columns = self.estimator._columns
+        return {self.names[j]: self.estimator._as_given(row[at], j) for at, j in enumerate(columns)}
+
+    def skipped(self, row: FloatArray) -> list[dict[str, Any]]:
+        """The views that lack a value of the query, and which."""
+        out = []
+        for place, local in enumerate(self.estimator._views):
+            missing = [j for j, at in zip(self.estimator.projections_[place], local, strict=True) if np.isnan(row[at])]
+            if missing:
+                out.append(self.view(place) | {"missing": [self.names[j] for j in missing]})
+        return out
+
+    def in_words(self, view: dict[str, Any]) -> str:
+        """A view as "a [mm] x b"."""
+        named = zip(view["features"], view["units"], strict=True)
+        return " × ".join(f"{name} [{unit}]" if unit else name for name, unit in named)
+
+
+def _units(given: Any, names: list[str]) -> list[str | None]:
+    if given is None:
+        return [None] * len(names)
+    if isinstance(given, Mapping):
+        unknown = [name for name in given if name not in names]
+        if unknown:
+            raise ValueError(f"units names {unknown[0]!r}, which is no feature.")
+        return [given.get(name) for name in names]
+    if isinstance(given, str) or len(given) != len(names):
+        raise ValueError(f"units must be a dict by feature name, or a list of {len(names)} units (None for none).")
+    return list(given)
+
+
+def plain(value: Any) -> Any:
+    """A NumPy scalar as Python's own."""
+    return value.item() if isinstance(value, np.generic) else value

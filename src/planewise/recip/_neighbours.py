@@ -1,0 +1,227 @@
+"""Exact nearest rows in many views of one table at once: what the core does, with checks and blocks.
+
+A view is a few columns of the table. One rule for distances, everywhere: differences in float32, their squares added up
+in float32 in the order of the columns, the square root in float32. A categorical column has a number of its own, by
+which two different categories differ. A row without a value in one of the view's columns is nobody's neighbour there.
+Results are exact: they depend neither on the number of threads nor on how the work is cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from planewise import _core
+
+Views = Sequence[tuple[int, ...]]  # each a strictly increasing tuple of column indices
+FloatArray = NDArray[np.float32]
+IntArray = NDArray[np.int32]
+
+VIEWS_PER_STEP = 64
+"""Views between two calls of ``step``; it is called once for each such block."""
+
+LARGEST_VALUE = 1e17
+"""In size; the squares of larger differences would leave float32."""
+
+
+def own_and_other_distances(
+    points: FloatArray,
+    labels: IntArray,
+    views: Views,
+    rows: ArrayLike,
+    k: int,
+    *,
+    categorical: FloatArray | None = None,
+    n_threads: int = 1,
+    step: Callable[[], object] | None = None,
+) -> tuple[FloatArray, FloatArray]:
+    """Distances from rows to the k-th nearest *other* row of their label, and to the k-th of any other label.
+
+    Parameters
+    ----------
+    points : float32 array of shape (n, p), C order
+        The table; NaN is a missing value.
+    labels : int32 array of shape (n,)
+        Any numbers.
+    views : sequence of tuples of int
+        The columns of each view, increasing.
+    rows : array of int
+        The rows to answer for. A row is never its own neighbour.
+    k : int
+        Which neighbour.
+    categorical : float32 array of shape (p,), optional
+        What two different categories of a column differ by; 0 for columns of numbers.
+    n_threads : int
+    step : callable, optional
+        Called on this thread after every ``VIEWS_PER_STEP`` views (and the last ones).
+
+    Returns
+    -------
+    same, other : float32 arrays of shape (len(views), len(rows))
+        Infinite where there are fewer than k such rows, NaN where the row itself lacks a value of the view.
+    """
+    points, difference = _table(points, categorical)
+    labels = _labels(labels, len(points))
+    _check_views(views, points.shape[1])
+    chosen = _row_numbers(rows, len(points), "rows", lowest=0)
+    _check_k(k)
+    same = np.empty((len(views), len(chosen)), np.float32)
+    other = np.empty_like(same)
+    search = _core.OwnAndOtherSearch(points, labels, difference)
+    for first in range(0, len(views), VIEWS_PER_STEP):
+        block = slice(first, first + VIEWS_PER_STEP)
+        start, column = _flat(views[block])
+        search.distances(start, column, chosen, k, same[block], other[block], n_threads)
+        if step is not None:
+            step()
+    return same, other
+
+
+def class_neighbours(
+    points: FloatArray,
+    labels: IntArray,
+    n_classes: int,
+    views: Views,
+    queries: FloatArray,
+    k: int,
+    *,
+    exclude: ArrayLike | None = None,
+    categorical: FloatArray | None = None,
+    n_threads: int = 1,
+) -> tuple[IntArray, FloatArray]:
+    """The k nearest rows of every class to each query, in every view.
+
+    Parameters
+    ----------
+    points, views, categorical, n_threads
+        As for :func:`own_and_other_distances`.
+    labels : int32 array of shape (n,)
+        0 to ``n_classes`` - 1.
+    queries : float32 array of shape (m, p), C order
+        NaN is a missing value.
+    exclude : int array of shape (m,), optional
+        For each query a row that is not its neighbour (itself, say); -1 for none.
+
+    Returns
+    -------
+    rows : int32 array of shape (len(views), m, n_classes, k)
+        Sorted by distance, equal ones by row number; -1 where there are fewer, or the query lacks a value of the view.
+    distance : float32 array of the same shape
+        Infinite where ``rows`` is -1.
+    """
+    points, difference = _table(points, categorical)
+    labels = _labels(labels, len(points))
+    if len(labels) and not (labels.min() >= 0 and labels.max() < n_classes):
+        raise ValueError(f"labels must lie between 0 and n_classes - 1 = {n_classes - 1}.")
+    return _class_neighbours(points, labels, n_classes, views, queries, k, exclude, difference, n_threads)
+
+
+def nearest(
+    points: FloatArray,
+    views: Views,
+    queries: FloatArray,
+    k: int,
+    *,
+    exclude: ArrayLike | None = None,
+    categorical: FloatArray | None = None,
+    n_threads: int = 1,
+) -> tuple[IntArray, FloatArray]:
+    """The k nearest rows to each query in every view, whatever their class.
+
+    Parameters are those of :func:`class_neighbours`; ``rows`` and ``distance`` have shape (len(views), m, k).
+    """
+    points, difference = _table(points, categorical)
+    no_labels = np.empty(0, np.int32)
+    rows, distance = _class_neighbours(points, no_labels, 1, views, queries, k, exclude, difference, n_threads)
+    return rows[:, :, 0], distance[:, :, 0]
+
+
+def _class_neighbours(
+    points: FloatArray,
+    labels: IntArray,
+    n_classes: int,
+    views: Views,
+    queries: FloatArray,
+    k: int,
+    exclude: ArrayLike | None,
+    difference: FloatArray,
+    n_threads: int,
+) -> tuple[IntArray, FloatArray]:
+    _check_views(views, points.shape[1])
+    _check_k(k)
+    queries = _floats(queries, "queries")
+    if queries.shape[1] != points.shape[1]:
+        raise ValueError(f"queries must have the {points.shape[1]} columns of points, not {queries.shape[1]}.")
+    if exclude is None:
+        excluded = np.empty(0, np.int32)
+    else:
+        excluded = _row_numbers(exclude, len(points), "exclude", lowest=-1)
+        if len(excluded) != len(queries):
+            raise ValueError(f"exclude must have one entry for each of the {len(queries)} queries.")
+    rows = np.empty((len(views), len(queries), n_classes, k), np.int32)
+    distance = np.empty(rows.shape, np.float32)
+    start, column = _flat(views)
+    _core.class_neighbours(
+        points, labels, n_classes, difference, start, column, queries, excluded, k, rows, distance, n_threads
+    )
+    return rows, distance
+
+
+def _table(points: FloatArray, categorical: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+    points = _floats(points, "points")
+    if categorical is None:
+        return points, np.empty(0, np.float32)
+    difference = np.ascontiguousarray(categorical, np.float32)
+    if difference.shape != (points.shape[1],):
+        raise ValueError(f"categorical must have one entry for each of the {points.shape[1]} columns.")
+    if not np.all((difference >= 0) & (difference <= LARGEST_VALUE)):
+        raise ValueError("categorical must be 0 for columns of numbers, and positive and finite for others.")
+    return points, difference
+
+
+def _floats(rows: FloatArray, name: str) -> FloatArray:
+    rows = np.ascontiguousarray(rows, np.float32)
+    if rows.ndim != 2:
+        raise ValueError(f"{name} must have two dimensions (rows, columns), not {rows.ndim}.")
+    if np.any(np.abs(rows) > LARGEST_VALUE):
+        column = int(np.argmax(np.any(np.abs(rows) > LARGEST_VALUE, axis=0)))
+        raise ValueError(
+            f"{name} has a value beyond {LARGEST_VALUE:g} in column {column}; distances need smaller ones: standardise."
+        )
+    return rows
+
+
+def _labels(labels: IntArray, n_rows: int) -> IntArray:
+    labels = np.ascontiguousarray(labels, np.int32)
+    if labels.shape != (n_rows,):
+        raise ValueError(f"labels must have one entry for each of the {n_rows} rows of points.")
+    return labels
+
+
+def _row_numbers(rows: ArrayLike, n_rows: int, name: str, *, lowest: int) -> IntArray:
+    numbers = np.asarray(rows)
+    if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
+        raise ValueError(f"{name} must be a list of row numbers.")
+    if numbers.size and not (numbers.min() >= lowest and numbers.max() < n_rows):
+        raise ValueError(f"{name} must lie between {lowest} and {n_rows - 1}, the last row of points.")
+    return np.ascontiguousarray(numbers, np.int32)
+
+
+def _check_views(views: Views, n_columns: int) -> None:
+    for view in views:
+        increasing = all(a < b for a, b in pairwise(view))
+        if not (view and increasing and view[0] >= 0 and view[-1] < n_columns):
+            raise ValueError(f"views has {view!r}; a view is an increasing tuple of columns 0 to {n_columns - 1}.")
+
+
+def _check_k(k: int) -> None:
+    if k < 1:
+        raise ValueError(f"k must be at least 1, not {k}.")
+
+
+def _flat(views: Views) -> tuple[IntArray, IntArray]:
+    start = np.cumsum([0, *map(len, views)], dtype=np.int32)
+    return start, np.array([j for view in views for j in view], np.int32)

@@ -1,0 +1,106 @@
+"""Explanations of numbers: the neighbours whose mean was answered, and how well such rows were answered before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planewise.recip._explanation import Wording
+from planewise.recip._rows import FloatArray, Vector
+
+AS_GOOD = 1.25  # a view whose expected error is at most so many times the least
+APART = 2.0  # views disagree if their answers differ by so many expected errors
+
+
+@dataclass(frozen=True)
+class NumberBatch:
+    """Queries with their neighbours, and what every view would answer with which expected error: (views, queries)."""
+
+    wording: Wording
+    values: FloatArray
+    rows: NDArray[np.int32]  # (views, queries, k)
+    distance: FloatArray
+    answer: Vector
+    expected: Vector
+    view: NDArray[np.intp]
+    prediction: Vector
+
+    def describe(self, query: int) -> dict[str, Any]:
+        """All that is known of one query's answer."""
+        estimator = self.wording.estimator
+        view = int(self.view[query])
+        data: dict[str, Any] = {
+            "kind": "number",
+            "query": self.wording.all_values(self.values[query]),
+            "prediction": float(self.prediction[query]),
+            "expected_error": None,
+            "k": int(estimator.k_),
+            "view": None,
+            "neighbours": [],
+            "runner_ups": [],
+            "skipped": self.wording.skipped(self.values[query]),
+        }
+        if view >= 0:
+            data["view"] = self.wording.view(view)
+            data["expected_error"] = float(self.expected[view, query])
+            data["neighbours"] = self._neighbours(view, query)
+            data["runner_ups"] = self._runner_ups(query, view)
+        data["reasons"] = self._reasons(data)
+        data["undecided"] = bool(data["reasons"])
+        return data
+
+    def _neighbours(self, view: int, query: int) -> list[dict[str, Any]]:
+        rows = self.wording.estimator._rows
+        return [
+            {
+                "rows": rows.originals(int(row)),
+                "target": float(rows.target[row]),
+                "weight": float(rows.weight[row]),
+                "distance": float(distance),
+                "values": self.wording.values(view, rows.values[row]),
+            }
+            for row, distance in zip(self.rows[view, query], self.distance[view, query], strict=True)
+            if row >= 0
+        ]
+
+    def _runner_ups(self, query: int, decided: int) -> list[dict[str, Any]]:
+        """What every other view would answer, the least expected error first."""
+        out = [
+            self.wording.view(view)
+            | {
+                "prediction": float(self.answer[view, query]),
+                "expected_error": float(self.expected[view, query]),
+            }
+            for view in range(len(self.answer))
+            if view != decided and np.isfinite(self.expected[view, query])
+        ]
+        return sorted(out, key=lambda other: other["expected_error"])
+
+    def _reasons(self, data: dict[str, Any]) -> list[str]:
+        if data["view"] is None:
+            return ["no view can judge it, so that the mean of all rows is answered"]
+        error = data["expected_error"]
+        for other in data["runner_ups"]:
+            apart = abs(other["prediction"] - data["prediction"])
+            if other["expected_error"] <= AS_GOOD * error and apart > APART * error:
+                return [f"{self.wording.in_words(other)} is about as good and says {other['prediction']:.4g}"]
+        return []
+
+    def sentence(self, data: dict[str, Any]) -> str:
+        """The explanation in words."""
+        answer = f"{data['prediction']:.4g}"
+        if data["view"] is None:
+            return f"{answer}: undecided, {data['reasons'][0]}."
+        targets = ", ".join(f"{neighbour['target']:.4g}" for neighbour in data["neighbours"])
+        text = (
+            f"{answer}, the mean of its nearest rows in the view {self.wording.in_words(data['view'])} ({targets}); "
+            f"rows around it were answered with an error of about {data['expected_error']:.3g}"
+        )
+        if data["skipped"]:
+            text += f"; {len(data['skipped'])} of {len(self.answer)} views lack a value of this case"
+        if data["undecided"]:
+            text += "; undecided: " + " and ".join(data["reasons"])
+        return text + "."

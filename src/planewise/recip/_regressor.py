@@ -1,0 +1,362 @@
+"""RECIP for numbers: the same choice of views, with squared errors in place of entropies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from planewise._input import all_or_nothing, real_targets, row_weights, thread_count
+from planewise._params import check_parameters, integer
+from planewise.recip._base import SHARED_LIMITS, ProjectionEstimator
+from planewise.recip._documentation import document_views
+from planewise.recip._entropy import LARGEST
+from planewise.recip._explanation import ProjectionExplanation, Wording
+from planewise.recip._neighbours import VIEWS_PER_STEP, nearest
+from planewise.recip._number_explanation import NumberBatch
+from planewise.recip._report import ViewsReport
+from planewise.recip._rows import DistinctRows, FloatArray, Indices, Vector, distinct_rows
+from planewise.recip._search import find_views
+from planewise.recip._tuning import Judge
+from planewise.recip._views import View
+
+NEIGHBOURS_AT_ONCE = 2**23
+USUAL_NEIGHBOURS = 5
+REGRESSOR_LIMITS = SHARED_LIMITS | {"k": integer(1, none=True), "n_judges": integer(1)}
+
+
+class _Answers:
+    """What views answer to queries, and with which expected error: (views, queries), NaN where they cannot."""
+
+    def __init__(
+        self, near: tuple[NDArray[np.int32], FloatArray], k: int, rows: DistinctRows, loss: FloatArray
+    ) -> None:
+        self.rows, self.distance = near[0][..., :k], near[1][..., :k]
+        self.answer = _mean_of(self.rows, rows.target, rows.weight)
+        judges = near[0]
+        lost = loss[np.arange(len(loss))[:, None, None], np.maximum(judges, 0)]
+        counts = np.where((judges >= 0) & ~np.isnan(lost), rows.weight[np.maximum(judges, 0)], 0)
+        with np.errstate(invalid="ignore"):
+            self.expected = np.sqrt((counts * np.nan_to_num(lost)).sum(axis=2) / counts.sum(axis=2))
+
+    def chosen(self, views: list[int] | None, otherwise: float) -> tuple[NDArray[np.intp], Vector]:
+        """The view of the least expected error among some (-1: none can answer), and its answer."""
+        expected = self.expected if views is None else self.expected[views]
+        answer = self.answer if views is None else self.answer[views]
+        least = np.where(np.isnan(expected), np.inf, expected)
+        view = least.argmin(axis=0)
+        every = np.arange(least.shape[1])
+        known = np.isfinite(least[view, every])
+        return np.where(known, view, -1), np.where(known, answer[view, every], otherwise)
+
+
+@document_views
+class RECIPRegressor(RegressorMixin, ProjectionEstimator):
+    """Numbers from the one low-dimensional view in which a query's neighbours are known to agree (the later RIPR).
+
+    The loss of a row in a view is the squared error of the mean of its `k` nearest rows there, divided by the variance
+    of y. The same search as for classes keeps the views that together leave the least loss. A query is answered in the
+    view whose training rows around the query were answered best.
+
+    Parameters
+    ----------
+    {search_parameters}
+    k : int or None, default=<k>
+        How many nearest rows are averaged, by their weights. Equal rows (values and target) count once. None: 5, or all
+        others of fewer rows.
+    n_judges : int, default=<n_judges>
+        How many training rows around a query say how well a view answers there.
+    selection : {"auto", "answers", "recip", "greedy", "lasso", "robust_lasso"}, default=<selection>
+        How views are chosen. "answers": by trial, those whose answers have the least squared error on training rows,
+        each left out in turn. "recip": Algorithm 1 of the paper, with an exact row solver. "greedy": by what each adds
+        to the rows' least losses. "lasso", "robust_lasso": by regressing the rows' least losses on all. "auto": "recip"
+        if `lam` is given, else "answers".
+    {choice_parameters}
+    {table_parameters}
+    {closing_parameters}
+
+    Attributes
+    ----------
+    k_ : int
+        The k used.
+    {attributes}
+
+    See Also
+    --------
+    RECIPClassifier : The same for classes, as published.
+
+    Examples
+    --------
+    >>> from planewise import RECIPRegressor
+    >>> from planewise.datasets import make_friedman
+    >>> X, y = make_friedman(2, random_state=0)
+    >>> model = RECIPRegressor(random_state=0).fit(X[:600], y[:600])
+    >>> model.score(X[600:], y[600:]) > 0.8
+    True
+    >>> model.projections_[0]
+    (1, 2)
+    """
+
+    _loss_is_entropy = False
+
+    def __init__(
+        self,
+        max_dim: int = 2,
+        *,
+        k: int | None = None,
+        n_judges: int = 20,
+        lam: float | None = None,
+        max_projections: int | None = None,
+        min_support: float = 0.01,
+        max_candidates: int | None = 6000,
+        max_rows: int | None = 4000,
+        selection: str = "auto",
+        projections: Any = None,
+        include_all_features: bool = False,
+        categorical_features: Any = "from_dtype",
+        scale: bool | str = "standard",
+        n_jobs: int | None = None,
+        verbose: int | bool = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.max_dim = max_dim
+        self.k = k
+        self.n_judges = n_judges
+        self.lam = lam
+        self.max_projections = max_projections
+        self.min_support = min_support
+        self.max_candidates = max_candidates
+        self.max_rows = max_rows
+        self.selection = selection
+        self.projections = projections
+        self.include_all_features = include_all_features
+        self.categorical_features = categorical_features
+        self.scale = scale
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    @all_or_nothing
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the views.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Numbers, or categories in a data frame; NaN is a missing value.
+        y : array-like of shape (n_samples,)
+            Numbers to predict.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A weight of two is the row twice; rows of weight zero do not count.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self, REGRESSOR_LIMITS)
+        random = check_random_state(self.random_state)
+        n_threads = thread_count(self.n_jobs)
+        values = self._take_rows(X)
+        given = self._given()
+        target = real_targets(self, y, values)
+        rows = distinct_rows(values, target, row_weights(sample_weight, values))
+        self.k_ = self._usable_k(len(rows.target))
+        points, columns = self._scale(rows)
+        self._mean = float(np.average(rows.target, weights=rows.weight))
+        variance = float(np.average((rows.target - self._mean) ** 2, weights=rows.weight))
+        self._variance = variance if variance > 0 else 1.0
+
+        def loss(views: Sequence[View], chosen: Indices, step: Callable[[], object] | None) -> FloatArray:
+            return self._losses(points, rows, views, chosen, self._scaling.gap, n_threads, step)
+
+        def judge(views: list[View], chosen: Indices) -> Judge:
+            return lambda sets: self._squared_errors(sets, views, points, rows, chosen, n_threads)
+
+        found = find_views(self, given, columns, loss, judge, rows.weight, random, n_threads)
+        self._keep_views(found, rows, points)
+        everyone = np.arange(len(rows.target))
+        self._loss = self._losses(self._points, self._rows, self._views, everyone, self._gap, n_threads, None)
+        self._loss *= np.float32(self._variance)
+        return self
+
+    def _usable_k(self, n_rows: int) -> int:
+        if n_rows < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs rows that differ; there is only 1 sample that does and counts."
+            )
+        if self.k is not None and self.k >= n_rows:
+            raise ValueError(f"k={self.k} neighbours need more than {self.k} distinct rows; X has {n_rows}. Lower k.")
+        return min(USUAL_NEIGHBOURS, n_rows - 1) if self.k is None else self.k
+
+    def _losses(
+        self,
+        points: FloatArray,
+        rows: DistinctRows,
+        views: Sequence[View],
+        chosen: Indices,
+        gap: FloatArray,
+        n_threads: int,
+        step: Callable[[], object] | None,
+    ) -> FloatArray:
+        """Squared errors of rows answered by their neighbours, in units of the variance, at most 10; (views, rows)."""
+        out = np.empty((len(views), len(chosen)), dtype=np.float32)
+        exclude, queries = chosen.astype(np.int32), points[chosen]
+        for first in range(0, len(views), VIEWS_PER_STEP):
+            block = list(views[first : first + VIEWS_PER_STEP])
+            near, _ = nearest(points, block, queries, self.k_, exclude=exclude, categorical=gap, n_threads=n_threads)
+            error = _mean_of(near, rows.target, rows.weight) - rows.target[chosen]
+            out[first : first + len(block)] = np.minimum(error**2 / self._variance, LARGEST)
+            if step is not None:
+                step()
+        return out
+
+    def _squared_errors(
+        self,
+        sets: list[list[int]],
+        views: list[View],
+        points: FloatArray,
+        rows: DistinctRows,
+        chosen: Indices,
+        n_threads: int,
+    ) -> list[Vector]:
+        """Of the chosen rows, each answered by a set of views without itself."""
+        union = sorted({j for kept in sets for j in kept})
+        place = {j: at for at, j in enumerate(union)}
+        tried, gap = [views[j] for j in union], self._scaling.gap
+        loss = self._losses(points, rows, tried, np.arange(len(points)), gap, n_threads, None)
+        lost = [np.zeros(len(chosen)) for _ in sets]
+        truth, exclude = rows.target[chosen], chosen.astype(np.int32)
+        for block, answers in self._answer_blocks(points, rows, tried, loss, points[chosen], exclude, gap, n_threads):
+            for one, kept in zip(lost, sets, strict=True):
+                _, prediction = answers.chosen([place[j] for j in kept], self._mean)
+                one[block] = (prediction - truth[block]) ** 2
+        return lost
+
+    def _answer_blocks(
+        self,
+        points: FloatArray,
+        rows: DistinctRows,
+        views: list[View],
+        loss: FloatArray,
+        queries: FloatArray,
+        exclude: NDArray[np.int32] | None,
+        gap: FloatArray,
+        n_threads: int,
+    ) -> Iterator[tuple[slice, _Answers]]:
+        """Answers of all views to queries, so many at a time that the neighbours stay few."""
+        most = max(self.k_, self.n_judges)
+        size = max(1, NEIGHBOURS_AT_ONCE // (len(views) * most))
+        for first in range(0, len(queries), size):
+            block = slice(first, first + size)
+            near = nearest(
+                points,
+                views,
+                queries[block],
+                most,
+                exclude=None if exclude is None else exclude[block],
+                categorical=gap,
+                n_threads=n_threads,
+            )
+            yield block, _Answers(near, self.k_, rows, loss)
+
+    def _answers(
+        self, values: FloatArray, exclude: NDArray[np.int32] | None = None
+    ) -> Iterator[tuple[slice, _Answers]]:
+        return self._answer_blocks(
+            self._points,
+            self._rows,
+            self._views,
+            self._loss,
+            self._coordinates(values),
+            exclude,
+            self._gap,
+            thread_count(self.n_jobs),
+        )
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """The predicted number of each row.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        prediction : array of shape (n_samples,)
+            The mean of the nearest rows in the view chosen; the mean of all rows where every view lacks a value.
+        """
+        check_is_fitted(self)
+        blocks = self._answers(self._query_values(X))
+        return np.concatenate([answers.chosen(None, self._mean)[1] for _, answers in blocks])
+
+    def explain(
+        self, X: Any, *, feature_names: Sequence[str] | None = None, units: Any = None
+    ) -> list[ProjectionExplanation]:
+        """Why each row gets its number: the view, the neighbours with their numbers, the runners-up.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+        feature_names : sequence of str, default=None
+            Names of all features; by default those of the table in ``fit``, or x0, x1, ...
+        units : dict or list, default=None
+            Units of features, by name or one for each feature.
+
+        Returns
+        -------
+        explanations : list of ProjectionExplanation
+            One a row. Row numbers are those of X in ``fit``.
+        """
+        check_is_fitted(self)
+        wording = Wording(self, feature_names, units)
+        values = self._query_values(X)
+        out = []
+        for block, found in self._answers(values):
+            view, prediction = found.chosen(None, self._mean)
+            batch = NumberBatch(
+                wording, values[block], found.rows, found.distance, found.answer, found.expected, view, prediction
+            )
+            out += [ProjectionExplanation(batch, query) for query in range(len(view))]
+        return out
+
+    def views_report(self, X: Any = None, y: Any = None) -> ViewsReport:
+        """Which share of the rows each view decides, and how well: a table.
+
+        Parameters
+        ----------
+        X, y : default=None
+            Rows to judge by; by default the training rows, each answered without itself.
+
+        Returns
+        -------
+        report : ViewsReport
+            ``view``, ``dimension``, ``support`` (share of training rows it is the best kept view of), ``decides``
+            (share of rows answered in it), ``rmse`` on those (None if there are none), ``entropy`` (mean loss of the
+            rows it is best for) and ``overall`` (mean loss of all rows in it), both in units of the variance of y.
+        """
+        check_is_fitted(self)
+        if X is None:
+            values, target, weight = self._rows.values, self._rows.target, self._rows.weight
+            blocks = self._answers(values, np.arange(len(values), dtype=np.int32))
+        else:
+            values = self._query_values(X)
+            target, weight = real_targets(self, y, values), np.ones(len(values))
+            blocks = self._answers(values)
+        found = [answers.chosen(None, self._mean) for _, answers in blocks]
+        view = np.concatenate([each[0] for each in found])
+        error = (np.concatenate([each[1] for each in found]) - target) ** 2
+        return self._report(
+            view, weight, "rmse", lambda mine: float(np.sqrt(weight[mine] @ error[mine] / weight[mine].sum()))
+        )
+
+
+def _mean_of(near: NDArray[np.int32], target: Vector, weight: Vector) -> Vector:
+    """Weighted means over the last axis; NaN where there is no neighbour."""
+    there = np.where(near >= 0, weight[np.maximum(near, 0)], 0)
+    with np.errstate(invalid="ignore"):
+        return (there * target[np.maximum(near, 0)]).sum(axis=-1) / there.sum(axis=-1)

@@ -1,0 +1,160 @@
+"""From a loss of rows in views to the views that are kept: candidates, losses, choice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planewise._progress import Progress
+from planewise.recip import _lasso, _selection
+from planewise.recip._candidates import candidate_views, refuse_too_much_memory, some_rows, with_all_features
+from planewise.recip._neighbours import VIEWS_PER_STEP
+from planewise.recip._rows import FloatArray, Indices, Vector
+from planewise.recip._tuning import LAMS, Judge, find_lam
+from planewise.recip._views import View
+
+WITHOUT_PRICE = ("answers", "greedy")
+LASSO_SHARES = (0.03, 0.1, 0.3, 0.9)  # of the largest penalty, tried where lam is not given
+
+LossOfViews = Callable[[Sequence[View], NDArray[np.intp], Callable[[], object] | None], FloatArray]
+
+
+@dataclass(frozen=True)
+class Found:
+    """The kept views, the most used first, with what is known of them and of the way to them."""
+
+    views: list[View]
+    support: Vector
+    entropy: Vector
+    overall_entropy: Vector
+    gap: float
+    n_candidates: int
+    lam: float | None
+    lam_losses: dict[float, float] | None
+    objective: list[float]
+
+
+def find_views(
+    estimator: Any,
+    given: list[View] | None,
+    columns: Sequence[int],
+    loss: LossOfViews,
+    judge: Callable[[list[View], Indices], Judge],
+    weight: Vector,
+    random: np.random.RandomState,
+    n_threads: int,
+) -> Found:
+    """The views that serve these rows: those given, or the chosen ones of all candidates.
+
+    `loss` is of views and rows; `judge` makes of the candidates and the rows that choose what tells sets apart.
+    """
+    if given is not None:
+        views = given
+    else:
+        views = candidate_views(
+            columns,
+            estimator.max_dim,
+            estimator.max_candidates,
+            lambda some, rows: loss(some, rows, None),
+            weight,
+            random,
+        )
+        if estimator.include_all_features:
+            views = with_all_features(views, columns)
+    rows = some_rows(weight, estimator.max_rows, random)
+    refuse_too_much_memory(len(views), len(rows))
+    with Progress(-(-len(views) // VIEWS_PER_STEP), "views", shown=bool(estimator.verbose)) as bar:
+        Z = loss(views, rows, bar.step)
+    weight = _selection.without_missing(Z, weight[rows])
+    if not weight.any():
+        raise ValueError("No row of X can be judged in any view: too many values are missing, or k is too large.")
+    lam, losses, objective = None, None, []
+    if given is not None:
+        kept = list(range(len(views)))
+    else:
+        choice = Choice(estimator, Z, weight, judge(views, rows), n_threads)
+        lam = estimator.lam
+        if choice.needs_lam and lam is None:
+            lam, lost = find_lam(choice.lams(), choice.views, choice.judge, weight, random)
+            losses = dict(zip(choice.lams(), lost.tolist(), strict=True))
+        kept = choice.views(weight, lam)
+        objective = choice.objective
+    kept, support, place = _selection.support_and_order(Z, weight, kept)
+    served = Z[kept]
+    own = [_mean(served[j], weight * (place == j)) for j in range(len(kept))]
+    overall = served @ weight / weight.sum()
+    return Found(
+        [views[j] for j in kept],
+        support,
+        np.array(own),
+        overall,
+        _selection.optimality_gap(Z, weight, kept),
+        len(views),
+        lam,
+        losses,
+        objective,
+    )
+
+
+class Choice:
+    """One of the five ways to choose, with the estimator's parameters."""
+
+    def __init__(self, estimator: Any, Z: FloatArray, weight: Vector, judge: Judge, n_threads: int) -> None:
+        self.Z, self.weight, self.judge, self.n_threads = Z, weight, judge, n_threads
+        self.entropies: bool = estimator._loss_is_entropy
+        self.most, self.min_support = estimator.max_projections, estimator.min_support
+        self.way = _way(estimator)
+        self.needs_lam = self.way not in WITHOUT_PRICE
+        self.least = _selection.least_by_row(Z)
+        self.objective: list[float] = []
+
+    def lams(self) -> tuple[float, ...]:
+        """Those tried by cross-validation."""
+        if self.way == "recip":
+            return LAMS
+        largest = _lasso.largest_penalty(self.Z, self.weight)
+        return tuple(share * largest for share in LASSO_SHARES)
+
+    def views(self, weight: Vector, lam: float | None) -> list[int]:
+        """The views chosen by rows of these weights."""
+        if self.way == "answers" and not self.entropies:
+            return _selection.tried_views(self.Z, weight, self.judge, self.most, self.min_support)
+        if self.way == "answers":
+            return _selection.answering_views(self.Z, weight, self.most, self.min_support, self.n_threads)
+        if self.way == "greedy" or lam is None:
+            return _selection.greedy_views(self.Z, weight, self.most, self.min_support, self.n_threads)
+        if self.way == "lasso":
+            return _lasso.lasso_views(self.Z, weight, lam, self.most)
+        if self.way == "robust_lasso":
+            return _lasso.robust_lasso_views(self.Z, weight, lam, self.most, self.min_support)
+        loop = _selection.recip_loop(self.Z, weight, lam, least=self.least, n_threads=self.n_threads)
+        self.objective = loop.objective
+        kept = _selection.kept_views(loop, weight, self.min_support)
+        if self.most is None or len(kept) <= self.most:
+            return kept
+        best = _selection.greedy_views(self.Z[kept], weight, self.most, self.min_support, self.n_threads)
+        return [kept[j] for j in best]
+
+
+def _way(estimator: Any) -> str:
+    """How views are chosen; an error where lam is given to a way that has no price."""
+    way: str = estimator.selection
+    if way == "auto":
+        return "answers" if estimator.lam is None else "recip"
+    if way in WITHOUT_PRICE and estimator.lam is not None:
+        raise ValueError(
+            f"selection={way!r} has no price of views, so that lam={estimator.lam!r} would do nothing; leave lam out, "
+            "or use selection='recip'."
+        )
+    if way == "recip" and estimator.max_projections is not None and estimator.lam is None:
+        return "greedy"  # how many views is known, what one costs is not
+    return way
+
+
+def _mean(values: FloatArray, weight: Vector) -> float:
+    total = weight.sum()
+    return float(weight @ values / total) if total > 0 else float("nan")

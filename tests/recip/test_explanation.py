@@ -1,0 +1,213 @@
+"""Explanations are true: what they say can be found again from the training table alone."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planewise import RECIPClassifier, RECIPRegressor
+from planewise.recip import ProjectionExplanation
+
+
+def coordinate(value, scaling):
+    """By the numbers of the explanation."""
+    scaled = (value - scaling["centre"]) / scaling["spread"]
+    if "tail_factor" in scaling:
+        scaled = (np.arcsinh(scaling["tail_factor"] * scaled) - scaling["tail_centre"]) / scaling["tail_spread"]
+    return scaled
+
+
+def distances(X, query, view):
+    """From a query to all rows of a data frame, in one view; NaN where a value is missing."""
+    total = np.zeros(len(X))
+    for name, scaling in zip(view["features"], view["scaling"], strict=True):
+        column, value = X[name].to_numpy(), query[name]
+        if scaling["kind"] == "categories":
+            total += np.where([v != value for v in column], scaling["gap"], 0.0) ** 2
+        elif value is None:
+            total += np.nan
+        else:
+            column = column.astype(np.float32).astype(float)
+            total += (coordinate(column, scaling) - coordinate(np.float32(value), scaling)) ** 2
+    return np.sqrt(total)
+
+
+def table(seed, n=80, *, missing=True):
+    random = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "length": random.normal(size=n),
+            "grade": random.integers(0, 4, n) / 2,
+            "heavy": np.exp(2 * random.normal(size=n)),
+            "colour": pd.Categorical(random.choice(["red", "green", "blue"], n)),
+        }
+    )
+    y = np.where((X["length"] > 0) ^ (X["grade"] > 0.5), "yes", "no")
+    if random.random() < 0.5:
+        y = np.where((X["colour"] == "red") & (random.random(n) < 0.8), "maybe", y)
+    if missing:
+        for name in ("length", "heavy"):
+            X.loc[random.random(n) < 0.1, name] = np.nan
+    repeats = random.integers(0, n, n // 4)  # rows that come twice
+    return pd.concat([X, X.iloc[repeats]], ignore_index=True), np.concatenate([y, y[repeats]])
+
+
+def merged(X, y):
+    """The first of equal rows, and which rows are which."""
+    keys = [
+        (*("nan" if v != v else v for v in row), label) for row, label in zip(X.to_numpy().tolist(), y, strict=True)
+    ]
+    members = {}
+    for row, key in enumerate(keys):
+        members.setdefault(key, []).append(row)
+    return list(members.values())
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.integers(0, 2**31),
+    st.sampled_from(["counts", "distances"]),
+    st.sampled_from([1, 3, 6]),
+    st.sampled_from([True, "standard", False]),
+    st.sampled_from(["select", "vote"]),
+)
+def test_every_explanation_is_found_again_by_brute_force(seed, estimate, k, scale, decide):
+    X, y = table(seed)
+    model = RECIPClassifier(
+        estimate=estimate, k=k, scale=scale, decide=decide, max_projections=3, selection="greedy", random_state=0
+    )
+    queries, _ = table(seed + 1, 12)
+    predicted = model.fit(X, y).predict(queries)
+    probability = model.predict_proba(queries)
+    rows = merged(X, y)
+    first = [group[0] for group in rows]
+    labels = y[first]
+    for query, explanation in enumerate(model.explain(queries)):
+        data = json.loads(json.dumps(explanation.data()))
+        assert data["label"] == predicted[query]
+        assert np.isclose(data["probability"], probability[query].max())
+        if data["view"] is None:
+            assert len(data["skipped"]) == len(model.projections_) and data["undecided"]
+            continue
+        far = distances(X.iloc[first], data["query"], data["view"])
+        mine = labels == data["label"]
+        sides = data["neighbours"]
+        for neighbour in sides["for"] + sides["against"]:
+            group = next(group for group in rows if group[0] in neighbour["rows"])
+            assert sorted(group) == sorted(neighbour["rows"]) and neighbour["weight"] == len(group)
+            assert np.isclose(far[rows.index(group)], neighbour["distance"], rtol=1e-4, atol=1e-5)
+            assert (neighbour["label"] == data["label"]) == (neighbour in sides["for"])
+        if estimate == "distances":
+            own, other = (np.sort(far[side & ~np.isnan(far)])[k - 1] for side in (mine, ~mine))
+            assert np.isclose(own, sides["for"][-1]["distance"], rtol=1e-4, atol=1e-5)
+            assert np.isclose(other, sides["against"][-1]["distance"], rtol=1e-4, atol=1e-5)
+            ratio = 1.0 if own == other == 0 else 1e7 if other < 1e-6 else min((own / other) ** data["power"], 1e7)
+            assert other < 1e-4 or np.isclose(ratio, data["ratio"], rtol=1e-2, atol=1e-3)
+        else:
+            near = np.sort(far[~np.isnan(far)])[:k]
+            shown = sorted(neighbour["distance"] for neighbour in sides["for"] + sides["against"])
+            assert np.allclose(near, shown, rtol=1e-4, atol=1e-5)
+            weight = [sum(neighbour["weight"] for neighbour in sides[side]) for side in ("for", "against")]
+            odds = (weight[1] + data["smoothing"] * (1 - data["share"])) / (
+                weight[0] + data["smoothing"] * data["share"]
+            )
+            assert np.isclose(odds ** data["power"], data["ratio"])
+        if decide == "select":  # no view has a smaller ratio, for any class
+            ratios = [other["ratio"] for other in data["runner_ups"]]
+            assert all(data["ratio"] <= ratio for ratio in ratios) and ratios == sorted(ratios)
+            assert data["against"] is None or data["against"]["ratio"] >= data["ratio"]
+        assert len(data["runner_ups"]) + len(data["skipped"]) + 1 <= len(model.projections_)
+        assert data["undecided"] == bool(data["reasons"])
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**31), st.sampled_from([1, 4]))
+def test_explanations_of_numbers_are_found_again_by_brute_force(seed, k):
+    X, _ = table(seed)
+    y = np.round(X["length"].fillna(0).to_numpy() + X["grade"].to_numpy() ** 2, 1)
+    model = RECIPRegressor(k=k, max_projections=2, selection="greedy").fit(X, y)
+    queries, _ = table(seed + 1, 10)
+    predicted = model.predict(queries)
+    rows = merged(X, y)
+    first = [group[0] for group in rows]
+    for query, explanation in enumerate(model.explain(queries)):
+        data = json.loads(json.dumps(explanation.data()))
+        assert data["prediction"] == predicted[query]
+        if data["view"] is None:
+            assert np.isclose(predicted[query], y.mean()) and explanation.undecided
+            continue
+        far = distances(X.iloc[first], data["query"], data["view"])
+        shown = [neighbour["distance"] for neighbour in data["neighbours"]]
+        assert np.allclose(np.sort(far[~np.isnan(far)])[:k], shown, rtol=1e-4, atol=1e-5)
+        weights = [neighbour["weight"] for neighbour in data["neighbours"]]
+        targets = [neighbour["target"] for neighbour in data["neighbours"]]
+        assert np.isclose(np.average(targets, weights=weights), data["prediction"])
+        assert all(set(y[neighbour["rows"]]) == {neighbour["target"]} for neighbour in data["neighbours"])
+        assert all(other["expected_error"] >= data["expected_error"] for other in data["runner_ups"])
+
+
+def test_text_names_the_view_the_units_and_the_neighbours():
+    X, y = table(0, missing=False)
+    model = RECIPClassifier(projections=[("length", "grade")], k=5).fit(X, y)
+    text = model.explain(X[:1], units={"length": "mm"})[0].to_text()
+    assert "length [mm] × grade" in text and "of its 5 nearest rows" in text and text.count(".") >= 1
+    published = RECIPClassifier(projections=[("length", "grade")], estimate="distances", k=2).fit(X, y)
+    assert "2nd nearest" in published.explain(X[:1])[0].to_text()
+    assert isinstance(published.explain(X[:1])[0], ProjectionExplanation)
+
+
+def test_a_case_between_the_classes_is_undecided_and_one_inside_is_not():
+    X = np.linspace(0, 1, 100)[:, None]
+    model = RECIPClassifier(k=10).fit(X, X[:, 0] > 0.5)
+    border, inside = model.explain([[0.5], [0.1]])
+    assert border.undecided and "equally near" in border.reasons[0] and "undecided" in border.to_text()
+    assert not inside.undecided and inside.reasons == [] and "undecided" not in inside.to_text()
+
+
+def test_views_that_disagree_make_a_case_undecided():
+    random = np.random.default_rng(0)
+    X = random.uniform(-1, 1, size=(400, 2))
+    model = RECIPClassifier(projections=[(0,), (1,)], k=10).fit(X, X.sum(axis=1) > 0)
+    explanation = model.explain([[-0.9, 0.9]])[0]
+    assert explanation.undecided and "speaks for" in explanation.to_text()
+    assert explanation.against["label"] != explanation.label
+
+
+def test_views_with_a_missing_value_are_skipped_and_named():
+    X, y = table(3, missing=False)
+    model = RECIPClassifier(projections=[("length",), ("grade",)]).fit(X, y)
+    query = X[:1].copy()
+    query["length"] = np.nan
+    explanation = model.explain(query)[0]
+    assert explanation.view["features"] == ["grade"]
+    assert explanation.skipped[0]["missing"] == ["length"] and "1 of 2 views lack" in explanation.to_text()
+    query["grade"] = np.nan
+    nothing = model.explain(query)[0]
+    assert nothing.view is None and nothing.undecided and "no view" in nothing.to_text()
+    labels, counts = np.unique(y, return_counts=True)
+    assert nothing.label == labels[counts.argmax()]
+    assert np.isclose(nothing.probability, counts.max() / counts.sum())
+
+
+def test_wrong_units_and_names_are_refused():
+    X, y = table(4, missing=False)
+    model = RECIPClassifier(projections=[("length",)]).fit(X, y)
+    with pytest.raises(ValueError, match="units names 'breadth'"):
+        model.explain(X[:1], units={"breadth": "mm"})
+    with pytest.raises(ValueError, match="units must be"):
+        model.explain(X[:1], units=["mm"])
+    with pytest.raises(ValueError, match="feature_names has 1"):
+        model.explain(X[:1], feature_names=["a"])
+
+
+def test_an_explanation_does_not_change_when_its_data_are():
+    X, y = table(5, missing=False)
+    explanation = RECIPClassifier(projections=[("length",)]).fit(X, y).explain(X[:1])[0]
+    explanation.data()["label"] = "other"
+    assert explanation.data()["label"] == explanation.label != "other"
+    assert "label" in dir(explanation) and not hasattr(explanation, "colour")

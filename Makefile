@@ -16,7 +16,7 @@ help:
 	@echo "make format       put the code into shape"
 
 demo: $(STAMP)
-	$(BIN)/python examples/demo.py
+	$(BIN)/planewise demo
 
 test: $(STAMP) native-test
 	$(BIN)/python -m pytest -q -n 2

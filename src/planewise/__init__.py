@@ -1,5 +1,6 @@
 """Small models you can see through, for tables."""
 
+from planewise.io import load, save
 from planewise.mcm import (
     ConformalKernel,
     LargeScaleMCMClassifier,
@@ -37,4 +38,6 @@ __all__ = [
     "SLMForestRegressor",
     "SLMRegressor",
     "__version__",
+    "load",
+    "save",
 ]

@@ -323,7 +323,8 @@ class MCMClassifierCV(MachineClassifier):
 
     def _forget(self) -> None:
         for name in ("best_estimator_", *OF_THE_MACHINE):
-            self.__dict__.pop(name, None)
+            if name != "_scaling":  # the search's own, from this fit
+                self.__dict__.pop(name, None)
 
     def _refit(self, point: Point, X: Any, y: Any, sample_weight: Any) -> None:
         machine = MCMClassifier(
@@ -346,6 +347,10 @@ class MCMClassifierCV(MachineClassifier):
         )
         machine._fit(X, y, sample_weight, expects_vectors=False)
         machine.probability, machine.slope_ = True, self._slope
+        self._take_over(machine)
+
+    def _take_over(self, machine: MCMClassifier) -> None:
+        """Make the chosen machine, and all that is known of it, this estimator's."""
         self.best_estimator_ = machine
         for name in OF_THE_MACHINE:
             if hasattr(machine, name):

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import tempfile
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise import _core
+from planewise._atomic import replacing
 from planewise.slm._flat_forest import FlatForest
 
 _FORMAT = "planewise boosting checkpoint 2"
@@ -53,16 +52,8 @@ class Checkpoint:
         )
         arrays = {name: getattr(forest, name) for name in FlatForest.arrays()}
         arrays |= trials._asdict()
-        handle, name = tempfile.mkstemp(dir=self.path.parent or ".", prefix=self.path.name, suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                np.savez(file, header=np.frombuffer(header.encode(), dtype=np.uint8), **arrays)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(name, self.path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        with replacing(self.path) as file:
+            np.savez(file, header=np.frombuffer(header.encode(), dtype=np.uint8), **arrays)
 
     def read(self) -> Saved | None:
         """What the file holds, or None if there is none; an error if it belongs to another fit."""

@@ -1,0 +1,5 @@
+"""``python -m planewise.cli``."""
+
+from planewise.cli import main
+
+main()

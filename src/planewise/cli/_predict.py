@@ -1,0 +1,92 @@
+"""planewise predict: answers for every row of a table, a chunk at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import polars as pl
+import typer
+
+from planewise.cli._load import load_table_model
+from planewise.cli._mistakes import MistakeError, refuse_existing
+from planewise.cli._read import chunks
+from planewise.cli._show import show_json, working
+from planewise.cli._write import check_ending, print_chunks, write_chunks
+from planewise.table import TableModel
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
+    table: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or Arrow file.", show_default=False)],
+    out: Annotated[
+        Path | None, typer.Option(help="CSV, TSV or Parquet file; without it, CSV is printed.", show_default=False)
+    ] = None,
+    proba: Annotated[bool, typer.Option("--proba", help="The probability of every class too.")] = False,
+    keep: Annotated[
+        list[str] | None, typer.Option(help="A column of the table to copy; may be repeated.", show_default=False)
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file of --out.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print how many rows were written, for programs.")] = False,
+) -> None:
+    """Predict every row of a table, which may be larger than memory.
+
+    Examples:
+      planewise predict wine.planewise new.csv --out answers.csv
+
+      planewise predict wine.planewise new.parquet --proba --keep id --out answers.parquet
+    """
+    if out is not None:
+        check_ending(out)
+        refuse_existing(out, force)
+    elif as_json:
+        raise MistakeError("--json says what was written; it needs --out.")
+    fitted = load_table_model(model)
+    if proba and not hasattr(fitted, "predict_proba"):
+        raise MistakeError("the model predicts numbers; there are no probabilities to ask for.")
+    if proba and not hasattr(fitted.estimator_, "predict_proba"):
+        raise MistakeError(f"this {type(fitted.estimator_).__name__} was fitted without probabilities.")
+    kept = list(dict.fromkeys(keep or []))
+    counted = _Counted(_answers(fitted, table, proba, kept))
+    if out is None:
+        print_chunks(counted)
+        return
+    with working(f"predicting {table.name}", as_json):
+        write_chunks(out, counted)
+    if as_json:
+        show_json({"file": str(out), "rows": counted.rows})
+    else:
+        typer.echo(f"{counted.rows} rows in {out}")
+
+
+class _Counted:
+    """Chunks, and how many rows went by."""
+
+    def __init__(self, inner: Iterator[pl.DataFrame]) -> None:
+        self.inner, self.rows = inner, 0
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        return self
+
+    def __next__(self) -> pl.DataFrame:
+        chunk = next(self.inner)
+        self.rows += chunk.height
+        return chunk
+
+
+def _answers(model: TableModel, table: Path, proba: bool, kept: list[str]) -> Iterator[pl.DataFrame]:
+    names = list(dict.fromkeys([*(column.name for column in model.columns_), *kept]))
+    any_rows = False
+    for chunk in chunks(table, model.columns_, names):
+        any_rows = True
+        columns = [chunk[name] for name in kept]
+        if proba:
+            probability = model.predict_proba(chunk)
+            columns.append(pl.Series("prediction", model.classes_[probability.argmax(axis=1)]))
+            columns += [pl.Series(f"p({label})", probability[:, k]) for k, label in enumerate(model.classes_.tolist())]
+        else:
+            columns.append(pl.Series("prediction", model.predict(chunk)))
+        yield pl.DataFrame(columns)
+    if not any_rows:
+        raise MistakeError(f"{str(table)!r} has no rows.")

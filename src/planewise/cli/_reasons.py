@@ -1,0 +1,232 @@
+"""Why a model gives a row the answer it gives: a path, contributions, or vectors; the same form for all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planewise._input import precise_rows, prediction_rows
+from planewise.cli._show import number
+from planewise.mcm import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor
+from planewise.mcm._feature_maps import FourierMap
+from planewise.slm import SLMClassifier, SLMRegressor
+from planewise.table import TableModel
+
+MOST_SHOWN = 12
+
+
+@dataclass
+class Reasons:
+    """What led to the answer for one row."""
+
+    title: str
+    header: list[str]
+    rows: list[list[str]]  # as people read them
+    data: list[dict[str, Any]]  # as programs do
+    weights: list[float] = field(default_factory=list)  # of the rows, for bars
+    left: tuple[int, ...] = (0,)  # columns of words
+
+
+def reasons_for(model: TableModel, table: Any) -> Reasons:
+    """The reasons for the answer to the one row of this table."""
+    estimator, X = model.estimator_, model.read(table)
+    if isinstance(estimator, (SLMClassifier, SLMRegressor)):
+        return _path(estimator, X)
+    if hasattr(estimator, "predict_contributions"):
+        return _contributions(model, table, X)
+    if isinstance(estimator, (MCMClassifier, MCMClassifierCV, MCMRegressor)):
+        return _exact_machine(estimator, X, table, model)
+    if isinstance(estimator, LargeScaleMCMClassifier):
+        return _large_machine(estimator, X, table, model)
+    if hasattr(estimator, "explain"):
+        return _view(estimator, X)
+    raise ValueError(f"{type(estimator).__name__} has no reasons to give.")
+
+
+# -------------------------------------------------------------------------------------------------------- one tree
+def _path(estimator: Any, X: Any) -> Reasons:
+    """The planes on the way from the root, with the row's side of each."""
+    tree, row = estimator.tree_, prediction_rows(estimator, X)[0]
+    names, classes = list(estimator.feature_names_in_), getattr(estimator, "classes_", None)
+    shown, data, node = [], [], 0
+    while True:
+        code, planes = 0, range(tree.plane_start[node], tree.plane_start[node + 1])
+        for k, plane in enumerate(planes):
+            words, value, right = _plane(tree, plane, row, names, estimator.categories_)
+            code |= right << k
+            side = "yes" if right else "no"
+            shown.append([str(tree.depth[node]), words, "missing" if np.isnan(value) else number(value), side])
+            data.append({"level": int(tree.depth[node]), "plane": words, "value": float(value), "side": side})
+        child = int(tree.children[tree.child_start[node] + code])
+        if child == node:
+            break
+        node = child
+    value = tree.value[node]
+    end = number(float(value[0])) if classes is None else f"{classes[value.argmax()]}, {100 * value.max():.0f} %"
+    shown.append([str(tree.depth[node]), f"ends in a leaf of {tree.n_samples[node]} training rows", "", end])
+    data.append({"level": int(tree.depth[node]), "rows": int(tree.n_samples[node]), "value": value.tolist()})
+    return Reasons("the way down the tree", ["level", "question", "value", "answer"], shown, data, left=(0, 1, 3))
+
+
+def _plane(tree: Any, plane: int, row: Any, names: list[str], categories: Any) -> tuple[str, float, int]:
+    """A plane in words, what the row has there, and whether that is its right side."""
+    terms = range(tree.term_start[plane], tree.term_start[plane + 1])
+    members = tree.set_category[tree.set_start[plane] : tree.set_start[plane + 1]]
+    feature = int(tree.term_feature[terms[0]])
+    if len(members):
+        known = categories[feature]
+        inside = float(np.isin(row[feature], members)) if not np.isnan(row[feature]) else np.nan
+        value = float(tree.term_weight[terms[0]]) * inside
+        words = f"{names[feature]} in {{{', '.join(str(known[c]) for c in members[:8])}}}"
+        right = int(tree.missing_right[plane]) if np.isnan(value) else int(value >= tree.threshold[plane])
+        return words, float(row[feature]), right
+    total = np.float32(0)
+    parts = []
+    for number_, term in enumerate(terms):
+        weight, column = tree.term_weight[term], int(tree.term_feature[term])
+        product = weight * row[column]
+        total = product if number_ == 0 else total + product
+        parts.append(f"{'-' if weight < 0 else '+'} {abs(weight):.3g}·{names[column]}")
+    words = " ".join(parts).removeprefix("+ ") + f" >= {tree.threshold[plane]:.4g}"
+    right = int(tree.missing_right[plane]) if np.isnan(total) else int(total >= tree.threshold[plane])
+    return words, float(total), right
+
+
+# ------------------------------------------------------------------------------------------------ forests, boosting
+def _contributions(model: TableModel, table: Any, X: Any) -> Reasons:
+    estimator = model.estimator_
+    parts, of = estimator.predict_contributions(X)[0], ""
+    if parts.ndim == 2:
+        label = model.predict(table)[0]
+        parts = parts[int(np.flatnonzero(model.classes_ == label)[0])]
+        of = f" of {label}"
+    elif model.task_ == "classification" and len(model.classes_) == 2:
+        of = f" of {model.classes_[1]}"
+    *by_column, usual = parts
+    what = "the probability" if type(estimator).__name__ == "SLMForestClassifier" else "the score"
+    if model.task_ == "regression":
+        what = "the logarithm of the prediction" if getattr(estimator, "loss", "") == "poisson" else "the prediction"
+    title = f"what each column added to {what}{of}: {number(usual)} on average, {number(float(parts.sum()))} here"
+    return _by_column(title, model, table, np.array(by_column), {"average": float(usual), "sum": float(parts.sum())})
+
+
+def _by_column(title: str, model: TableModel, table: Any, parts: NDArray[np.float64], about: dict[str, Any]) -> Reasons:
+    order = np.argsort(-np.abs(parts), kind="stable")
+    names = list(model.estimator_.feature_names_in_)
+    values = [_value(table, name) for name in names]
+    data = [{"column": names[j], "value": values[j], "added": float(parts[j])} for j in order]
+    shown = [
+        [names[j], "missing" if values[j] is None else str(values[j]), f"{parts[j]:+.4g}"] for j in order[:MOST_SHOWN]
+    ]
+    weights = [float(parts[j]) for j in order[:MOST_SHOWN]]
+    return Reasons(title, ["column", "value", "added"], shown, [about, *data], weights)
+
+
+def _value(table: Any, name: str) -> Any:
+    """What the row has in a column; of a column "town=Ulm", which a machine reads, what it has in "town"."""
+    return table[name][0] if name in table.columns else table[name.rpartition("=")[0]][0]
+
+
+# ---------------------------------------------------------------------------------------------------------- views
+def _view(estimator: Any, X: Any) -> Reasons:
+    """The view that decided the row, in a sentence; all that is known of it as data."""
+    explanation = estimator.explain(X)[0]
+    return Reasons("the view that decides", ["in words"], [[explanation.to_text()]], [explanation.data()])
+
+
+# ------------------------------------------------------------------------------------------------------- machines
+def _exact_machine(estimator: Any, X: Any, table: Any, model: TableModel) -> Reasons:
+    machine = getattr(estimator, "best_estimator_", estimator)
+    row = precise_rows(estimator, X, reset=False)
+    answer = estimator.predict(X)[0]
+    weights, bias, of = _towards(machine, answer, machine.dual_coef_)
+    if hasattr(machine, "coef_"):
+        slopes, _, _ = _towards(machine, answer, machine.coef_)
+        centre = machine._scaling.mean
+        parts = slopes * (row[0] - centre)
+        usual = float(bias + slopes @ centre)
+        title = (
+            f"what each column added to the score{of}: {number(usual)} on average, {number(usual + parts.sum())} here"
+        )
+        return _by_column(title, model, table, parts, {"average": usual, "sum": usual + float(parts.sum())})
+    kernel: Any = machine._kernel if isinstance(machine, MCMRegressor) else machine._trained_settings.kernel
+    scaled, vectors = machine._scaling(row), machine._scaling(machine.support_vectors_)
+    closeness = kernel(scaled, vectors)[0] if len(vectors) else np.zeros(0)
+    factor = getattr(machine, "_factor", None)
+    if factor is not None:
+        closeness = closeness * factor(scaled)[0]
+    return _vectors(estimator, machine.support_vectors_, weights, closeness, bias, of, machine.support_)
+
+
+def _towards(machine: Any, label: Any, coefficients: Any) -> tuple[NDArray[np.float64], float, str]:
+    """Coefficients and intercept of the score that decides: towards the class the row gets."""
+    if isinstance(machine, MCMRegressor):
+        return coefficients[0], float(machine.intercept_[0]), ""
+    place, n_classes = int(np.flatnonzero(machine.classes_ == label)[0]), len(machine.classes_)
+    if n_classes == 2:
+        signs = np.array([1.0 if place == 1 else -1.0])
+    elif machine._trained_settings.multi_class == "ovr":
+        signs = np.eye(n_classes)[place]
+    else:
+        signs = np.array([(a == place) * 1.0 - (b == place) * 1.0 for a, b in combinations(range(n_classes), 2)])
+    return signs @ coefficients, float(signs @ machine.intercept_), f" of {label}"
+
+
+def _vectors(estimator: Any, vectors: Any, weights: Any, closeness: Any, bias: float, of: str, rows: Any) -> Reasons:
+    added = weights * closeness
+    order = np.argsort(-np.abs(added), kind="stable")
+    order = order[weights[order] != 0]  # the others are vectors of other classes
+    names = list(estimator.feature_names_in_)
+    data: list[dict[str, Any]] = [{"intercept": bias, "score": bias + float(added.sum())}]
+    shown = []
+    for j in order[:MOST_SHOWN]:
+        values = ", ".join(f"{name} {number(float(v))}" for name, v in zip(names, vectors[j], strict=True))
+        which = "" if rows is None else str(rows[j])
+        shown.append([which, number(float(weights[j])), number(float(closeness[j])), f"{added[j]:+.4g}", values])
+    for j in order:
+        data.append(
+            {
+                "row": None if rows is None else int(rows[j]),
+                "weight": float(weights[j]),
+                "kernel": float(closeness[j]),
+                "added": float(added[j]),
+                "vector": dict(zip(names, map(float, vectors[j]), strict=True)),
+            }
+        )
+    score = number(bias + float(added.sum()))
+    title = f"what {len(order)} of {len(vectors)} vectors add to the score{of}: from {number(bias)} to {score}"
+    header = ["row of the fit", "weight", "nearness", "added", "vector"]
+    return Reasons(title, header, shown, data, [float(added[j]) for j in order[:MOST_SHOWN]], left=(0, 4))
+
+
+def _large_machine(estimator: Any, X: Any, table: Any, model: TableModel) -> Reasons:
+    row = prediction_rows(estimator, X)
+    label = estimator.predict(X)[0]
+    place, n_classes = int(np.flatnonzero(estimator.classes_ == label)[0]), len(estimator.classes_)
+    output, sign = (0, 1.0 if place == 1 else -1.0) if n_classes <= 2 else (place, 1.0)
+    inner = estimator._model
+    if isinstance(inner.feature_map, FourierMap):
+        return _by_usual_values(estimator, row, output, sign, label, table, model)
+    standard = estimator._standardisation.apply(row)
+    closeness = inner.feature_map.forward(standard).features[0].astype(np.float64) * inner.feature_map.unit
+    if estimator.conformal_ is not None:
+        closeness = closeness * estimator.conformal_(standard)[0]
+    weights = sign * estimator.dual_coef_[output]
+    bias = sign * float(estimator.intercept_[output])
+    return _vectors(estimator, estimator.support_vectors_, weights, closeness, bias, f" of {label}", None)
+
+
+def _by_usual_values(
+    estimator: Any, row: Any, output: int, sign: float, label: Any, table: Any, model: TableModel
+) -> Reasons:
+    """Waves have no vectors: by how much the score would be smaller if a column had its mean value."""
+    instead = np.repeat(row, row.shape[1] + 1, axis=0)
+    np.fill_diagonal(instead[1:], estimator._standardisation.centre)
+    named = type(model.read(table))({name: instead[:, j] for j, name in enumerate(estimator.feature_names_in_)})
+    scores = sign * np.asarray(estimator.decision_function(named)).reshape(len(instead), -1)[:, output]
+    title = f"by how much the score of {label}, {number(float(scores[0]))}, would be less with a column at its mean"
+    return _by_column(title, model, table, scores[0] - scores[1:], {"score": float(scores[0])})

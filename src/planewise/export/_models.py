@@ -1,0 +1,299 @@
+"""Fitted estimators in two plain forms, which all exports share: an ensemble of trees, and a kernel machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from planewise._categories import Categories
+from planewise.mcm import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor
+from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
+from planewise.mcm._kernels import Kernel
+from planewise.mcm._problem import TAIL_FACTOR, Scaling
+from planewise.slm import (
+    SLMBoostClassifier,
+    SLMBoostRegressor,
+    SLMClassifier,
+    SLMForestClassifier,
+    SLMForestRegressor,
+    SLMRegressor,
+)
+from planewise.slm._flat_forest import FlatForest
+from planewise.slm._flat_tree import FlatTree
+
+Floats = NDArray[np.float64]
+TREE_MODELS = (
+    *(SLMClassifier, SLMRegressor, SLMForestClassifier, SLMForestRegressor),
+    *(SLMBoostClassifier, SLMBoostRegressor),
+)
+MACHINES = (MCMClassifier, MCMClassifierCV, MCMRegressor, LargeScaleMCMClassifier)
+
+
+@dataclass(frozen=True)
+class TreeEnsemble:
+    """Raw scores are base + (sum of the trees' values) / divisor; the link makes answers of them."""
+
+    kind: str  # the estimator's name
+    forest: FlatForest
+    base: Floats
+    divisor: int
+    # "constant": there is one class; "probability": scores are probabilities; "logistic", "softmax"; "identity", "exp".
+    link: str
+    classes: NDArray[Any] | None  # None for numbers
+    n_features: int
+    feature_names: list[str]
+    categories: Categories
+
+    @property
+    def n_outputs(self) -> int:
+        return len(self.base)
+
+
+@dataclass(frozen=True)
+class Bumps:
+    """r(x) = (1 - s) + s (constant + sum of coef_j exp(-gamma |z - core_j|^2)) of standardised rows z."""
+
+    cores: Floats
+    coef: Floats
+    constant: float
+    gamma: float
+    shrinkage: float
+
+
+@dataclass(frozen=True)
+class KernelMachine:
+    """Machine scores are r(x) times the weighted kernel values of standardised rows, plus an intercept."""
+
+    kind: str
+    kernel: str  # "linear" (no vectors), "rbf", "laplacian", "poly", "sigmoid", "product" (x.x') or "fourier"
+    mean: Floats
+    spread: Floats
+    tails: tuple[Floats, Floats] | None  # mean and spread after arcsinh(2 z), where long tails are drawn in
+    metric: Floats | None  # "rbf" with a factor a column: what squared differences are multiplied by
+    vectors: Floats  # standardised; frequencies for "fourier"
+    phases: Floats  # for "fourier"
+    coefficients: Floats  # machines x vectors (x features for "linear")
+    intercept: Floats
+    gamma: float
+    degree: int
+    coef0: float
+    factor: Bumps | None
+    classes: NDArray[Any] | None
+    multi_class: str
+    slope: float | None  # of the probabilities; None: there are none
+    n_features: int
+    feature_names: list[str]
+
+    def standardised(self, rows: NDArray[Any]) -> Floats:
+        """Rows as the kernel sees them."""
+        z = (rows - self.mean) / self.spread
+        return z if self.tails is None else (np.arcsinh(TAIL_FACTOR * z) - self.tails[0]) / self.tails[1]
+
+
+PlainModel = TreeEnsemble | KernelMachine
+
+
+def fitted(model: Any) -> Any:
+    """The estimator itself, checked: one of ours, and fitted. The winner of a search stands for the search."""
+    if isinstance(model, type):
+        raise TypeError(f"{model.__name__} is a class; export an estimator: {model.__name__}(...).fit(X, y).")
+    if isinstance(model, Pipeline):
+        raise TypeError(
+            "A Pipeline cannot be exported as a whole; export its last step (pipeline[-1]) and apply the steps before "
+            "it to the rows yourself."
+        )
+    if hasattr(model, "best_estimator_") and not isinstance(model, MCMClassifierCV):
+        return fitted(model.best_estimator_)
+    if not isinstance(model, BaseEstimator):
+        raise TypeError(f"export takes a fitted estimator of planewise; got {type(model).__name__}.")
+    check_is_fitted(model)
+    return model
+
+
+def plain_model(model: Any, form: str) -> PlainModel:
+    """What the export to `form` needs of a fitted estimator; an error that says what can be done where it cannot."""
+    model = fitted(model)
+    if isinstance(model, TREE_MODELS):
+        return tree_ensemble(model)
+    if isinstance(model, MACHINES):
+        return kernel_machine(model, form)
+    known = ", ".join(each.__name__ for each in (*TREE_MODELS, *MACHINES))
+    raise TypeError(
+        f"{type(model).__name__} cannot be exported to {form}; this can: {known}. to_text and to_html take any "
+        "estimator of planewise."
+    )
+
+
+def feature_names(model: Any) -> list[str]:
+    """The columns' names: those of the data frame in ``fit``, else x0, x1, ..."""
+    names = getattr(model, "feature_names_in_", None)
+    return [f"x{j}" for j in range(model.n_features_in_)] if names is None else [str(name) for name in names]
+
+
+def tree_ensemble(model: Any) -> TreeEnsemble:
+    """A fitted tree, forest or boosting."""
+    classes = getattr(model, "classes_", None)
+    divisor, base = 1, np.zeros(1)
+    if isinstance(model, (SLMClassifier, SLMRegressor)):
+        forest, link = _as_forest(model.tree_, classes), "identity" if classes is None else "probability"
+    elif isinstance(model, (SLMForestClassifier, SLMForestRegressor)):
+        forest, link = model.forest_, "identity" if classes is None else "probability"
+        if classes is None:
+            base = np.array([model._centre])
+        elif model.voting == "hard":
+            forest = forest.as_votes()
+        divisor = forest.n_trees
+    else:
+        forest, base, loss = model.forest_, np.asarray(model.base_score_, np.float64), model._loss
+        if classes is None:
+            link = "exp" if loss.core == "poisson" else "identity"
+        else:
+            link = "logistic" if loss.n_outputs == 1 else "softmax"
+    if classes is not None and len(classes) == 1:
+        forest, link, divisor, base = FlatForest.empty(), "constant", 1, np.zeros(1)
+    if link == "probability":
+        base = np.zeros(forest.n_outputs)
+    return TreeEnsemble(
+        kind=type(model).__name__,
+        forest=forest,
+        base=base,
+        divisor=divisor,
+        link=link,
+        classes=classes,
+        n_features=model.n_features_in_,
+        feature_names=feature_names(model),
+        categories=getattr(model, "categories_", {}),
+    )
+
+
+def _as_forest(tree: FlatTree, classes: NDArray[Any] | None) -> FlatForest:
+    """One tree as a forest; of two classes the second one's probability says all."""
+    value = tree.value[:, -1:] if classes is not None and len(classes) == 2 else tree.value
+    shared = {name: getattr(tree, name) for name in FlatForest.arrays() if hasattr(tree, name)}
+    node_start = np.array([0, tree.n_nodes], np.int32)
+    return FlatForest(**shared | {"node_start": node_start, "value": value}, n_outputs=value.shape[1])
+
+
+def kernel_machine(model: Any, form: str) -> KernelMachine:
+    """A fitted minimal complexity machine."""
+    if isinstance(model, LargeScaleMCMClassifier):
+        return _large_scale(model, form)
+    if isinstance(model, MCMClassifierCV) and not hasattr(model, "best_estimator_"):
+        raise ValueError(
+            "This MCMClassifierCV has refit=False and no machine to export; fit it with refit=True, or fit an "
+            "MCMClassifier with its best_params_."
+        )
+    kernel = model._kernel if isinstance(model, MCMRegressor) else model._trained_settings.kernel
+    _refuse_kernel(model, kernel, form)
+    scaling: Scaling = model._scaling
+    machine = KernelMachine(
+        kind=type(model).__name__,
+        kernel="linear",
+        mean=scaling.mean,
+        spread=scaling.spread,
+        tails=None,
+        metric=None,
+        vectors=np.empty((0, model.n_features_in_)),
+        phases=np.empty(0),
+        coefficients=np.empty((0, 0)),
+        intercept=np.asarray(model.intercept_, np.float64),
+        gamma=1.0,
+        degree=1,
+        coef0=0.0,
+        factor=None,
+        classes=getattr(model, "classes_", None),
+        multi_class="ovr" if isinstance(model, MCMRegressor) else model._trained_settings.multi_class,
+        slope=getattr(model, "slope_", None),
+        n_features=model.n_features_in_,
+        feature_names=feature_names(model),
+    )
+    if kernel is None:  # by standardised columns: sums of numbers far from zero would lose their last digits in float32
+        standard = model.coef_ * scaling.spread
+        return replace(machine, coefficients=standard, intercept=model.intercept_ + model.coef_ @ scaling.mean)
+    tails = None if scaling.drawn_in is None else (scaling.drawn_in.mean, scaling.drawn_in.spread)
+    return replace(
+        machine,
+        kernel="product" if kernel.name == "linear" else str(kernel.name),
+        tails=tails,
+        vectors=scaling(model.support_vectors_),
+        coefficients=model.dual_coef_,
+        gamma=kernel.gamma,
+        degree=kernel.degree,
+        coef0=kernel.coef0,
+        factor=_bumps(getattr(model, "_factor", None)),
+    )
+
+
+def _large_scale(model: LargeScaleMCMClassifier, form: str) -> KernelMachine:
+    feature_map, linear = model._model.feature_map, model._model
+    machine = KernelMachine(
+        kind=type(model).__name__,
+        kernel="rbf",
+        mean=model._standardisation.centre.astype(np.float64),
+        spread=model._standardisation.scale.astype(np.float64),
+        tails=None,
+        metric=None,
+        vectors=np.empty((0, model.n_features_in_)),
+        phases=np.empty(0),
+        coefficients=linear.weights.T.astype(np.float64),
+        intercept=linear.intercept.astype(np.float64),
+        gamma=1.0,
+        degree=1,
+        coef0=0.0,
+        factor=_bumps(model.conformal_),
+        classes=model.classes_,
+        multi_class="ovr",
+        slope=model._steepness,
+        n_features=model.n_features_in_,
+        feature_names=feature_names(model),
+    )
+    if isinstance(feature_map, FourierMap):
+        frequencies, phases = (array.astype(np.float64) for array in feature_map.arrays)
+        weights = machine.coefficients * np.sqrt(2)
+        return replace(machine, kernel="fourier", vectors=frequencies, phases=phases, coefficients=weights)
+    if isinstance(feature_map, PrototypeMap):
+        metric = np.exp(feature_map.arrays[1].astype(np.float64))
+        return replace(machine, vectors=feature_map.prototypes.astype(np.float64), metric=metric)
+    assert isinstance(feature_map, KernelMap)
+    kernel = feature_map.kernel
+    _refuse_kernel(model, kernel, form)
+    return replace(
+        machine,
+        kernel="product" if kernel.name == "linear" else str(kernel.name),
+        vectors=feature_map.prototypes.astype(np.float64),
+        coefficients=machine.coefficients / feature_map.unit,
+        gamma=kernel.gamma,
+        degree=kernel.degree,
+        coef0=kernel.coef0,
+    )
+
+
+def _refuse_kernel(model: Any, kernel: Kernel | None, form: str) -> None:
+    if kernel is None and model.kernel == "precomputed":
+        raise ValueError(
+            f"A machine with kernel='precomputed' knows no rows, only kernel values, and cannot be exported to {form}; "
+            "fit it with one of the kernels 'rbf', 'laplacian', 'poly', 'sigmoid' or 'linear'."
+        )
+    if kernel is not None and callable(kernel.name):
+        raise ValueError(
+            f"A kernel of your own is a Python function, which cannot be exported to {form}; fit the machine with one "
+            "of the kernels 'rbf', 'laplacian', 'poly', 'sigmoid' or 'linear', or keep it in Python."
+        )
+
+
+def _bumps(factor: Any) -> Bumps | None:
+    if factor is None:
+        return None
+    return Bumps(
+        np.asarray(factor.cores, np.float64),
+        np.asarray(factor.coef[1:], np.float64),
+        float(factor.coef[0]),
+        float(factor.gamma),
+        float(factor.shrinkage),
+    )

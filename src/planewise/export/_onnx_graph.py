@@ -1,0 +1,97 @@
+"""A graph of ONNX, node by node."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+OPSET, ML_OPSET, IR_VERSION = 21, 5, 10  # ONNX 1.16; onnxruntime runs it from 1.20 on
+
+
+def onnx_package() -> Any:
+    """The package, or an error that names what to install."""
+    try:
+        import onnx
+    except ImportError:
+        raise ImportError("to_onnx needs the package onnx: pip install 'planewise[export]'.") from None
+    return onnx
+
+
+class Graph:
+    """Collects nodes and constants; every call of `add` answers with the name of its output."""
+
+    def __init__(self) -> None:
+        self.onnx = onnx_package()
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self.outputs: list[Any] = []
+
+    def add(self, kind: str, *inputs: str, domain: str = "", name: str | None = None, **attributes: Any) -> str:
+        """One node with one output."""
+        output = name or f"{kind.lower()}_{len(self.nodes)}"
+        node = self.onnx.helper.make_node(kind, list(inputs), [output], domain=domain, **attributes)
+        self.nodes.append(node)
+        return output
+
+    def constant(self, values: Any, kind: Any = np.float64) -> str:
+        """A constant tensor."""
+        name = f"constant_{len(self.constants)}"
+        array = np.asarray(values, dtype=kind)
+        self.constants.append(self.onnx.numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name))
+        return name
+
+    def cast(self, given: str, kind: str) -> str:
+        """The same values in another type: "FLOAT", "DOUBLE", "INT64"."""
+        return self.add("Cast", given, to=getattr(self.onnx.TensorProto, kind))
+
+    def label(self, place: str, classes: NDArray[Any]) -> None:
+        """The output "label": the classes at these places."""
+        proto = self.onnx.TensorProto
+        if classes.dtype.kind == "b":
+            kind, table = proto.BOOL, self.constant(classes, np.bool_)
+        elif classes.dtype.kind in "iu":
+            kind, table = proto.INT64, self.constant(classes, np.int64)
+        elif classes.dtype.kind == "f":
+            kind, table = proto.DOUBLE, self.constant(classes, np.float64)
+        else:
+            kind, table = proto.STRING, self.constant([str(each) for each in classes.tolist()], object)
+        self.add("Gather", table, place, name="label")
+        self.outputs.append(self.onnx.helper.make_tensor_value_info("label", kind, ["N"]))
+
+    def number_output(self, name: str, given: str, width: int) -> None:
+        """An output of floats, from doubles."""
+        self.add("Cast", given, to=self.onnx.TensorProto.FLOAT, name=name)
+        self.outputs.append(self.onnx.helper.make_tensor_value_info(name, self.onnx.TensorProto.FLOAT, ["N", width]))
+
+    def model(self, model: Any, version: str) -> Any:
+        """The finished model, checked; what a user needs to know beside it is in its metadata."""
+        helper = self.onnx.helper
+        rows = helper.make_tensor_value_info("X", self.onnx.TensorProto.FLOAT, ["N", model.n_features])
+        graph = helper.make_graph(self.nodes, model.kind, [rows], self.outputs, self.constants)
+        opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
+        made = helper.make_model(
+            graph,
+            opset_imports=opsets,
+            ir_version=IR_VERSION,
+            producer_name="planewise",
+            producer_version=version,
+            doc_string=f"{model.kind} of planewise. X: float rows, columns in the order of feature_names.",
+        )
+        categories = getattr(model, "categories", {})
+        about = {
+            "feature_names": model.feature_names,
+            "classes": None if model.classes is None else [_plain(each) for each in model.classes.tolist()],
+            "categories": {
+                model.feature_names[j]: [_plain(each) for each in known.tolist()] for j, known in categories.items()
+            },
+        }
+        helper.set_model_props(made, {name: json.dumps(value) for name, value in about.items() if value})
+        self.onnx.checker.check_model(made)
+        return made
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, (bool, int, float, str)) else str(value)

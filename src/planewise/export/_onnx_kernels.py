@@ -1,0 +1,95 @@
+"""Minimal complexity machines in ONNX: kernel values by matrix products, in double."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planewise.export._machine_scores import pairs
+from planewise.export._models import Bumps, Floats, KernelMachine
+from planewise.export._onnx_graph import Graph
+from planewise.mcm._problem import TAIL_FACTOR
+
+
+def machine_scores(graph: Graph, model: KernelMachine) -> str:
+    """Scores by class (one column for two classes), or the number."""
+    rows = graph.add("Sub", graph.cast("X", "DOUBLE"), graph.constant(model.mean))
+    z = graph.add("Div", rows, graph.constant(model.spread))
+    if model.tails is not None:
+        drawn_in = _arcsinh(graph, graph.add("Mul", z, graph.constant(TAIL_FACTOR)))
+        centred = graph.add("Sub", drawn_in, graph.constant(model.tails[0]))
+        z = graph.add("Div", centred, graph.constant(model.tails[1]))
+    if model.kernel == "linear":
+        score = graph.add("MatMul", z, graph.constant(model.coefficients.T))
+    elif len(model.vectors) == 0:
+        score = graph.add("MatMul", z, graph.constant(np.zeros((model.n_features, len(model.intercept)))))
+    else:
+        score = graph.add("MatMul", _kernel_values(graph, model, z), graph.constant(model.coefficients.T))
+    if model.factor is not None:
+        score = graph.add("Mul", score, _factor(graph, model.factor, z))
+    score = graph.add("Add", score, graph.constant(model.intercept))
+    if model.classes is None or model.kind == "LargeScaleMCMClassifier":
+        return score
+    # Rows on the margins of two machines have the same score by both: predict rounds to see that.
+    digits = graph.constant(1e12)
+    score = graph.add("Div", graph.add("Round", graph.add("Mul", score, digits)), digits)
+    duels = model.multi_class == "ovo" and len(model.classes) > 2
+    return _votes(graph, score, len(model.classes)) if duels else score
+
+
+def _arcsinh(graph: Graph, z: str) -> str:
+    """sign(z) log(|z| + sqrt(z^2 + 1)); onnxruntime has Asinh for float only."""
+    size = graph.add("Abs", z)
+    root = graph.add("Sqrt", graph.add("Add", graph.add("Mul", z, z), graph.constant(1)))
+    return graph.add("Mul", graph.add("Sign", z), graph.add("Log", graph.add("Add", size, root)))
+
+
+def _kernel_values(graph: Graph, model: KernelMachine, z: str) -> str:
+    vectors = model.vectors
+    if model.kernel == "rbf":
+        root = None if model.metric is None else np.sqrt(model.metric)
+        scaled = z if root is None else graph.add("Mul", z, graph.constant(root))
+        return _gaussian(graph, scaled, vectors if root is None else vectors * root, model.gamma)
+    if model.kernel == "laplacian":
+        apart = graph.add("Sub", graph.add("Unsqueeze", z, graph.constant([1], np.int64)), graph.constant(vectors))
+        size = graph.add("ReduceSum", graph.add("Abs", apart), graph.constant([2], np.int64), keepdims=0)
+        return graph.add("Exp", graph.add("Mul", size, graph.constant(-model.gamma)))
+    product = graph.add("MatMul", z, graph.constant(vectors.T))
+    if model.kernel == "product":
+        return product
+    if model.kernel == "fourier":
+        return graph.add("Cos", graph.add("Add", product, graph.constant(model.phases)))
+    inner = graph.add("Add", graph.add("Mul", product, graph.constant(model.gamma)), graph.constant(model.coef0))
+    if model.kernel == "sigmoid":
+        return graph.add("Tanh", inner)
+    return graph.add("Pow", inner, graph.constant(model.degree))
+
+
+def _gaussian(graph: Graph, z: str, centres: Floats, gamma: float) -> str:
+    """exp(-gamma |z - c|^2), distances by one matrix product."""
+    product = graph.add("MatMul", z, graph.constant(-2 * centres.T))
+    own = graph.add("ReduceSum", graph.add("Mul", z, z), graph.constant([1], np.int64), keepdims=1)
+    squares = graph.add("Add", graph.add("Add", product, own), graph.constant((centres**2).sum(axis=1)))
+    apart = graph.add("Max", squares, graph.constant(0))
+    return graph.add("Exp", graph.add("Mul", apart, graph.constant(-gamma)))
+
+
+def _factor(graph: Graph, bumps: Bumps, z: str) -> str:
+    if len(bumps.cores) == 0:
+        return graph.constant(1 - bumps.shrinkage + bumps.shrinkage * bumps.constant)
+    values = _gaussian(graph, z, bumps.cores, bumps.gamma)
+    r = graph.add("MatMul", values, graph.constant(bumps.shrinkage * bumps.coef[:, None]))
+    return graph.add("Add", r, graph.constant(1 - bumps.shrinkage + bumps.shrinkage * bumps.constant))
+
+
+def _votes(graph: Graph, score: str, n_classes: int) -> str:
+    """Won duels by class, with squeezed margins that part equal counts."""
+    duels = pairs(n_classes)
+    first, second = np.zeros((2, len(duels), n_classes))
+    for machine, (a, b) in enumerate(duels):
+        first[machine, a] = second[machine, b] = 1
+    won = graph.cast(graph.add("GreaterOrEqual", score, graph.constant(0)), "DOUBLE")
+    votes = graph.add("MatMul", won, graph.constant(first - second))
+    votes = graph.add("Add", votes, graph.constant(second.sum(axis=0)))
+    margins = graph.add("MatMul", score, graph.constant(first - second))
+    below = graph.add("Mul", graph.add("Add", graph.add("Abs", margins), graph.constant(1)), graph.constant(3))
+    return graph.add("Add", votes, graph.add("Div", margins, below))

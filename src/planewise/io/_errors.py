@@ -1,0 +1,13 @@
+"""The one error of files that cannot be read."""
+
+from __future__ import annotations
+
+
+class ModelFileError(ValueError):
+    """A file that is no model of planewise, is damaged or forged, or comes from a later version."""
+
+
+def require(condition: object, words: str) -> None:
+    """Raise a ModelFileError that says what is wrong with the file, unless the condition holds."""
+    if not condition:
+        raise ModelFileError(words)

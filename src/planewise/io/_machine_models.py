@@ -1,0 +1,348 @@
+"""Declarations of the minimal complexity machines and of the conformal kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from planewise.io._declaration import Declaration, check_length
+from planewise.io._errors import require
+from planewise.io._kinds import (
+    Integer,
+    Kind,
+    Labels,
+    Maybe,
+    Number,
+    Numbers,
+    OneKindOf,
+    Plain,
+    Record,
+    Several,
+    Truth,
+    Word,
+)
+from planewise.io._nested import Nested
+from planewise.mcm import _classifier, _conformal, _large_scale, _regressor, _search
+from planewise.mcm._conformal_factor import ConformalFactor
+from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
+from planewise.mcm._kernels import KERNEL_NAMES, Kernel
+from planewise.mcm._problem import Scaling
+from planewise.mcm._standardise import Standardisation
+from planewise.mcm._stochastic import Learner, LinearModel
+from planewise.mcm._training import Settings
+
+_VECTOR, _MATRIX = Numbers("float64"), Numbers("float64", ndim=2)
+_SHORT_VECTOR, _SHORT_MATRIX = Numbers("float32"), Numbers("float32", ndim=2)
+_MOST = 2**31 - 1
+
+KERNEL = Record(
+    Kernel, {"name": Word(KERNEL_NAMES), "gamma": Number(0), "degree": Integer(1, _MOST), "coef0": Number()}
+)
+_SETTINGS = Record(
+    Settings,
+    {
+        "kernel": Maybe(KERNEL),
+        "n_classes": Integer(2, _MOST),
+        "precomputed": Truth(),
+        "multi_class": Word(("ovr", "ovo")),
+        "relaxation": Number(0),
+        "tol": Number(0),
+        "max_iter": Integer(1),
+        "n_jobs": Integer(1, _MOST),
+    },
+)
+_PLAIN_SCALING: dict[str, Kind] = {"mean": _VECTOR, "spread": _VECTOR}
+_DRAWN_IN = Record(Scaling, _PLAIN_SCALING)
+SCALING = Record(Scaling, _PLAIN_SCALING | {"drawn_in": Maybe(_DRAWN_IN)})
+STANDARDISATION = Record(Standardisation, {"centre": _SHORT_VECTOR, "scale": _SHORT_VECTOR})
+
+
+def _factor(cores: Kind) -> Record:
+    return Record(
+        ConformalFactor,
+        {
+            "cores": cores,
+            "coef": _VECTOR,
+            "gamma": Number(0),
+            "eigenvalue": Number(finite=False),
+            "between": _MATRIX,
+            "within": _MATRIX,
+            "shrinkage": Number(),
+        },
+    )
+
+
+def _check_factor(factor: ConformalFactor | None, n_features: int, where: str) -> None:
+    if factor is None:
+        return
+    check_length(factor.cores, (len(factor.cores), n_features), f"{where}.cores")
+    check_length(factor.coef, len(factor.cores) + 1, f"{where}.coef")
+    for name in ("between", "within"):
+        check_length(getattr(factor, name), (2, 2), f"{where}.{name}")
+
+
+def _check_scaling(scaling: Scaling, n_features: int) -> None:
+    for each in (scaling, scaling.drawn_in):
+        if each is not None:
+            check_length(each.mean, n_features, "_scaling.mean")
+            check_length(each.spread, n_features, "_scaling.spread")
+
+
+# ----------------------------------------------------------------------------------------------- the exact machines
+_MACHINE: dict[str, Kind] = {
+    "_scaling": SCALING,
+    "support_": Numbers("int64"),
+    "support_vectors_": _MATRIX,
+    "dual_coef_": _MATRIX,
+    "intercept_": _VECTOR,
+    "h_": _VECTOR,
+    "objective_": _VECTOR,
+    "gap_": _VECTOR,
+    "n_iter_": Numbers("int64"),
+}
+
+
+def _check_machine(model: Any, n_machines: int, linear: bool, precomputed: bool) -> None:
+    n, vectors = model.n_features_in_, len(model.support_)
+    _check_scaling(model._scaling, n)
+    require((model.support_ >= 0).all(), "has a support_ with a row that is none")
+    require(not precomputed or (model.support_ < n).all(), "has a support_ with a row that the kernel does not have")
+    check_length(model.support_vectors_, (0, 0) if precomputed else (vectors, n), "support_vectors_")
+    check_length(model.dual_coef_, (n_machines, vectors), "dual_coef_")
+    for name in ("intercept_", "h_", "objective_", "gap_", "n_iter_"):
+        check_length(getattr(model, name), n_machines, name)
+    require(hasattr(model, "coef_") == linear, "has a coef_ without being linear, or is linear and has none")
+    if linear:
+        check_length(model.coef_, (n_machines, n), "coef_")
+
+
+def _check_classifier(model: Any) -> None:
+    settings, n_classes = model._trained_settings, len(model.classes_)
+    require(settings.n_classes == n_classes >= 2, "has a machine for another number of classes")
+    n_machines = n_classes if settings.multi_class == "ovr" else n_classes * (n_classes - 1) // 2
+    require(settings.kernel is None or not settings.precomputed, "has both a kernel and none")
+    _check_machine(model, 1 if n_classes == 2 else n_machines, settings.linear, settings.precomputed)
+    _check_factor(model._factor, model.n_features_in_, "_factor")
+    require(not model.probability or hasattr(model, "slope_"), "lacks the slope_ of its probabilities")
+
+
+def _check_regressor(model: Any) -> None:
+    linear, precomputed = model.kernel == "linear", model.kernel == "precomputed"
+    require((model._kernel is None) == (linear or precomputed), "lacks its kernel, or has one too many")
+    _check_machine(model, 1, linear, precomputed)
+
+
+# -------------------------------------------------------------------------------------------------------- its search
+def _check_search(model: Any) -> None:
+    require(len(model.classes_) >= 2, "has too few classes")
+    require(model.refit == hasattr(model, "best_estimator_"), "lacks its machine, or has one too many")
+    if hasattr(model, "best_estimator_"):
+        machine = model.best_estimator_
+        require(
+            machine.n_features_in_ == model.n_features_in_
+            and hasattr(machine, "slope_")
+            and np.array_equal(machine.classes_, model.classes_),
+            "has a machine for other classes or columns than its search",
+        )
+    else:
+        require(hasattr(model, "_scaling"), "lacks its scaling")
+        _check_scaling(model._scaling, model.n_features_in_)
+
+
+def _derive_search(model: Any) -> None:
+    if hasattr(model, "best_estimator_"):
+        model._take_over(model.best_estimator_)
+    points = model.cv_results_.get("params")
+    at = model.best_index_
+    require(isinstance(points, list) and at < len(points), "has no point where its best one should be")
+    require(isinstance(points[at], dict), "has a best point that is none")
+    model.best_params_ = points[at]
+
+
+# ------------------------------------------------------------------------------------------------ the large machine
+def _prototype_map(prototypes: Any, log_scale: Any) -> PrototypeMap:
+    check_length(log_scale, prototypes.shape[1], "feature map's scales")
+    return PrototypeMap(prototypes, log_scale)
+
+
+def _fourier_map(frequencies: Any, phases: Any) -> FourierMap:
+    check_length(phases, len(frequencies), "feature map's phases")
+    return FourierMap(frequencies, phases)
+
+
+class _MapArrays:
+    """The learned arrays of a map, by the names of its constructor's parameters."""
+
+    def __init__(self, make: Any, names: tuple[str, str]) -> None:
+        self.make, self.names = make, names
+
+    def pack(self, value: Any, arrays: Any) -> Any:
+        return {name: kind.pack(each, arrays) for (name, kind), each in zip(self._kinds(), value.arrays, strict=True)}
+
+    def unpack(self, packed: Any, arrays: Any, where: str) -> Any:
+        return Record(self.make, dict(self._kinds())).unpack(packed, arrays, where)
+
+    def _kinds(self) -> Any:
+        return zip(self.names, (_SHORT_MATRIX, _SHORT_VECTOR), strict=True)
+
+
+_MAP = OneKindOf(
+    {
+        "prototypes": (PrototypeMap, _MapArrays(_prototype_map, ("prototypes", "log_scale"))),
+        "kernel": (KernelMap, Record(KernelMap, {"kernel": KERNEL, "prototypes": _SHORT_MATRIX, "unit": Number(0)})),
+        "fourier": (FourierMap, _MapArrays(_fourier_map, ("frequencies", "phases"))),
+    }
+)
+_LINEAR_MODEL = Record(LinearModel, {"feature_map": _MAP, "weights": _SHORT_MATRIX, "intercept": _SHORT_VECTOR})
+
+
+class _LearnerState:
+    """The descent's state, by which ``partial_fit`` goes on: its map is made of the arrays it learns."""
+
+    _parts: dict[str, Kind] = {  # noqa: RUF012
+        "feature_map": _MAP,
+        "weights": _SHORT_MATRIX,
+        "intercept": _SHORT_VECTOR,
+        "C": Number(0),
+        "mu": Number(0),
+        "learning_rate": Number(0),
+        "refine": Truth(),
+        "n_updates": Integer(),
+        "rates": Several(Number(0)),  # measured on the map that was drawn first
+    }
+    _moving = ("averaged", "momentum", "squares")
+
+    def pack(self, value: Learner, arrays: Any) -> Any:
+        own = {"weights": value.arrays[0], "intercept": value.arrays[1]}
+        packed = {
+            name: kind.pack(own[name] if name in own else getattr(value, name), arrays)
+            for name, kind in self._parts.items()
+        }
+        packed["state"] = {
+            name: [arrays.add_small(array.ravel()) for array in getattr(value, name)] for name in self._moving
+        }
+        return packed
+
+    def unpack(self, packed: Any, arrays: Any, where: str) -> Learner:
+        require(isinstance(packed, dict) and set(packed) == {*self._parts, "state"}, f"has a {where} of another form")
+        parts = {name: kind.unpack(packed[name], arrays, where) for name, kind in self._parts.items()}
+        n_updates, rates, state = parts.pop("n_updates"), parts.pop("rates"), packed["state"]
+        check_length(parts["weights"], (parts["feature_map"].n_components, len(parts["intercept"])), f"{where}.weights")
+        learner = Learner(**parts)
+        require(len(rates) == len(learner.rates), f"has a {where}.rates of another length than it should have")
+        learner.n_updates, learner.rates = n_updates, rates
+        require(isinstance(state, dict) and set(state) == set(self._moving), f"has a {where} of another form")
+        for name in self._moving:
+            flat = Several(_SHORT_VECTOR).unpack(state[name], arrays, where)
+            require(len(flat) == len(learner.arrays), f"has a {where}.{name} of another length than it should have")
+            for each, like in zip(flat, learner.arrays, strict=True):
+                check_length(each, like.size, f"{where}.{name}")
+            setattr(learner, name, [each.reshape(like.shape) for each, like in zip(flat, learner.arrays, strict=True)])
+        return learner
+
+
+def _map_width(feature_map: Any) -> int:
+    return int((feature_map.arrays[0] if feature_map.arrays else feature_map.prototypes).shape[1])
+
+
+def _check_large(model: Any) -> None:
+    n, n_classes = model.n_features_in_, len(model.classes_)
+    outputs = 1 if n_classes <= 2 else n_classes
+    check_length(model._standardisation.centre, n, "_standardisation.centre")
+    check_length(model._standardisation.scale, n, "_standardisation.scale")
+    require(n_classes >= 1, "has no classes")
+    linear = model._model
+    require(_map_width(linear.feature_map) == n, "has a feature map of other columns than the model's")
+    check_length(linear.weights, (linear.feature_map.n_components, outputs), "_model.weights")
+    check_length(linear.intercept, outputs, "_model.intercept")
+    check_length(model.h_, outputs, "h_")
+    _check_factor(model.conformal_, n, "conformal_")
+    require(
+        all(isinstance(hinge, float) for hinge in model.validation_hinge_), "has a validation_hinge_ of other things"
+    )
+    if hasattr(model, "_learner"):
+        require(_map_width(model._learner.feature_map) == n, "has a feature map of other columns than the model's")
+        check_length(model._learner.arrays[1], outputs, "_learner.intercept")
+
+
+def _derive_large(model: Any) -> None:
+    n_classes = len(model.classes_)
+    model._outputs = np.array([1]) if n_classes <= 2 else np.arange(n_classes)
+    model._settled = {name: getattr(model, name) for name in _large_scale.SETTLED_AT_FIRST}
+    model._set_model(model._model)
+
+
+# -------------------------------------------------------------------------------------------------------- the kernel
+def _check_conformal(model: Any) -> None:
+    n = model.n_features_in_
+    check_length(model._standardisation.centre, n, "_standardisation.centre")
+    check_length(model._standardisation.scale, n, "_standardisation.scale")
+    check_length(model.X_fit_, (len(model.X_fit_), n), "X_fit_")
+    _check_factor(model._factor, n, "_factor")
+
+
+MACHINE_MODELS = [
+    Declaration(
+        _classifier.MCMClassifier,
+        _classifier.CLASSIFIER_LIMITS,
+        _MACHINE | {"classes_": Labels(), "_trained_settings": _SETTINGS, "_factor": Maybe(_factor(_MATRIX))},
+        _check_classifier,
+        optional={"coef_": _MATRIX, "slope_": Number(0), "shrinkage_": Number()},
+    ),
+    Declaration(
+        _search.MCMClassifierCV,
+        _search.SEARCH_LIMITS,
+        {
+            "classes_": Labels(),
+            "cv_results_": Plain(dict),
+            "best_index_": Integer(),
+            "best_score_": Number(),
+            "_slope": Number(0),
+        },
+        _check_search,
+        optional={"best_estimator_": Nested("MCMClassifier"), "_scaling": SCALING},
+        derive=_derive_search,
+    ),
+    Declaration(
+        _regressor.MCMRegressor,
+        _regressor.REGRESSOR_LIMITS,
+        _MACHINE | {"_kernel": Maybe(KERNEL)},
+        _check_regressor,
+        optional={"coef_": _MATRIX},
+    ),
+    Declaration(
+        _large_scale.LargeScaleMCMClassifier,
+        _large_scale.LIMITS,
+        {
+            "classes_": Labels(),
+            "_standardisation": STANDARDISATION,
+            "_model": _LINEAR_MODEL,
+            "conformal_": Maybe(_factor(_SHORT_MATRIX)),
+            "validation_hinge_": Plain(list),
+            "n_iter_": Integer(),
+            "_steepness": Number(0),
+            "gamma_": Number(0),
+            "mu_": Number(0),
+            "h_": _VECTOR,
+            "objective_": Number(),
+        },
+        _check_large,
+        optional={"_learner": _LearnerState()},
+        derive=_derive_large,
+    ),
+    Declaration(
+        _conformal.ConformalKernel,
+        _conformal.LIMITS,
+        {
+            "classes_": Labels(),
+            "_standardisation": STANDARDISATION,
+            "X_fit_": _MATRIX,
+            "_kernel": KERNEL,
+            "_gamma_conformal": Number(0),
+            "_factor": _factor(_MATRIX),
+        },
+        _check_conformal,
+        derive=lambda model: model._set_attributes(),
+    ),
+]

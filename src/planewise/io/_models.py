@@ -1,0 +1,215 @@
+"""Save and load: a fitted estimator as a document and arrays, and back, by its declaration."""
+
+from __future__ import annotations
+
+import platform
+from functools import cache
+from os import PathLike, fspath
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from planewise._params import check_parameters
+from planewise.io import _container
+from planewise.io._arrays import ArrayReader, ArrayWriter
+from planewise.io._declaration import Declaration, check_columns
+from planewise.io._errors import ModelFileError, require
+from planewise.io._values import NotPlainError, pack_value, unpack_value
+
+FORMAT = "planewise model"
+SCHEMA = 1
+
+
+@cache
+def declarations() -> dict[str, Declaration]:
+    """All estimators that files can hold, by name; nothing else is ever made of a file."""
+    from planewise.io._machine_models import MACHINE_MODELS
+    from planewise.io._recip_models import RECIP_MODELS
+    from planewise.io._table_models import TABLE_MODELS
+    from planewise.io._tree_models import TREE_MODELS
+
+    every = (*TREE_MODELS, *MACHINE_MODELS, *RECIP_MODELS, *TABLE_MODELS)
+    return {declared.cls.__name__: declared for declared in every}
+
+
+def save(model: Any, path: str | PathLike[str]) -> None:
+    """Write a fitted estimator to a file that can run no code when it is loaded.
+
+    Parameters
+    ----------
+    model : estimator
+        Any fitted estimator of planewise.
+    path : path
+        Where to; ".planewise" is the usual ending. The file appears in one step: an interrupted save leaves what was
+        there before.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is a function or another object that a file cannot hold; the error names it.
+
+    Examples
+    --------
+    >>> import tempfile, planewise
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = planewise.SLMClassifier(random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     planewise.save(tree, Path(folder) / "iris.planewise")
+    ...     again = planewise.load(Path(folder) / "iris.planewise")
+    >>> bool((again.predict_proba(X) == tree.predict_proba(X)).all())
+    True
+    """
+    arrays = ArrayWriter()
+    packed = pack_model(model, arrays)
+    document = {
+        "format": FORMAT,
+        "schema": SCHEMA,
+        "versions": _versions(),
+        "model": packed,
+        "arrays": arrays.described,
+    }
+    _container.write(path, _container.Parts(document, arrays.content()))
+
+
+def load(path: str | PathLike[str]) -> Any:
+    """Read a fitted estimator from a file of `save`.
+
+    Whatever the file holds, no code in it runs and no memory beyond a multiple of its size is used; every number that
+    the compiled core relies on is checked first.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    model : estimator
+        It predicts what the saved one did, to the bit.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is no model, is damaged or forged, or was written by a later version.
+    """
+    try:
+        document, content = _container.read(path)
+        _check_version(document)
+        require(
+            set(document) == {"format", "schema", "versions", "model", "arrays"}, "has other parts than a model should"
+        )
+        arrays = ArrayReader(document["arrays"], content)
+        model = unpack_model(document["model"], arrays)
+        arrays.require_all_taken()
+    except ModelFileError as error:
+        raise ModelFileError(f"The file {fspath(path)!r} {error}.") from error.__cause__
+    return model
+
+
+def pack_model(model: Any, arrays: ArrayWriter) -> dict[str, Any]:
+    """A fitted estimator as JSON."""
+    name = type(model).__name__
+    declared = declarations().get(name)
+    if declared is None or type(model) is not declared.cls:
+        known = ", ".join(sorted(declarations()))
+        raise TypeError(f"A {name} cannot be saved to a model file; these can: {known}.")
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        raise ValueError(f"This {name} is not fitted yet; a model file holds fitted models: call fit first.") from None
+    check_parameters(model, declared.limits)
+    fitted = {}
+    for attribute, kind in declared.kinds.items():
+        if attribute in declared.required_kinds or attribute in vars(model):
+            try:
+                fitted[attribute] = kind.pack(getattr(model, attribute), arrays)
+            except (NotPlainError, ValueError) as error:
+                raise ValueError(
+                    f"{name} cannot be saved: {attribute} holds {error}, which no file can hold."
+                ) from None
+    return {"kind": name, "parameters": _pack_parameters(model, declared, arrays), "fitted": fitted}
+
+
+def _pack_parameters(model: Any, declared: Declaration, arrays: ArrayWriter) -> dict[str, Any]:
+    parameters = model.get_params(deep=False) | dict(declared.reset)
+    packed = {}
+    for parameter, value in parameters.items():
+        try:
+            packed[parameter] = pack_value(value, arrays)
+        except (NotPlainError, ValueError) as error:
+            raise ValueError(
+                f"{type(model).__name__} cannot be saved: the parameter {parameter!r} is {error}, and a model file "
+                f"holds only plain values. If predictions do not need it, put another value in its place first: "
+                f"model.set_params({parameter}=...)."
+            ) from None
+    return packed
+
+
+def unpack_model(packed: Any, arrays: ArrayReader) -> Any:
+    """The estimator again, checked before anybody can use it."""
+    require(
+        isinstance(packed, dict) and set(packed) == {"kind", "parameters", "fitted"}, "has a model of an unknown form"
+    )
+    name = packed["kind"]
+    require(isinstance(name, str) and name in declarations(), "holds a model that this version does not know")
+    declared = declarations()[name]
+    model = _constructed(declared, packed["parameters"], arrays)
+    fitted = packed["fitted"]
+    require(
+        isinstance(fitted, dict) and set(declared.required_kinds) <= set(fitted) <= set(declared.kinds),
+        f"has a {name} with other attributes than it should have",
+    )
+    for attribute, kind in declared.kinds.items():
+        if attribute in fitted:
+            setattr(model, attribute, kind.unpack(fitted[attribute], arrays, attribute))
+    check_columns(model)
+    declared.check(model)
+    declared.derive(model)
+    return model
+
+
+def _constructed(declared: Declaration, packed: Any, arrays: ArrayReader) -> Any:
+    """The unfitted estimator with the file's parameters; those it does not name have their defaults."""
+    name = declared.cls.__name__
+    require(isinstance(packed, dict), f"has a {name} without parameters")
+    known = set(declared.cls._get_param_names())  # type: ignore[attr-defined]
+    unknown = sorted(set(packed) - known)
+    require(not unknown, f"has a {name} with parameters that this version does not know: {', '.join(unknown)[:200]}")
+    values = {parameter: unpack_value(value, arrays) for parameter, value in packed.items()}
+    for parameter, value in declared.reset.items():
+        require(values.get(parameter, value) == value, f"has a {name} with a {parameter}, which no file should hold")
+    model = declared.cls(**values)
+    try:
+        check_parameters(model, declared.limits)
+    except (ValueError, TypeError, OverflowError, AttributeError) as error:
+        raise ModelFileError(f"has parameters that are not allowed: {str(error)[:500]}") from error
+    return model
+
+
+def _versions() -> dict[str, str]:
+    import planewise
+
+    return {
+        "planewise": planewise.__version__,
+        "numpy": np.__version__,
+        "scikit-learn": sklearn.__version__,
+        "python": platform.python_version(),
+    }
+
+
+def _check_version(document: dict[str, Any]) -> None:
+    require(document.get("format") == FORMAT, "is no planewise model")
+    schema, versions = document.get("schema"), document.get("versions")
+    require(type(schema) is int and schema >= 1, "is a model file without a version")
+    assert isinstance(schema, int)
+    writer = versions.get("planewise", "?") if isinstance(versions, dict) else "?"
+    require(
+        schema <= SCHEMA,
+        f"was written by planewise {str(writer)[:40]} in version {schema} of the file format, and this planewise reads "
+        f"versions up to {SCHEMA}; upgrade it: pip install --upgrade planewise",
+    )

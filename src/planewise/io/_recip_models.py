@@ -1,0 +1,160 @@
+"""Declarations of RECIP."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from planewise.io._arrays import ArrayReader, ArrayWriter
+from planewise.io._declaration import Declaration, check_length
+from planewise.io._errors import require
+from planewise.io._kinds import Integer, Kind, Labels, Maybe, Number, Numbers, OneKindOf, Plain, Record, Several, Truth
+from planewise.recip import _classifier, _regressor
+from planewise.recip._estimates import Counts, Distances, Reference
+from planewise.recip._rows import DistinctRows
+from planewise.recip._scaling import Scaling
+
+_VECTOR, _SHORT_VECTOR = Numbers("float64"), Numbers("float32")
+_COUNT = Integer(1, 2**31 - 1)
+MOST_JUDGES = 100_000
+
+_SCALING = Record(
+    Scaling,
+    {
+        **{name: _VECTOR for name in ("centre", "spread", "tail_centre", "tail_spread")},
+        "drawn_in": Truth(),
+        "gap": _SHORT_VECTOR,
+    },
+)
+
+
+def _rows(target: str) -> Record:
+    return Record(
+        DistinctRows,
+        {
+            "values": Numbers("float32", ndim=2),
+            "target": Numbers(target),
+            "weight": _VECTOR,
+            "origin": Numbers("int64"),
+            "origin_start": Numbers("int64"),
+        },
+    )
+
+
+class _Ranks:
+    """Of ordered categories, by column."""
+
+    def pack(self, value: Any, arrays: ArrayWriter) -> Any:
+        return [[int(column), _SHORT_VECTOR.pack(ranks, arrays)] for column, ranks in value.items()]
+
+    def unpack(self, packed: Any, arrays: ArrayReader, where: str) -> dict[int, Any]:
+        require(
+            isinstance(packed, list)
+            and all(isinstance(pair, list) and len(pair) == 2 and type(pair[0]) is int for pair in packed),
+            f"has {where} that are none",
+        )
+        return {column: _SHORT_VECTOR.unpack(ranks, arrays, where) for column, ranks in packed}
+
+
+_SHARED: dict[str, Kind] = {
+    "_ranks": _Ranks(),
+    "_scaling": _SCALING,
+    "k_": _COUNT,
+    "projections_": Several(Several(Integer(0, 2**31 - 1), as_tuple=True)),
+    "projection_support_": _VECTOR,
+    "projection_entropy_": _VECTOR,
+    "optimality_gap_": Number(finite=False),
+    "n_candidates_": Integer(),
+    "lam_": Maybe(Number()),
+    "lam_losses_": Maybe(Plain(dict)),
+    "objective_": _VECTOR,
+    "_overall_entropy": _VECTOR,
+}
+_ESTIMATE = OneKindOf(
+    {
+        "counts": (Counts, Record(Counts, {"k": _COUNT, "alpha": Number(), "smoothing": Number(0), "share": _VECTOR})),
+        "distances": (Distances, Record(Distances, {"k": _COUNT, "alpha": Number()})),
+    }
+)
+
+
+def _check_shared(model: Any) -> None:
+    n, rows, views = model.n_features_in_, model._rows, model.projections_
+    require(hasattr(model, "categories_"), "does not say which columns are categorical")
+    require(
+        len(views) >= 1 and all(view and all(a < b for a, b in pairwise(view)) and view[-1] < n for view in views),
+        "has projections_ with a view that is none",
+    )
+    for name in ("projection_support_", "projection_entropy_", "_overall_entropy"):
+        check_length(getattr(model, name), len(views), name)
+    for name in ("centre", "spread", "tail_centre", "tail_spread", "gap"):
+        check_length(getattr(model._scaling, name), n, f"_scaling.{name}")
+    require(((model._scaling.gap >= 0) & (model._scaling.gap <= 1e17)).all(), "has a _scaling.gap that is none")
+    n_rows = len(rows.values)
+    require(n_rows >= 2, "has too few rows")
+    check_length(rows.values, (n_rows, len({j for view in views for j in view})), "_rows.values")
+    check_length(rows.target, n_rows, "_rows.target")
+    check_length(rows.weight, n_rows, "_rows.weight")
+    check_length(rows.origin_start, n_rows + 1, "_rows.origin_start")
+    start = rows.origin_start
+    require(start[0] == 0 and (np.diff(start) >= 0).all() and start[-1] == len(rows.origin), "has rows that are none")
+    require(model.k_ < n_rows, "asks for more neighbours than it has rows")
+    for column, ranks in model._ranks.items():
+        require(column in model.categories_, "has ranks of a column that has no categories")
+        check_length(ranks, len(model.categories_[column]), "_ranks")
+
+
+def _derive_shared(model: Any) -> None:
+    """The columns of the kept views, and the coordinates of the rows in them."""
+    model._columns = sorted({j for view in model.projections_ for j in view})
+    place = {j: at for at, j in enumerate(model._columns)}
+    model._views = [tuple(place[j] for j in view) for view in model.projections_]
+    model._gap = np.ascontiguousarray(model._scaling.gap[model._columns])
+    with np.errstate(all="ignore"):
+        model._points = model._coordinates(model._rows.values)
+    known = model._points[~np.isnan(model._points)]
+    require((np.abs(known) <= 1e17).all(), "has rows that are too far out")
+
+
+def _check_classifier(model: Any) -> None:
+    _check_shared(model)
+    n_classes, target = len(model.classes_), model._rows.target
+    require(n_classes >= 2, "has too few classes")
+    check_length(model._prior, n_classes, "_prior")
+    require(((target >= 0) & (target < n_classes)).all(), "has a row of a class that it does not have")
+    require(model._estimate.k == model.k_, "has another k_ than its estimate")
+    if isinstance(model._estimate, Counts):
+        check_length(model._estimate.share, n_classes, "_estimate.share")
+
+
+def _derive_classifier(model: Any) -> None:
+    _derive_shared(model)
+    rows = model._rows
+    model._reference = Reference(model._points, rows.target, rows.weight, model._gap, len(model.classes_))
+
+
+def _check_regressor(model: Any) -> None:
+    _check_shared(model)
+    require(model.n_judges <= max(MOST_JUDGES, len(model._rows.target)), "asks for more judges than it has rows")
+    check_length(model._loss, (len(model.projections_), len(model._rows.target)), "_loss")
+
+
+RECIP_MODELS = [
+    Declaration(
+        _classifier.RECIPClassifier,
+        _classifier.CLASSIFIER_LIMITS,
+        _SHARED | {"classes_": Labels(), "_prior": _VECTOR, "_estimate": _ESTIMATE, "_rows": _rows("int32")},
+        _check_classifier,
+        derive=_derive_classifier,
+    ),
+    Declaration(
+        _regressor.RECIPRegressor,
+        _regressor.REGRESSOR_LIMITS,
+        _SHARED
+        | {"_mean": Number(), "_variance": Number(0), "_loss": Numbers("float32", ndim=2), "_rows": _rows("float64")},
+        _check_regressor,
+        derive=_derive_shared,
+    ),
+]

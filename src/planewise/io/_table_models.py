@@ -1,0 +1,70 @@
+"""Declaration of the model of a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from planewise.io._declaration import Declaration
+from planewise.io._errors import require
+from planewise.io._kinds import Kind, Number, Plain, Record, Several, Truth, Word
+from planewise.io._nested import Nested
+from planewise.table import _columns, _model
+from planewise.table._families import FAMILIES, TAKE_GAPS, estimator_class
+
+_COLUMN = Record(
+    _columns.Column,
+    {
+        "name": Plain(str),
+        "kind": Word(_columns.KINDS),
+        "usual": Number(),
+        "categories": Several(Plain(str), as_tuple=True),
+        "missing": Truth(),
+    },
+)
+_ESTIMATORS = {
+    estimator_class(family, task, n_rows).__name__
+    for family in FAMILIES
+    for task in ("classification", "regression")
+    for n_rows in (1, 10**9)
+}
+_FITTED: dict[str, Kind] = {
+    "target_": Plain(str),
+    "task_": Word(("classification", "regression")),
+    "columns_": Several(_COLUMN),
+    "left_out_": Several(Record(_columns.LeftOut, {"name": Plain(str), "why": Plain(str)})),
+    "estimator_": Nested(*sorted(_ESTIMATORS)),
+}
+
+
+def _check(model: Any) -> None:
+    names = [column.name for column in model.columns_]
+    require(
+        len(names) == model.n_features_in_
+        and hasattr(model, "feature_names_in_")
+        and names == model.feature_names_in_.tolist()
+        and len(set(names)) == len(names),
+        "has columns_ that do not agree with its names",
+    )
+    estimator = model.estimator_
+    require(hasattr(estimator, "classes_") == (model.task_ == "classification"), "has an estimator for another task")
+    allowed = {estimator_class(model.family, model.task_, n_rows).__name__ for n_rows in (1, 10**9)}
+    require(type(estimator).__name__ in allowed, "has an estimator of another family than it says")
+    if model.family in TAKE_GAPS:
+        read = names
+    else:
+        read = [
+            name
+            for column in model.columns_
+            for name in (
+                [f"{column.name}={category}" for category in column.categories]
+                if column.kind == "category"
+                else [column.name]
+            )
+        ]
+    require(
+        hasattr(estimator, "feature_names_in_") and estimator.feature_names_in_.tolist() == read,
+        "has an estimator of other columns than its own",
+    )
+
+
+TABLE_MODELS = [Declaration(_model.TableModel, _model.LIMITS, _FITTED, _check)]

@@ -1,0 +1,201 @@
+"""Declarations of the trees, forests and boosting, and of the feature test."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from planewise._params import real
+from planewise.io._declaration import Declaration, check_length
+from planewise.io._errors import require
+from planewise.io._kinds import Integer, Kind, Labels, Maybe, Number, Numbers, Plain, Record, Several, Word
+from planewise.io._trees import Forest, Tree, check_tree_arrays
+from planewise.slm import _boost, _feature_test, _forest, _tree
+from planewise.slm._boost_checkpoint import Trials
+from planewise.slm._boosting import BOOST_LIMITS
+from planewise.slm._objectives import RawLoss
+
+N_STRENGTHS = 8  # of smoothing, tried in boosting: SmoothingSearch::strengths
+
+_SEED = Integer(0, 2**32)
+
+
+def _check_trees(model: Any, trees: Any, where: str) -> None:
+    require(hasattr(model, "categories_"), "does not say which columns are categorical")
+    check_tree_arrays(trees, model.n_features_in_, model.categories_, where)
+
+
+# ------------------------------------------------------------------------------------------------------- one tree
+def _check_tree(model: Any) -> None:
+    _check_trees(model, model.tree_, "tree_")
+    outputs = len(model.classes_) if hasattr(model, "classes_") else 1
+    require(model.tree_.value.shape[1] == outputs >= 1, "has tree_ with another number of values than classes")
+
+
+def _derive_tree(model: Any) -> None:
+    model.depth_, model.n_planes_ = model.tree_.max_depth, model.tree_.n_planes
+    model.nodes_per_level_ = model.tree_.nodes_per_level
+
+
+_TREE: dict[str, Kind] = {"tree_": Tree(), "n_parameters_": Integer()}
+
+
+# ----------------------------------------------------------------------------------------------------------- forest
+def _check_forest(model: Any) -> None:
+    forest = model.forest_
+    _check_trees(model, forest, "forest_")
+    require(forest.n_trees >= 1, "has forest_ without trees")
+    check_length(model.feature_means_, model.n_features_in_, "feature_means_")
+    n_classes = len(model.classes_) if hasattr(model, "classes_") else 1
+    require(n_classes >= 1, "has no classes")
+    columns = 1 if n_classes == 2 else n_classes
+    require(
+        forest.n_outputs == columns == forest.value.shape[1], "has forest_ with another number of values than classes"
+    )
+    if hasattr(model, "oob_decision_function_"):
+        check_length(
+            model.oob_decision_function_, (len(model.oob_decision_function_), n_classes), "oob_decision_function_"
+        )
+
+
+def _derive_forest(model: Any) -> None:
+    model.n_planes_ = model.forest_.n_planes
+
+
+_FOREST: dict[str, Kind] = {
+    "forest_": Forest(),
+    "feature_means_": Numbers("float32"),
+    "n_parameters_": Integer(),
+    "_seed": _SEED,
+    "_drawn": Several(Integer(), as_tuple=True, length=2),
+}
+_OUT_OF_BAG: dict[str, Kind] = {"oob_score_": Number(finite=False)}
+
+
+# --------------------------------------------------------------------------------------------------------- boosting
+_REGRESSION_LOSSES = ("squared", "absolute", "huber", "quantile", "poisson")
+_CLASS_LOSSES = ("constant", "logistic", "softmax")
+
+
+def _boosting(losses: tuple[str, ...]) -> dict[str, Kind]:
+    # A loss of one's own is a function and not kept; prediction does not need it.
+    loss = Record(RawLoss, {"core": Word(losses), "n_outputs": Integer(1, 2**31 - 1), "alpha": Number()})
+    return {
+        "forest_": Forest(),
+        "feature_means_": Numbers("float32"),
+        "base_score_": Numbers("float64"),
+        "n_iter_": Integer(),
+        "best_iteration_": Maybe(Integer()),
+        "evals_result_": Plain(dict),
+        "_seed": _SEED,
+        "_loss": loss,
+    }
+
+
+_TRIALS: dict[str, Kind] = {
+    "_trials": Record(Trials, {"losses": Numbers("float64", ndim=2), "left_out": Numbers("float64", ndim=2)})
+}
+
+
+def _check_boosting(model: Any) -> None:
+    forest, loss = model.forest_, model._loss
+    _check_trees(model, forest, "forest_")
+    outputs = 1
+    if hasattr(model, "classes_"):
+        n_classes = len(model.classes_)
+        core = "constant" if n_classes == 1 else "logistic" if n_classes == 2 else "softmax"
+        require(n_classes >= 1 and loss.core == core, "has a loss that does not go with the number of its classes")
+        outputs = n_classes if n_classes > 2 else 1
+    require(
+        loss.n_outputs == outputs == forest.n_outputs and forest.value.shape[1] in (1, outputs),
+        "has forest_ with another number of values than classes",
+    )
+    require(forest.n_trees == model.n_iter_ * forest.trees_per_round, "has another number of trees than rounds of them")
+    check_length(model.base_score_, outputs, "base_score_")
+    check_length(model.feature_means_, model.n_features_in_, "feature_means_")
+    require(hasattr(model, "_trials") == (loss.core != "constant"), "lacks what boosting goes on from")
+    if hasattr(model, "_trials"):
+        check_length(model._trials.losses, (outputs, N_STRENGTHS), "_trials.losses")
+        check_length(model._trials.left_out, (len(model._trials.left_out), outputs), "_trials.left_out")
+    _check_history(model.evals_result_)
+
+
+def _check_history(history: dict[Any, Any]) -> None:
+    for name, losses in history.items():
+        require(
+            name in ("train", "validation")
+            and isinstance(losses, list)
+            and all(isinstance(loss, float) for loss in losses),
+            "has an evals_result_ that holds other things than losses",
+        )
+
+
+# A checkpoint is a path on the machine of the fit: a file from elsewhere must not choose where to write.
+_RESET = {"checkpoint": None}
+
+
+# ----------------------------------------------------------------------------------------------------- feature test
+def _check_feature_test(model: Any) -> None:
+    n = model.n_features_in_
+    for name in ("scores_", "thresholds_", "order_", "support_"):
+        check_length(getattr(model, name), n, name)
+    require(np.array_equal(np.sort(model.order_), np.arange(n)), "has an order_ that does not order the columns")
+    require(1 <= model.elbow_ <= n and model.n_features_ == model.support_.sum(), "has another number of features")
+
+
+TREE_MODELS = [
+    Declaration(
+        _tree.SLMClassifier,
+        _tree.CLASSIFIER_LIMITS,
+        _TREE | {"classes_": Labels()},
+        _check_tree,
+        derive=_derive_tree,
+    ),
+    Declaration(_tree.SLMRegressor, _tree.TREE_LIMITS, _TREE, _check_tree, derive=_derive_tree),
+    Declaration(
+        _forest.SLMForestClassifier,
+        _forest.CLASSIFIER_LIMITS,
+        _FOREST | {"classes_": Labels()},
+        _check_forest,
+        optional=_OUT_OF_BAG | {"oob_decision_function_": Numbers("float64", ndim=2)},
+        derive=_derive_forest,
+    ),
+    Declaration(
+        _forest.SLMForestRegressor,
+        _forest.FOREST_LIMITS,
+        _FOREST | {"_centre": Number()},
+        _check_forest,
+        optional=_OUT_OF_BAG | {"oob_prediction_": Numbers("float64")},
+        derive=_derive_forest,
+    ),
+    Declaration(
+        _boost.SLMBoostClassifier,
+        _boost.CLASSIFIER_LIMITS,
+        _boosting(_CLASS_LOSSES) | {"classes_": Labels()},
+        _check_boosting,
+        optional=_TRIALS,
+        reset=_RESET,
+    ),
+    Declaration(
+        _boost.SLMBoostRegressor,
+        BOOST_LIMITS | {"alpha": real(0, 1)},
+        _boosting(_REGRESSION_LOSSES),
+        _check_boosting,
+        optional=_TRIALS,
+        reset=_RESET,
+    ),
+    Declaration(
+        _feature_test.DiscriminantFeatureTest,
+        _feature_test.LIMITS,
+        {
+            "scores_": Numbers("float64"),
+            "thresholds_": Numbers("float64"),
+            "order_": Numbers("int64"),
+            "elbow_": Integer(),
+            "n_features_": Integer(),
+            "support_": Numbers("bool"),
+        },
+        _check_feature_test,
+    ),
+]

@@ -1,0 +1,84 @@
+"""The families of models, by the short names of the command line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from planewise import mcm, recip, slm
+from planewise._params import Limit
+
+FAMILIES = ("slm", "forest", "boost", "mcm", "recip")
+IN_WORDS = {
+    "slm": "one tree of planes",
+    "forest": "a forest of trees of planes",
+    "boost": "boosted trees of planes",
+    "mcm": "a kernel machine with few vectors",
+    "recip": "the few views in which rows are decided",
+}
+TAKE_GAPS = ("slm", "forest", "boost", "recip")  # and categories, as they are
+
+MOST_ROWS_SEARCHED = 3000  # by cross-validation over the machine's parameters
+MOST_ROWS_OF_A_REGRESSION_MACHINE = 20_000
+MOST_ROWS_OF_VIEWS = 20_000  # beyond, a model that keeps its rows is not what auto looks for
+
+
+def estimator_class(family: str, task: str, n_rows: int) -> type:
+    """The estimator for a table of so many rows."""
+    classes = task == "classification"
+    if family == "slm":
+        return slm.SLMClassifier if classes else slm.SLMRegressor
+    if family == "forest":
+        return slm.SLMForestClassifier if classes else slm.SLMForestRegressor
+    if family == "boost":
+        return slm.SLMBoostClassifier if classes else slm.SLMBoostRegressor
+    if family == "recip":
+        return recip.RECIPClassifier if classes else recip.RECIPRegressor
+    if not classes:
+        return mcm.MCMRegressor
+    return mcm.MCMClassifierCV if n_rows <= MOST_ROWS_SEARCHED else mcm.LargeScaleMCMClassifier
+
+
+def limits_of(cls: type) -> dict[str, Limit]:
+    """The limits of an estimator's parameters, as ``fit`` checks them."""
+    from planewise.io._models import declarations
+
+    return dict(declarations()[cls.__name__].limits)
+
+
+def read_setting(cls: type, name: str, text: str) -> Any:
+    """The value that "name=text" means for this estimator, by the limits of its parameter."""
+    known = cls._get_param_names()  # type: ignore[attr-defined]
+    if name not in known:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, known, n=3)
+        hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
+        raise ValueError(f"{cls.__name__} has no parameter {name!r}{hint}")
+    limit = limits_of(cls).get(name)
+    readings = _readings(text)
+    if limit is None:
+        return readings[0]
+    for value in readings:
+        if not callable(value) and limit.allows(value):
+            return value
+    raise ValueError(f"The parameter {name!r} of {cls.__name__} must be {limit.words}; got {text!r}.")
+
+
+def _readings(text: str) -> list[Any]:
+    """What the text may mean, the likeliest first; with commas, or where nothing else will do, a list."""
+    parts = [_of_one(part)[0] for part in text.split(",") if part.strip()]
+    return [parts, text.strip()] if "," in text else [*_of_one(text), parts]
+
+
+def _of_one(text: str) -> list[Any]:
+    word = text.strip()
+    found: list[Any] = []
+    simple = {"none": None, "true": True, "false": False}
+    if word.lower() in simple:
+        found.append(simple[word.lower()])
+    for kind in (int, float):
+        try:
+            found.append(kind(word))
+        except ValueError:
+            continue
+    return [*found, word]

@@ -1,0 +1,186 @@
+"""A model of a table: its columns and how they are read, and the estimator that learns from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from planewise._input import all_or_nothing
+from planewise._params import Limit, check_parameters, one_of, seed
+from planewise.table._columns import Column, LeftOut, find_columns, for_machines, for_trees, require_columns
+from planewise.table._families import FAMILIES, TAKE_GAPS, estimator_class
+from planewise.table._polars import as_polars, polars
+
+LIMITS: dict[str, Limit] = {
+    "family": one_of(*FAMILIES),
+    "task": one_of("auto", "classification", "regression"),
+    "settings": Limit(
+        lambda value: value is None or (isinstance(value, Mapping) and all(isinstance(key, str) for key in value)),
+        "a dict of the estimator's parameters, or None",
+    ),
+    "random_state": seed(),
+}
+MOST_CLASSES_OF_WHOLE_NUMBERS = 20
+
+
+def _has_classes(model: Any) -> bool:
+    check_is_fitted(model)
+    if model.task_ == "regression":
+        raise AttributeError("This model predicts numbers: it has neither classes nor probabilities.")
+    return True
+
+
+class TableModel(BaseEstimator):
+    """An estimator with all it takes to be asked about tables: names, kinds, gaps and categories of the columns.
+
+    It is what ``planewise fit`` makes: identifiers, constant columns and free text are left out; trees and views read
+    gaps and categories as they are, machines get gaps filled with the median and a column of 0 and 1 a category.
+
+    Parameters
+    ----------
+    family : {"slm", "forest", "boost", "mcm", "recip"}, default="boost"
+        One tree, a forest, boosting, a kernel machine (with its parameters searched for up to 3,000 rows; the
+        large-scale one beyond), or RECIP's views.
+    task : {"auto", "classification", "regression"}, default="auto"
+        "auto": text, truth values and whole numbers of at most 20 different values are classes, other numbers are
+        predicted as numbers.
+    settings : dict or None, default=None
+        Parameters of the estimator.
+    random_state : int or None, default=None
+        Seed of the estimator.
+
+    Attributes
+    ----------
+    target_ : str
+        The column that is predicted.
+    task_ : {"classification", "regression"}
+    columns_ : list of Column
+        What the model reads.
+    left_out_ : list of LeftOut
+        What it does not read, and why.
+    estimator_ : estimator
+        Fitted on the columns as it takes them.
+    n_features_in_, feature_names_in_ : of the columns it reads.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from planewise.table import TableModel
+    >>> table = pl.DataFrame({
+    ...     "age": [23.0, 41.0, None, 35.0] * 10, "town": ["Ulm", "Bonn", "Ulm", None] * 10, "buys": ["no", "yes"] * 20
+    ... })
+    >>> model = TableModel("slm", random_state=0).fit(table, "buys")
+    >>> model.predict(table)[:3].tolist()
+    ['no', 'yes', 'no']
+    """
+
+    target_: str
+    task_: str
+    columns_: list[Column]
+    left_out_: list[LeftOut]
+    estimator_: Any
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+
+    def __init__(
+        self,
+        family: str = "boost",
+        task: str = "auto",
+        settings: Mapping[str, Any] | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.family = family
+        self.task = task
+        self.settings = settings
+        self.random_state = random_state
+
+    @all_or_nothing
+    def fit(self, table: Any, target: str) -> Self:
+        """Look at the columns and learn to predict one of them.
+
+        Parameters
+        ----------
+        table : data frame
+            Of polars, pandas or Arrow. Rows without a target are left out.
+        target : str
+            The column to predict.
+        """
+        check_parameters(self, LIMITS)
+        table = as_polars(table)
+        require_columns([target], table.columns)
+        table = table.filter(table[target].is_not_null())
+        self.target_ = target
+        self.task_ = task_of(table[target]) if self.task == "auto" else self.task
+        y = target_values(table[target], self.task_)
+        self.columns_, self.left_out_ = find_columns(table, target)
+        if not self.columns_:
+            reasons = "; ".join(f"{each.name!r} {each.why}" for each in self.left_out_) or "there is no other column"
+            raise ValueError(f"No column is left to learn {target!r} from: {reasons}.")
+        self.n_features_in_ = len(self.columns_)
+        self.feature_names_in_ = np.array([column.name for column in self.columns_], dtype=object)
+        self.estimator_ = self._estimator(len(table)).fit(self.read(table), y)
+        return self
+
+    def _estimator(self, n_rows: int) -> Any:
+        cls = estimator_class(self.family, self.task_, n_rows)
+        settings = dict(self.settings or {})
+        known = cls._get_param_names()  # type: ignore[attr-defined]
+        if self.random_state is not None and "random_state" in known:
+            settings.setdefault("random_state", self.random_state)
+        return cls(**settings)
+
+    def read(self, table: Any) -> Any:
+        """The columns of a table as the estimator takes them, a polars data frame."""
+        table = as_polars(table)
+        return (for_trees if self.family in TAKE_GAPS else for_machines)(table, self.columns_)
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The class labels, sorted."""
+        _has_classes(self)
+        return self.estimator_.classes_
+
+    def predict(self, table: Any) -> NDArray[Any]:
+        """The class or number of each row of a table with the columns of ``fit``; the target need not be there."""
+        check_is_fitted(self)
+        return self.estimator_.predict(self.read(table))
+
+    @available_if(_has_classes)  # type: ignore[untyped-decorator]
+    def predict_proba(self, table: Any) -> NDArray[np.float64]:
+        """The probability of each class, in the order of ``classes_``."""
+        return self.estimator_.predict_proba(self.read(table))
+
+
+def task_of(target: Any) -> str:
+    """What the values of a target ask for."""
+    dtype = target.dtype
+    if not dtype.is_numeric():
+        return "classification"
+    if not dtype.is_integer():
+        present = target.drop_nulls()
+        if not (present == present.round()).all() or present.n_unique() > 2:
+            return "regression"
+        return "classification"
+    return "classification" if target.drop_nulls().n_unique() <= MOST_CLASSES_OF_WHOLE_NUMBERS else "regression"
+
+
+def target_values(target: Any, task: str) -> NDArray[Any]:
+    """The target as estimators take it; an error if it cannot be predicted."""
+    pl = polars()
+    if target.drop_nulls().n_unique() < 2:
+        value = target.drop_nulls().head(1).to_list()
+        what = f"has the value {value[0]!r} in every row" if value else "has no values"
+        raise ValueError(f"The target {target.name!r} {what}; there is nothing to learn.")
+    if task == "regression":
+        if not (target.dtype.is_numeric() or target.dtype == pl.Boolean):
+            raise ValueError(f"The target {target.name!r} holds {target.dtype} values; a regression needs numbers.")
+        return np.asarray(target.cast(pl.Float64).to_numpy())
+    if target.dtype.is_numeric() or target.dtype == pl.Boolean:
+        return np.asarray(target.to_numpy())
+    return np.array(target.cast(pl.String).to_list(), dtype=np.str_)

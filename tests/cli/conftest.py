@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from planewise.cli._app import app
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """Every test runs in a folder of its own, in a terminal of usual width."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+
+
+@pytest.fixture(scope="session")
+def towns():
+    """Numbers with gaps, words, truth values, an identifier, free text, a constant, and a target of words."""
+    rng = np.random.default_rng(0)
+    n = 240
+    size, town = rng.normal(50, 10, n).round(2), rng.choice(["Bonn", "Köln", "Ulm"], n)
+    new = rng.random(n) < 0.4
+    price = size * 2 + 30 * (town == "Köln") + 15 * new + rng.normal(0, 4, n)
+    return pl.DataFrame(
+        {
+            "id": np.arange(1, n + 1),
+            "size": [None if k % 13 == 0 else value for k, value in enumerate(size.tolist())],
+            "town": [None if k % 29 == 0 else value for k, value in enumerate(town.tolist())],
+            "new": new,
+            "rooms": rng.integers(1, 6, n),
+            "note": [f'line {k}, with a comma and a "quote"\nand a break' for k in range(n)],
+            "country": ["DE"] * n,
+            "price": price.round(2),
+            "class": np.where(price > 120, "dear", "cheap"),
+        }
+    )
+
+
+@pytest.fixture
+def csv(towns):
+    towns.write_csv("towns.csv")
+    return "towns.csv"
+
+
+@pytest.fixture
+def run():
+    """Run the command; the result has ``exit_code``, ``stdout`` and ``stderr``."""
+
+    def call(*args):
+        return CliRunner().invoke(app, [str(arg) for arg in args], catch_exceptions=False)
+
+    return call
+
+
+@pytest.fixture
+def fitted(csv, run):
+    """A function that fits and returns the model's file."""
+
+    def fit(family="slm", target="class", *more):
+        path = f"{family}.planewise"
+        done = run(
+            "fit",
+            csv,
+            "--target",
+            target,
+            "--model",
+            family,
+            "--out",
+            path,
+            "--drop",
+            "price" if target == "class" else "class",
+            *more,
+        )
+        assert done.exit_code == 0, done.stderr
+        return path
+
+    return fit

@@ -1,0 +1,196 @@
+"""Every command does its job on a table with gaps, words, an identifier and free text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import planewise as pw
+from planewise.table import TableModel
+
+FAMILIES = ["slm", "forest", "boost", "mcm", "recip"]
+
+
+def settings(family, target="class"):
+    if family == "mcm":
+        return ["--set", "kernel=linear"] if target == "price" else ["--set", "mus=10,1", "--set", "gammas=0.2"]
+    return ["--set", "n_estimators=10"] if family in ("forest", "boost") else []
+
+
+def test_fit_says_what_it_found(csv, run):
+    done = run("fit", csv, "--target", "class", "--model", "slm", "--drop", "price", "--out", "m.planewise")
+    assert done.exit_code == 0
+    for words in (
+        "class: 2 classes (classification)",
+        "192 to learn from, 48 held out",
+        "4: 2 numbers, 1 truth values, 1 categories",
+        "size 7.9 %, town 3.8 %",
+        "left out id: is another whole number in every row: an identifier",
+        "left out note: has 192 different texts in 192 rows: an identifier, or free text",
+        "left out country: is the same in every row",
+        "quality on 48 held-out rows",
+        "majority",
+        "logistic",
+        "leading features",
+        "one tree of planes (SLMClassifier)",
+        "m.planewise",
+    ):
+        assert words in done.stdout, words
+    assert "fitting one tree of planes on 192 rows" in done.stderr
+
+
+@pytest.mark.parametrize("target", ["class", "price"])
+def test_auto_compares_the_families_and_says_why(csv, run, target):
+    done = run("fit", csv, "--target", target, "--drop", "price" if target == "class" else "class", "--json")
+    answer = json.loads(done.stdout)
+    assert done.stderr == ""
+    assert [each["model"] for each in answer["compared"]] == FAMILIES
+    measure = "accuracy" if target == "class" else "R2"
+    best = max(answer["compared"], key=lambda each: each[measure])
+    chosen = next(each for each in answer["compared"] if each["model"] == answer["model"])
+    assert best["model"] in answer["why"]
+    assert chosen[measure] >= best[measure] - best["standard error"] and chosen["bytes"] <= best["bytes"]
+    assert set(answer["quality"]) == {
+        answer["model"],
+        *(("majority", "logistic") if target == "class" else ("mean", "ridge")),
+    }
+    assert answer["task"] == ("classification" if target == "class" else "regression")
+    assert answer["file"] is None
+
+
+@pytest.mark.parametrize("target", ["class", "price"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_fits_predicts_explains_and_describes(family, target, towns, fitted, run):
+    path = fitted(family, target, *settings(family, target))
+    done = run("predict", path, "towns.csv", "--out", "p.csv", "--keep", "id")
+    assert done.exit_code == 0, done.stderr
+    answers = pl.read_csv("p.csv")
+    model = pw.load(path)
+    assert isinstance(model, TableModel)
+    assert answers["id"].to_list() == towns["id"].to_list()
+    expected = model.predict(towns)
+    if target == "class":
+        assert answers["prediction"].to_list() == expected.tolist()
+    else:
+        np.testing.assert_allclose(answers["prediction"].to_numpy(), expected, rtol=1e-12)
+    explained = run("explain", path, "towns.csv", "--row", "17", "--html", "why.html")
+    assert explained.exit_code == 0, explained.stderr
+    assert "row 17" in explained.stdout
+    assert "<table>" in Path("why.html").read_text(encoding="utf-8")
+    told = json.loads(run("explain", path, "towns.csv", "--row", "17", "--json").stdout)
+    one = told["prediction"]
+    assert one == expected[17] if target == "class" else one == pytest.approx(expected[17])
+    described = json.loads(run("describe", path, "--json").stdout)
+    assert described["target"] == target
+    assert [column["name"] for column in described["columns"]] == ["size", "town", "new", "rooms"]
+    assert run("describe", path).exit_code == 0
+
+
+@pytest.mark.parametrize("family", ["forest", "boost"])
+def test_contributions_add_up_to_the_score(family, fitted, run):
+    path = fitted(family, "price", *settings(family))
+    told = json.loads(run("explain", path, "towns.csv", "--row", "3", "--json").stdout)
+    about, *parts = told["reasons"]
+    assert about["average"] + sum(part["added"] for part in parts) == pytest.approx(about["sum"])
+    assert about["sum"] == pytest.approx(told["prediction"])
+
+
+def test_vectors_add_up_to_the_score(fitted, run, towns):
+    path = fitted("mcm", "class", *settings("mcm"))
+    told = json.loads(run("explain", path, "towns.csv", "--row", "3", "--json").stdout)
+    about, *vectors = told["reasons"]
+    assert about["intercept"] + sum(vector["added"] for vector in vectors) == pytest.approx(about["score"])
+    model = pw.load(path)
+    score = float(model.estimator_.decision_function(model.read(towns[3:4]))[0])
+    assert abs(about["score"]) == pytest.approx(abs(score), abs=1e-9)
+    assert about["score"] >= 0  # towards the class that was chosen
+
+
+def test_the_path_of_a_tree_ends_where_the_tree_ends(fitted, run, towns):
+    path = fitted("slm", "price")
+    model = pw.load(path)
+    for row in (0, 5, 13, 29):
+        told = json.loads(run("explain", path, "towns.csv", "--row", row, "--json").stdout)
+        assert told["reasons"][-1]["value"][0] == pytest.approx(model.predict(towns[row : row + 1])[0])
+
+
+def test_probabilities_and_parquet(fitted, run, towns):
+    path = fitted("boost", "class", *settings("boost"))
+    towns.write_parquet("towns.parquet")
+    towns.write_ipc("towns.arrow")
+    towns.write_csv("towns.tsv", separator="\t")
+    expected = pw.load(path).predict_proba(towns)
+    for table in ("towns.csv", "towns.tsv", "towns.parquet", "towns.arrow"):
+        done = run("predict", path, table, "--proba", "--out", "p.parquet", "--force", "--json")
+        assert json.loads(done.stdout) == {"file": "p.parquet", "rows": 240}
+        answers = pl.read_parquet("p.parquet")
+        assert answers.columns == ["prediction", "p(cheap)", "p(dear)"]
+        np.testing.assert_allclose(answers["p(dear)"].to_numpy(), expected[:, 1], rtol=1e-12)
+
+
+def test_chunks_do_not_change_the_answers(fitted, run, monkeypatch, towns):
+    path = fitted("slm")
+    towns.write_parquet("towns.parquet")
+    whole = run("predict", path, "towns.csv").stdout
+    monkeypatch.setattr("planewise.cli._read.CHUNK_BYTES", 200)
+    monkeypatch.setattr("planewise.cli._read.CHUNK_ROWS", 7)
+    assert run("predict", path, "towns.csv").stdout == whole
+    assert run("predict", path, "towns.parquet").stdout == whole
+    assert whole.count("\n") == 241
+
+
+@pytest.mark.parametrize("to", ["c", "onnx", "text", "html"])
+@pytest.mark.parametrize("family", ["slm", "boost", "mcm"])
+def test_export_writes_every_form(family, to, fitted, run):
+    if to == "onnx":
+        pytest.importorskip("onnx")
+    path = fitted(family, "class", *settings(family))
+    done = run("export", path, "--to", to, "--out", f"m.{to}")
+    assert done.exit_code == 0, done.stderr
+    assert f"m.{to}" in done.stdout
+    if to == "c":
+        assert "columns in this order" in done.stdout
+        assert "model_predict" in Path("m.c").read_text(encoding="utf-8")
+
+
+def test_text_is_printed_without_a_file(fitted, run):
+    done = run("export", fitted("slm"), "--to", "text")
+    assert done.exit_code == 0 and "size" in done.stdout
+
+
+def test_an_estimator_saved_from_python_is_asked_about_tables_too(run, towns):
+    table = towns.select("size", "rooms", pl.col("town").cast(pl.Categorical)).to_pandas()
+    tree = pw.SLMClassifier(random_state=0).fit(table, towns["class"].to_numpy())
+    pw.save(tree, "tree.planewise")
+    towns.write_csv("towns.csv")
+    done = run("predict", "tree.planewise", "towns.csv", "--out", "p.csv")
+    assert done.exit_code == 0, done.stderr
+    assert pl.read_csv("p.csv")["prediction"].to_list() == tree.predict(table).tolist()
+    assert run("explain", "tree.planewise", "towns.csv", "--row", "0").exit_code == 0
+    assert run("describe", "tree.planewise").exit_code == 0
+
+
+def test_the_same_seed_gives_the_same_file(csv, run):
+    for name in ("a", "b"):
+        run("fit", csv, "--target", "price", "--model", "boost", "--seed", "3", "--out", f"{name}.planewise")
+    assert Path("a.planewise").read_bytes() == Path("b.planewise").read_bytes()
+
+
+def test_the_demo_ends_with_a_table_and_a_page(run):
+    pytest.importorskip("matplotlib")
+    done = run("demo", "--out", "demo.html")
+    assert done.exit_code == 0
+    assert "boosting" in done.stdout and "report: demo.html" in done.stdout
+    content = Path("demo.html").read_text(encoding="utf-8")
+    assert content.count("data:image/png;base64,") == 2
+    assert "http" not in content.replace("data:image", "")
+
+
+def test_help_has_examples(run):
+    for command in ("demo", "fit", "predict", "describe", "explain", "export"):
+        done = run(command, "--help")
+        assert done.exit_code == 0 and f"planewise {command}" in done.stdout

@@ -1,0 +1,228 @@
+"""A new user's mistakes: one clear message, exit code 2, no traceback, nothing half-written."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import planewise as pw
+
+
+def mistake(done, *words):
+    """One line that says it."""
+    assert done.exit_code == 2, (done.exit_code, done.stdout, done.stderr)
+    told = [line for line in done.stderr.splitlines() if not line.endswith("...")]
+    assert len(told) == 1 and told[0].startswith("planewise: "), done.stderr
+    for word in words:
+        assert word in told[0], told[0]
+
+
+def with_a_word(towns, word):
+    """The table with a word among the numbers of a column, in row 199."""
+    size = pl.when(pl.col("id") == 200).then(pl.lit(word)).otherwise(pl.col("size").cast(str))
+    return towns.with_columns(size.alias("size"))
+
+
+def test_a_table_that_is_not_there(run):
+    mistake(run("fit", "nowhere.csv", "--target", "y"), "there is no file 'nowhere.csv'.")
+
+
+def test_a_table_of_an_unknown_kind(run):
+    Path("table.xlsx").write_bytes(b"PK")
+    mistake(run("fit", "table.xlsx", "--target", "y"), "'.xlsx'; tables are told by these endings: .csv, .tsv")
+
+
+def test_a_folder_for_a_table(run):
+    Path("folder.csv").mkdir()
+    mistake(run("fit", "folder.csv", "--target", "y"), "'folder.csv' is a folder")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is empty"),
+        (b"a,b\n", "has no rows"),
+        (b"a,b\n1,2,3,4\n5\n", "cannot be read as a table"),
+        (b"\xff\xfe\x00,b\n\x80,2\n", "cannot be read as a table"),
+    ],
+)
+def test_a_table_that_is_none(run, content, words):
+    Path("t.csv").write_bytes(content)
+    mistake(run("fit", "t.csv", "--target", "b"), words)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+def test_a_binary_table_that_is_none(run, ending):
+    Path(f"t.{ending}").write_bytes(b"nothing of the kind")
+    mistake(run("fit", f"t.{ending}", "--target", "b"), f"cannot be read as {ending}")
+
+
+def test_a_target_that_is_misspelt(csv, run):
+    mistake(run("fit", csv, "--target", "clas"), "The table has no column 'clas'; did you mean 'class'?")
+    mistake(run("fit", csv, "--target", "zzz"), "The table has no column 'zzz'; it has 'id', 'size'")
+    mistake(run("fit", csv, "--target", "class", "--drop", "prise"), "no column 'prise'; did you mean 'price'?")
+    mistake(run("fit", csv, "--target", "class", "--drop", "class"), "is the target; it cannot be dropped")
+
+
+def test_a_target_with_one_value(csv, run):
+    mistake(run("fit", csv, "--target", "country"), "The target 'country' has the value 'DE' in every row")
+
+
+def test_a_target_of_words_as_a_regression(csv, run):
+    done = run("fit", csv, "--target", "class", "--task", "regression", "--model", "slm")
+    mistake(done, "The target 'class' holds String values; a regression needs numbers.")
+
+
+def test_too_few_rows(run):
+    Path("t.csv").write_text("a,y\n1,a\n2,b\n")
+    mistake(run("fit", "t.csv", "--target", "y", "--model", "slm"), "2 rows", "at least 10")
+
+
+def test_nothing_to_learn_from(run):
+    Path("t.csv").write_text("k,y\n" + "".join(f"{n},{'ab'[n % 2]}\n" for n in range(40)))
+    mistake(
+        run("fit", "t.csv", "--target", "y", "--model", "slm"), "No column is left to learn 'y' from: 'k' is another"
+    )
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("max_depht=4", "SLMClassifier has no parameter 'max_depht'; did you mean 'max_depth'"),
+        (
+            "max_depth=deep",
+            "The parameter 'max_depth' of SLMClassifier must be an integer of 1 or more or None",
+        ),
+        ("max_depth=0", "must be an integer of 1 or more"),
+        ("bins=tiny", "must be 'uniform' or 'quantile'"),
+        ("max_depth", "--set takes name=value"),
+    ],
+)
+def test_a_setting_that_is_wrong(csv, run, setting, words):
+    mistake(run("fit", csv, "--target", "class", "--model", "slm", "--set", setting), words)
+
+
+def test_settings_without_a_family(csv, run):
+    mistake(run("fit", csv, "--target", "class", "--set", "max_depth=3"), "--set belongs to one family")
+
+
+def test_an_unknown_family(csv, run):
+    done = run("fit", csv, "--target", "class", "--model", "forrest")
+    assert done.exit_code == 2 and "forrest" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_file_that_exists_is_kept(csv, run, fitted):
+    Path("old.planewise").write_text("mine")
+    mistake(
+        run("fit", csv, "--target", "class", "--out", "old.planewise"), "'old.planewise' exists; --force replaces it."
+    )
+    model = fitted("slm")
+    mistake(run("predict", model, csv, "--out", csv), "exists; --force")
+    mistake(run("explain", model, csv, "--row", "1", "--html", csv), "exists; --force")
+    mistake(run("export", model, "--to", "c", "--out", csv), "exists; --force")
+    mistake(run("predict", model, csv, "--out", "no/p.csv"), "there is no folder 'no'")
+    mistake(run("predict", model, csv, "--out", "p.txt"), "must end in one of .csv, .tsv, .parquet")
+    mistake(run("export", model, "--to", "c"), "--to c needs --out FILE.")
+    assert Path("old.planewise").read_text() == "mine"
+
+
+def test_a_model_file_that_is_none(csv, run):
+    for command in (["predict", csv, csv], ["describe", csv], ["explain", csv, csv, "--row", "0"]):
+        mistake(run(*command), "The file 'towns.csv' is no model file, or is truncated or damaged")
+    mistake(run("describe", "nowhere"), "there is no file 'nowhere'.")
+
+
+def test_a_truncated_model_file(csv, run, fitted):
+    path = Path(fitted("slm"))
+    path.write_bytes(path.read_bytes()[:-100])
+    mistake(run("predict", path, csv), "truncated or damaged")
+
+
+def test_a_table_without_a_column_the_model_needs(run, fitted, towns):
+    model = fitted("slm")
+    towns.rename({"size": "Size"}).write_csv("other.csv")
+    towns.drop("town").write_parquet("other.parquet")
+    mistake(run("predict", model, "other.csv", "--out", "p.csv"), "no column 'size'; did you mean 'Size'")
+    mistake(run("predict", model, "other.parquet", "--out", "p.csv"), "no column 'town'")
+    mistake(run("predict", model, "other.csv", "--keep", "nothing"), "no column 'size', 'nothing'")
+    assert not Path("p.csv").exists()
+
+
+@pytest.mark.parametrize("family", ["slm", "mcm"])
+def test_a_column_of_another_type(run, fitted, towns, family):
+    more = ["--set", "mus=10,1", "--set", "gammas=0.2"] if family == "mcm" else []
+    model = fitted(family, "class", *more)
+    words = with_a_word(towns, "large")
+    words.write_csv("words.csv")
+    done = run("predict", model, "words.csv", "--out", "p.csv")
+    mistake(done, "Column 'size' holds the text 'large' in row 199, but held numbers when the model was fitted.")
+    words.write_parquet("words.parquet")
+    mistake(run("predict", model, "words.parquet", "--out", "p.csv"), "Column 'size' holds text, but held numbers")
+    towns.with_columns(pl.lit(3).alias("town")).write_parquet("numbers.parquet")
+    mistake(run("predict", model, "numbers.parquet"), "Column 'town' holds", "but held text")
+    assert not Path("p.csv").exists()
+
+
+def test_an_error_on_the_way_leaves_what_was_there(run, fitted, towns, monkeypatch):
+    model = fitted("slm")
+    monkeypatch.setattr("planewise.cli._read.CHUNK_BYTES", 500)
+    words = with_a_word(towns, "x")
+    words.write_csv("words.csv")
+    for name in ("p.csv", "p.parquet"):
+        Path(name).write_text("before")
+        mistake(run("predict", model, "words.csv", "--out", name, "--force"), "'x'")
+        assert Path(name).read_text() == "before"
+    assert not list(Path().glob("*.part"))
+
+
+def test_a_row_that_is_not_there(csv, run, fitted):
+    model = fitted("slm")
+    mistake(run("explain", model, csv, "--row", "240"), "has 240 rows, counted from 0; there is no row 240.")
+    mistake(run("explain", model, csv, "--row", "-1"), "rows are counted from 0; got --row -1.")
+
+
+def test_probabilities_of_numbers(csv, run, fitted):
+    mistake(run("predict", fitted("slm", "price"), csv, "--proba"), "predicts numbers; there are no probabilities")
+
+
+def test_a_model_without_names(csv, run, towns):
+    pw.save(pw.SLMClassifier().fit(towns["rooms"].to_numpy()[:, None], towns["class"].to_numpy()), "m.planewise")
+    mistake(run("predict", "m.planewise", csv), "array without column names")
+
+
+def command(*args, code="from planewise.cli import main; main()"):
+    return subprocess.run([sys.executable, "-c", code, *args], capture_output=True, text=True)
+
+
+def test_a_traceback_is_shown_when_asked_for(csv):
+    plain = command("fit", csv, "--target", "nothing")
+    assert plain.returncode == 2 and "Traceback" not in plain.stderr and plain.stdout == ""
+    full = command("fit", csv, "--target", "nothing", "--debug")
+    assert full.returncode != 0 and "Traceback" in full.stderr and "no column 'nothing'" in full.stderr
+
+
+@pytest.mark.parametrize("missing", ["typer", "polars", "rich"])
+def test_a_missing_extra_names_the_command(missing):
+    code = f"import sys; sys.modules[{missing!r}] = None\nfrom planewise.cli import main; main()"
+    done = command("--help", code=code)
+    assert done.returncode == 2
+    assert done.stderr == f"planewise: {missing} is missing; the command line needs: pip install 'planewise[cli]'\n"
+
+
+def test_the_demo_without_matplotlib_names_the_command():
+    code = "import sys; sys.modules['matplotlib'] = None\nfrom planewise.cli import main; main()"
+    done = command("demo", code=code)
+    assert (
+        done.returncode == 2 and "pip install 'planewise[cli,plot]'" in done.stderr and "Traceback" not in done.stderr
+    )
+
+
+def test_onnx_without_its_package_names_the_command(fitted):
+    path = fitted("slm")
+    code = "import sys; sys.modules['onnx'] = None\nfrom planewise.cli import main; main()"
+    done = command("export", path, "--to", "onnx", "--out", "m.onnx", code=code)
+    assert done.returncode == 2 and "pip install 'planewise[export]'" in done.stderr and "Traceback" not in done.stderr

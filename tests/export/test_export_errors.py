@@ -1,0 +1,100 @@
+"""What cannot be exported is refused in words that help; files are whole or untouched."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from fitted import fitted_machine, fitted_tree, table, targets
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from planewise import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor, SLMClassifier
+from planewise.export import to_c
+from planewise.export._files import write_whole
+
+
+def test_an_unfitted_model_is_refused():
+    with pytest.raises(NotFittedError, match="SLMClassifier instance is not fitted"):
+        to_c(SLMClassifier())
+    with pytest.raises(TypeError, match=r"SLMClassifier is a class; export an estimator"):
+        to_c(SLMClassifier)
+
+
+def test_other_estimators_are_told_what_can_be_exported():
+    X, score = table("numbers")
+    y = targets("two", score)
+    with pytest.raises(TypeError, match=r"LogisticRegression cannot be exported to C; this can: SLMClassifier"):
+        to_c(LogisticRegression().fit(X, y))
+    with pytest.raises(TypeError, match=r"export its last step \(pipeline\[-1\]\)"):
+        to_c(make_pipeline(StandardScaler(), SLMClassifier()).fit(X, y))
+    with pytest.raises(TypeError, match="takes a fitted estimator of planewise; got dict"):
+        to_c({})
+
+
+def test_a_search_stands_for_its_best_estimator():
+    X, score = table("numbers")
+    search = GridSearchCV(SLMClassifier(random_state=0), {"max_depth": [1, 2]}, cv=2).fit(X, targets("two", score))
+    assert to_c(search) == to_c(search.best_estimator_)
+    unfitted = MCMClassifierCV(mus=[1.0], gammas=[0.1], cv=2, n_repeats=1, refit=False).fit(X, targets("two", score))
+    with pytest.raises(ValueError, match="refit=False and no machine to export"):
+        to_c(unfitted)
+
+
+def test_kernels_that_are_python_or_a_matrix_are_refused():
+    X, score = table("numbers")
+    y = targets("two", score)
+
+    def product(a, b):
+        return np.asarray(a) @ np.asarray(b).T
+
+    for machine in (MCMClassifier(kernel=product), LargeScaleMCMClassifier(kernel=product, max_iter=1, random_state=0)):
+        with pytest.raises(ValueError, match=r"kernel of your own is a Python function.*C; fit the machine with one"):
+            to_c(machine.fit(X, y))
+    K = product(X, X).astype(np.float64) / 1e6 + np.eye(len(X))
+    for machine, target in ((MCMClassifier(kernel="precomputed"), y), (MCMRegressor(kernel="precomputed"), score)):
+        with pytest.raises(ValueError, match="kernel='precomputed' knows no rows"):
+            to_c(machine.fit(K, target))
+
+
+@pytest.mark.parametrize("name", ["", "2go", "a b", "float", "a" * 65, None, "naïve"])
+def test_a_name_must_be_one_of_c(name):
+    with pytest.raises(ValueError, match="name must be a C name"):
+        to_c(fitted_tree("tree-two", "numbers")[0], name=name)
+
+
+def test_an_unknown_layout_is_refused():
+    with pytest.raises(ValueError, match="values must be 'exact' or 'compact'; got 'tiny'"):
+        to_c(fitted_tree("tree-two", "numbers")[0], values="tiny")
+
+
+def test_the_file_holds_what_is_returned(tmp_path):
+    model, _ = fitted_machine("linear")
+    path = tmp_path / "model.h"
+    path.write_text("older")
+    assert path.read_text() != to_c(model, path) == path.read_text(encoding="utf-8")
+    assert os.listdir(tmp_path) == ["model.h"]
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "model.h"
+    path.write_text("older")
+
+    def full_disk(handle):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(os, "fsync", full_disk)
+    with pytest.raises(OSError, match="no space"):
+        write_whole(path, "newer")
+    assert path.read_text() == "older" and os.listdir(tmp_path) == ["model.h"]
+
+
+def test_impossible_places_are_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="There is no folder"):
+        write_whole(tmp_path / "nowhere" / "model.h", "text")
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        write_whole(tmp_path, "text")

@@ -1,0 +1,106 @@
+"""Pages about models: whole, escaped, and loading nothing."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from fitted import fitted_machine, fitted_tree, machine_rows, table, targets, trial_rows
+from sklearn.metrics import accuracy_score, root_mean_squared_error
+
+from planewise import SLMClassifier
+from planewise.export import to_html
+
+VOID = {"meta", "img", "br", "link"}
+
+
+class Balanced(HTMLParser):
+    """Fails on a tag that is not closed, and collects what is there."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.attributes, self.words = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.attributes += [(tag, *pair) for pair in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def read(page):
+    parser = Balanced()
+    parser.feed(page)
+    parser.close()
+    assert parser.open == []
+    return parser
+
+
+@pytest.mark.parametrize("which", ["tree-three", "forest-numbers", "boost-two", "two", "linear", "numbers"])
+def test_the_page_is_whole_and_loads_nothing(which, tmp_path):
+    if "-" in which:
+        model, X = fitted_tree(which, "categories")
+        rows, _ = trial_rows(model, X)
+    else:
+        model, X = fitted_machine(which)
+        rows = machine_rows(X)
+    y = model.predict(rows)
+    page = to_html(model, tmp_path / "page.html", rows, y)
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == page
+    parser = read(page)
+    assert not [each for each in parser.attributes if each[1] in ("src", "href") and not each[2].startswith("data:")]
+    assert "@import" not in page and "url(" not in page and "<script" not in page
+    assert "prefers-color-scheme: dark" in page
+    assert type(model).__name__ in "".join(parser.words)
+
+
+def test_names_and_labels_are_escaped():
+    X, score = table("numbers")
+    frame = pd.DataFrame(X, columns=["<script>alert(1)</script>", "a&b", '"q"', "</pre>", "e"])
+    labels = np.where(score > 0, "<b>yes</b>", "no & </td>")
+    model = SLMClassifier(random_state=0).fit(frame, labels)
+    page = to_html(model, X=frame, y=labels, title="<i>title</i>")
+    assert "<script>" not in page and "<b>yes" not in page and "<i>" not in page
+    words = "".join(read(page).words)
+    assert "<script>alert(1)</script>" in words and "<b>yes</b>" in words and "<i>title</i>" in words
+
+
+def test_quality_is_what_was_measured():
+    model, X = fitted_tree("boost-three", "numbers")
+    score = table("numbers")[1]
+    y = targets("three", np.roll(score, 3))
+    words = "".join(read(to_html(model, X=X, y=y)).words)
+    assert f"{100 * accuracy_score(y, model.predict(X)):.1f} %" in words
+    assert f"{100 * np.mean(y == pd.Series(y).mode()[0]):.1f} %" in words
+    number, X = fitted_tree("tree-numbers", "numbers")
+    words = "".join(read(to_html(number, X=X, y=score)).words)
+    assert f"{root_mean_squared_error(score, number.predict(X)):.4g}" in words
+    assert f"{score.std():.4g}" in words
+
+
+def test_wrong_data_is_refused():
+    model, X = fitted_tree("tree-two", "numbers")
+    with pytest.raises(ValueError, match="X and y go together"):
+        to_html(model, X=X)
+    with pytest.raises(ValueError, match=r"one target for each of the 300 rows"):
+        to_html(model, X=X, y=["yes"])
+    with pytest.raises(ValueError, match=r"label .*maybe.*, which the model does not know"):
+        to_html(model, X=X, y=np.full(len(X), "maybe"))
+
+
+def test_pictures_are_part_of_the_page():
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    figure.subplots().plot([1, 2])
+    model, _ = fitted_tree("tree-two", "numbers")
+    page = to_html(model, pictures=[("one < two", figure)])
+    assert re.search(r'<img alt="one &lt; two" src="data:image/png;base64,[A-Za-z0-9+/=]+">', page)
+    with pytest.raises(TypeError, match="picture 'this' must be a figure of matplotlib"):
+        to_html(model, pictures=[("this", "that.png")])

@@ -1,0 +1,145 @@
+"""Models in words: rules that say what the tree does, in the user's units and names."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from fitted import KINDS, MACHINES, TREES, fitted_machine, fitted_tree, table, targets
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from test_c_trees import GOLDEN, MEANT, golden_tree
+
+from planewise import ConformalKernel, DiscriminantFeatureTest, MCMClassifier, SLMClassifier
+from planewise.export import to_text
+from planewise.export._words import cell_in_words, linear_sum
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("which", TREES)
+def test_every_tree_has_rules_with_every_leaf(which, kind):
+    model, _ = fitted_tree(which, kind)
+    text = to_text(model, max_nodes=10**6, max_trees=1)
+    forest = model.forest_.part(0, 1) if hasattr(model, "forest_") else model.tree_
+    leaves = int((np.diff(forest.plane_start) == 0).sum())
+    assert len(re.findall(r"→ .* rows?$", text, flags=re.M)) == leaves
+    assert "nodes more" not in text
+
+
+def read_rules(text, row):
+    """Walks the printed rules of a tree with one plane a node on numbers, as a reader would."""
+    lines = text.split("Rules\n")[1].split("\n\n")[0].splitlines()
+    at, depth = 0, 0
+    while True:
+        question = lines[at].strip()
+        left, relation, right = re.fullmatch(r"(.+) (≥|≤) (\S+?)( or missing)?\?", question).groups()[:3]
+        value = 0.0
+        for sign, weight, name in re.findall(r"(^|[+−] ?|^−)(?:([\d.e−]+)·)?(\w+)", left):
+            value += (-1 if "−" in sign else 1) * float((weight or "1").replace("−", "-")) * row[name]
+        goes = value >= float(right.replace("−", "-")) if relation == "≥" else value <= float(right.replace("−", "-"))
+        mark = f"{'  ' + '    ' * depth}- {'yes' if goes else 'no'}"
+        at = next(k for k in range(at + 1, len(lines)) if lines[k].startswith(mark))
+        if "→" in lines[at]:
+            return lines[at].split("→ ")[1].split()[0]
+        at, depth = at + 1, depth + 1
+
+
+def test_a_reader_of_the_rules_decides_as_the_tree_does():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    X.columns = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
+    names = np.array(["setosa", "versicolor", "virginica"])
+    model = SLMClassifier(max_planes=1, noise_margin=0, random_state=0).fit(X, names[y])
+    text = to_text(model)
+    assert "·" in text.split("Rules")[1]  # a plane is oblique
+    decided = [read_rules(text, row) for _, row in X.iterrows()]
+    assert np.mean(decided == model.predict(X)) > 0.99  # weights are printed with four digits
+
+
+def test_limits_leave_out_and_say_so():
+    model, _ = fitted_tree("forest-numbers", "gaps")
+    whole = to_text(model, max_nodes=10**6)
+    short = to_text(model, max_depth=1)
+    assert "nodes more)" in short and len(short) < len(whole)
+    left_out = sum(map(int, re.findall(r"… \((\d+) nodes more\)", short)))
+    below_root = int(model.forest_.node_start[1]) - 1
+    leaves_of_root = len(re.findall(r"^  - .*→", short, flags=re.M))
+    assert left_out == below_root - leaves_of_root
+    few = to_text(model, max_nodes=3)
+    assert len(re.findall(r"\?$", few, flags=re.M)) == 3
+    assert "Tree 2" in to_text(model, max_trees=2) and "Tree 3" not in to_text(model, max_trees=2)
+    with pytest.raises(ValueError, match="max_nodes must be a whole number"):
+        to_text(model, max_nodes=-1)
+
+
+@pytest.mark.parametrize("which", MACHINES)
+def test_every_machine_has_its_vectors_or_weights(which):
+    model, _ = fitted_machine(which)
+    text = to_text(model, max_vectors=10**6)
+    if which.endswith("fourier"):
+        assert "Fourier features: " in text
+    elif "linear" in which:
+        assert "x0" in text.split("Scores")[1]
+    else:
+        rows = text.split("Vectors\n")[1].split("\n  Intercept")[0].splitlines()[1:]
+        assert len(rows) == len(model.support_vectors_)
+        largest = model.support_vectors_[np.abs(model.dual_coef_).max(axis=0).argmax()]
+        assert f"{largest[0]:.4g}".replace("-", "−") in rows[0]
+
+
+def test_a_linear_machine_is_its_sum():
+    X, score = table("numbers")
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    model = MCMClassifier(kernel="linear").fit(frame, targets("two", score))
+    line = next(line for line in to_text(model).splitlines() if "score of yes = " in line)
+    total = line.split(" = ")[1].replace("−", "-").replace("·", "*").replace("- ", "-").replace("+ ", "+")
+    values = {name: np.float64(X[0, k]) for k, name in enumerate("abcde")}
+    expected = model.decision_function(frame[:1])[0]
+    said = eval(total, {}, values)
+    assert abs(said - expected) < 2e-3 * (1 + np.abs(model.coef_[0] * X[0]).sum())
+
+
+def test_vectors_and_columns_beyond_the_limits_are_counted():
+    model, _ = fitted_machine("three")
+    text = to_text(model, max_vectors=2, max_columns=3)
+    assert f"… and {len(model.support_vectors_) - 2} more vectors." in text
+    assert "The 3 columns of 5 in which they differ most." in text
+
+
+def test_the_others_are_described_too():
+    X, score = table("numbers")
+    y = targets("two", score)
+    for model in (DiscriminantFeatureTest(), ConformalKernel()):
+        assert type(model).__name__ in to_text(model.fit(X, y))
+    matrix = np.exp(-((X[:, None, :1] - X[None, :, :1]) ** 2).sum(axis=2)).astype(np.float64)
+    assert "given as a matrix" in to_text(MCMClassifier(kernel="precomputed").fit(matrix, y))
+    with pytest.raises(TypeError, match="LogisticRegression is no estimator of planewise"):
+        to_text(LogisticRegression().fit(X, y))
+    with pytest.raises(NotFittedError):
+        to_text(SLMClassifier())
+
+
+def test_cells_are_named_by_what_they_have_in_common():
+    assert cell_in_words([1], "A") == "yes" and cell_in_words([0], "A") == "no"
+    assert cell_in_words([3], "AB") == "A and B"
+    assert cell_in_words([0, 2], "AB") == "not A"
+    assert cell_in_words([1, 2], "AB") == "(A and not B) or (not A and B)"
+    assert cell_in_words([4, 5, 6, 7], "ABC") == "C"
+    assert linear_sum([1.0, -0.25, 0.5], "abc") == "a − 0.25·b + 0.5·c" and linear_sum([-1.0], "a") == "−a"
+
+
+def test_the_text_of_a_small_tree_is_the_one_kept():
+    text = to_text(golden_tree())
+    assert text == (GOLDEN / "tree.txt").read_text(encoding="utf-8"), MEANT
+
+
+def test_views_of_recip_are_shown(tmp_path):
+    recip = pytest.importorskip("planewise.recip")
+    X, score = table("numbers")
+    model = recip.RECIPClassifier(max_projections=2).fit(X, targets("two", score))
+    text = to_text(model, tmp_path / "views.txt")
+    assert f"views: {len(model.projections_)}" in text
+    assert " × ".join(str(each) for each in model.projection_names_[0]) in text
+    assert (tmp_path / "views.txt").read_text(encoding="utf-8") == text

@@ -1,0 +1,217 @@
+"""Small fitted models of every estimator, task and kind of data that files must hold."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pandas as pd
+import polars as pl
+from sklearn.datasets import load_iris, make_regression
+
+import planewise as pw
+from planewise.table import TableModel
+
+SEARCH = {"cv": 3, "n_repeats": 1, "gammas": [0.2], "Cs": (100.0,), "mus": [10.0, 1.0]}
+QUICK = {"n_estimators": 6, "random_state": 0}
+
+
+@functools.cache
+def iris():
+    return load_iris(return_X_y=True)
+
+
+@functools.cache
+def numbers():
+    X, y = make_regression(120, 5, noise=5.0, random_state=0)
+    X[::7, 1] = np.nan
+    return X, y
+
+
+@functools.cache
+def frame():
+    """Names, gaps, and categories that are words and numbers."""
+    X, y = iris()
+    table = pd.DataFrame(X, columns=["sepal length", "sepal width", "petal length", "petal ü"])
+    table.loc[::9, "petal length"] = np.nan
+    rng = np.random.default_rng(0)
+    table["word"] = pd.Categorical(np.where(rng.random(150) < 0.8, np.array(["a", "b", "ç"])[y], "d"))
+    table["number"] = pd.Categorical(rng.integers(0, 9, 150) + 4 * y)
+    return table, y
+
+
+def labels(kind):
+    _, y = iris()
+    return {
+        "int8": y.astype(np.int8),
+        "negative": y * 7 - 5,
+        "float": y * 2.0,
+        "str": np.array(["low", "mid", "high"])[y],
+        "object": np.array(["low", "mid", "high"], dtype=object)[y],
+        "bool": y == 1,
+        "two": np.where(y == 1, "yes", "no"),
+        "one": np.zeros(len(y)),
+    }[kind]
+
+
+def _trees():
+    X, y = iris()
+    table, _ = frame()
+    Xr, yr = numbers()
+    for kind in ("int8", "negative", "float", "str", "object", "bool", "one"):
+        yield f"tree, {kind} labels", lambda k=kind: pw.SLMClassifier(random_state=0).fit(X, labels(k)), X
+    yield "tree, frame", lambda: pw.SLMClassifier(random_state=0, class_weight={0: 1, 1: 2, 2: 1}).fit(table, y), table
+    yield "tree, numbers", lambda: pw.SLMRegressor(random_state=0).fit(Xr, yr), Xr
+    yield "tree, frame of numbers", lambda: pw.SLMRegressor(random_state=0).fit(table, y * 1.5), table
+    masked = np.column_stack([X, y % 2])
+    yield (
+        "tree, categories in an array",
+        lambda: pw.SLMClassifier(random_state=0, categorical_features=np.arange(5) == 4).fit(masked, y),
+        masked,
+    )
+
+
+def _forests():
+    X, y = iris()
+    table, _ = frame()
+    Xr, yr = numbers()
+    yield "forest", lambda: pw.SLMForestClassifier(**QUICK).fit(X, y), X
+    yield (
+        "forest, out of bag, votes",
+        lambda: pw.SLMForestClassifier(
+            n_estimators=40, bootstrap=True, oob_score=True, voting="hard", random_state=0
+        ).fit(X, labels("two")),
+        X,
+    )
+    yield "forest, frame", lambda: pw.SLMForestClassifier(**QUICK, max_planes=3).fit(table, labels("str")), table
+    yield (
+        "forest, numbers",
+        lambda: pw.SLMForestRegressor(n_estimators=40, bootstrap=True, oob_score=True, random_state=0).fit(Xr, yr),
+        Xr,
+    )
+
+
+def _boosting():
+    X, y = iris()
+    table, _ = frame()
+    Xr, yr = numbers()
+    yield "boosting", lambda: pw.SLMBoostClassifier(**QUICK).fit(table, labels("object")), table
+    yield "boosting, two classes", lambda: pw.SLMBoostClassifier(**QUICK, warm_start=True).fit(X, labels("two")), X
+    yield "boosting, one class", lambda: pw.SLMBoostClassifier(**QUICK).fit(X, labels("one")), X
+    yield (
+        "boosting, one tree for all classes",
+        lambda: pw.SLMBoostClassifier(**QUICK, multi_strategy="multi_output_tree").fit(X, y),
+        X,
+    )
+    yield (
+        "boosting, stopped early",
+        lambda: pw.SLMBoostRegressor(n_estimators=30, early_stopping=True, n_iter_no_change=3, random_state=0).fit(
+            Xr, yr
+        ),
+        Xr,
+    )
+    yield (
+        "boosting, monotone",
+        lambda: pw.SLMBoostRegressor(**QUICK, monotonic_cst=[1, 0, 0, 0, -1], subspace_size=[2, 3]).fit(Xr, yr),
+        Xr,
+    )
+    yield (
+        "boosting, monotone by name",
+        lambda: pw.SLMBoostRegressor(**QUICK, monotonic_cst={"sepal width": 1}).fit(table, y * 2.0),
+        table,
+    )
+    for loss in ("absolute_error", "huber", "quantile", "poisson"):
+        yield f"boosting, {loss}", lambda name=loss: pw.SLMBoostRegressor(**QUICK, loss=name).fit(Xr, np.abs(yr)), Xr
+
+
+def _feature_tests():
+    X, y = iris()
+    table, _ = frame()
+    yield "feature test", lambda: pw.DiscriminantFeatureTest(n_features_to_select=2).fit(X, y), X
+    yield (
+        "feature test, names",
+        lambda: pw.DiscriminantFeatureTest().fit(table[table.columns[:4]], y),
+        table.iloc[:, :4],
+    )
+
+
+def _machines():
+    X, y = iris()
+    Xr, yr = np.nan_to_num(numbers()[0]), numbers()[1]
+    table = frame()[0].iloc[:, [0, 1, 3]]
+    yield "machine", lambda: pw.MCMClassifier().fit(X, labels("str")), X
+    yield "machine, frame", lambda: pw.MCMClassifier(probability=True, random_state=0).fit(table, labels("two")), table
+    yield "machine, linear", lambda: pw.MCMClassifier(kernel="linear", multi_class="ovo").fit(X, y), X
+    for kernel in ("poly", "laplacian"):
+        yield f"machine, {kernel}", lambda k=kernel: pw.MCMClassifier(kernel=k, C=10.0, scale="standard").fit(X, y), X
+    K = X @ X.T
+    yield "machine, matrix", lambda: pw.MCMClassifier(kernel="precomputed").fit(K, y), K
+    yield "machine, conformal", lambda: pw.MCMClassifier(conformal="shrunk", shrinkage=0.5).fit(X, y), X
+    yield "machine for numbers", lambda: pw.MCMRegressor().fit(Xr, yr), Xr
+    yield "machine for numbers, linear", lambda: pw.MCMRegressor(kernel="linear").fit(Xr, yr), Xr
+    Kr = Xr @ Xr.T
+    yield "machine for numbers, matrix", lambda: pw.MCMRegressor(kernel="precomputed").fit(Kr, yr), Kr
+    search = SEARCH | {"random_state": 0}
+    yield "search", lambda: pw.MCMClassifierCV(**search).fit(X, labels("two")), X
+    yield "search, conformal", lambda: pw.MCMClassifierCV(**search, conformal="signed").fit(table, labels("two")), table
+    yield "search alone", lambda: pw.MCMClassifierCV(**search, refit=False).fit(X, labels("two")), X
+
+
+def _large_machines():
+    X, y = iris()
+    table = frame()[0].iloc[:, [0, 1, 3]]
+    few = {"n_components": 12, "max_iter": 5, "random_state": 0}
+    yield "large machine", lambda: pw.LargeScaleMCMClassifier(**few).fit(X, y), X
+    yield "large machine, conformal", lambda: pw.LargeScaleMCMClassifier(**few, conformal="shrunk").fit(table, y), table
+    yield "large machine, poly", lambda: pw.LargeScaleMCMClassifier(**few, kernel="poly").fit(X, labels("two")), X
+    yield "large machine, fourier", lambda: pw.LargeScaleMCMClassifier(**few, feature_map="fourier").fit(X, y), X
+    yield "large machine, one class", lambda: pw.LargeScaleMCMClassifier(**few).fit(X, labels("one")), X
+    yield "conformal kernel", lambda: pw.ConformalKernel(random_state=0).fit(X[::3], y[::3]), X
+    yield "conformal kernel, cores", lambda: pw.ConformalKernel(cores=X[:4], form="signed").fit(X[::3], y[::3]), X
+
+
+def _views():
+    X, y = iris()
+    table, _ = frame()
+    Xr, yr = numbers()
+    ordered = pd.Categorical(np.array(["low", "mid", "high"])[y], categories=["low", "mid", "high"], ordered=True)
+    noisy = np.where(np.random.default_rng(1).random(150) < 0.2, (y + 1) % 3, y)
+    graded = table.assign(grade=ordered)
+    yield "views", lambda: pw.RECIPClassifier(random_state=0).fit(graded, labels("str")[noisy.argsort()]), graded
+    published = {"estimate": "distances", "selection": "recip", "random_state": 0}
+    yield "views, published", lambda: pw.RECIPClassifier(**published).fit(X, y), X
+    yield "views, votes", lambda: pw.RECIPClassifier(decide="vote", projections=[(0, 1), (2,)]).fit(X, labels("two")), X
+    yield "views for numbers", lambda: pw.RECIPRegressor(random_state=0).fit(Xr, yr), Xr
+
+
+def _table_models():
+    table = pl.from_pandas(frame()[0].astype({"word": str, "number": int}))
+    table = table.with_columns(pl.Series("kind", labels("str")), pl.Series("key", np.arange(150)))
+    settings = {"n_estimators": 5}
+    yield "table, boosting", lambda: TableModel("boost", settings=settings, random_state=0).fit(table, "kind"), table
+    yield "table, machine", lambda: TableModel("mcm", random_state=0, settings=SEARCH).fit(table, "kind"), table
+    yield "table, numbers", lambda: TableModel("slm", random_state=0).fit(table, "petal ü"), table
+
+
+def _catalogue():
+    for part in (_trees, _forests, _boosting, _feature_tests, _machines, _large_machines, _views, _table_models):
+        yield from part()
+
+
+CATALOGUE = {name: (fit, X) for name, fit, X in _catalogue()}
+
+
+@functools.cache
+def fitted(name):
+    """The fitted model of that name, and rows to ask it about."""
+    fit, X = CATALOGUE[name]
+    return fit(), X
+
+
+def answers(model, X):
+    """Everything the model can say about the rows."""
+    asked = ("predict", "predict_proba", "decision_function", "apply", "transform", "predict_contributions", "factor")
+    found = {ask: getattr(model, ask)(X) for ask in asked if hasattr(model, ask)}
+    if hasattr(model, "feature_importances_"):
+        found["feature_importances_"] = model.feature_importances_
+    return found

@@ -1,0 +1,32 @@
+"""Which models of the catalogue are kept as golden files, and what they are asked."""
+
+from __future__ import annotations
+
+from fitted import answers
+
+GOLDEN = {
+    "tree": "tree, frame",
+    "tree_words": "tree, str labels",
+    "tree_numbers": "tree, numbers",
+    "forest": "forest, frame",
+    "boosting": "boosting",
+    "boosting_poisson": "boosting, poisson",
+    "feature_test": "feature test, names",
+    "machine": "machine, frame",
+    "machine_linear": "machine, linear",
+    "machine_conformal": "machine, conformal",
+    "machine_numbers": "machine for numbers",
+    "search": "search",
+    "large_machine": "large machine, conformal",
+    "large_machine_fourier": "large machine, fourier",
+    "conformal_kernel": "conformal kernel, cores",
+    "views": "views",
+    "views_numbers": "views for numbers",
+    "table": "table, boosting",
+    "table_machine": "table, machine",
+}
+
+
+def asked(model, X):
+    """What the model says about every thirtieth row, as JSON can hold it."""
+    return {name: answer.tolist() for name, answer in answers(model, X[::30]).items()}

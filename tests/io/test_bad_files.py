@@ -1,0 +1,328 @@
+"""Files that are truncated, corrupted, hostile or from the future get our error, in clear words; so does bad saving."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+from fitted import fitted, iris
+from rewrite import parts_of, write, write_raw
+
+import planewise as pw
+from planewise.io import ModelFileError, _container
+
+
+@pytest.fixture
+def tree_file(tmp_path):
+    path = tmp_path / "tree.planewise"
+    pw.save(fitted("tree, frame")[0], path)
+    return path
+
+
+@pytest.fixture
+def boost_file(tmp_path):
+    path = tmp_path / "boost.planewise"
+    pw.save(fitted("boosting")[0], path)
+    return path
+
+
+def refused(path, words):
+    with pytest.raises(ModelFileError, match=words) as caught:
+        pw.load(path)
+    assert isinstance(caught.value, ValueError)
+    assert repr(os.fspath(path)) in str(caught.value)
+
+
+def test_a_file_cut_anywhere_is_refused(tree_file):
+    whole = tree_file.read_bytes()
+    for length in {0, 1, 30, len(whole) // 2, len(whole) - 1}:
+        tree_file.write_bytes(whole[:length])
+        refused(tree_file, "is no model file, or is truncated or damaged")
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", pickle.dumps({"a": 1}), b"PK\x05\x06" + bytes(18)])
+def test_another_file_is_refused(tmp_path, content):
+    (tmp_path / "m").write_bytes(content)
+    refused(tmp_path / "m", "is no model file|no planewise model")
+
+
+def test_a_changed_value_is_found_by_the_checksum(tree_file):
+    document, arrays = parts_of(tree_file)
+    with zipfile.ZipFile(tree_file) as archive:
+        checksum = archive.read(_container.CHECKSUM)
+    arrays[0] = arrays[0].copy()
+    arrays[0].flat[0] += 1
+    with zipfile.ZipFile(tree_file, "w") as archive:
+        archive.writestr(_container.MODEL, json.dumps(document))
+        archive.writestr(_container.ARRAYS, b"".join(array.tobytes() for array in arrays))
+        archive.writestr(_container.CHECKSUM, checksum)
+    refused(tree_file, "damaged: its content does not have the checksum")
+
+
+def test_a_file_of_a_later_version_says_so(tree_file):
+    document, arrays = parts_of(tree_file)
+    write(tree_file, document | {"schema": 2, "versions": {"planewise": "9.0"}}, arrays)
+    refused(tree_file, r"written by planewise 9\.0 in version 2 .* upgrade it: pip install --upgrade planewise")
+
+
+def test_a_zip_bomb_is_refused_before_it_unpacks(tmp_path):
+    write_raw(tmp_path / "bomb", b"{}", bytes(200 << 20))
+    refused(tmp_path / "bomb", "would unpack from")
+
+
+def test_a_stream_longer_than_promised_is_cut_off(tree_file):
+    whole = bytearray(tree_file.read_bytes())
+    at = whole.rfind(b"PK\x01\x02", 0, whole.rfind(_container.ARRAYS.encode()))
+    whole[at + 24 : at + 28] = (8).to_bytes(4, "little")  # the size in the directory
+    tree_file.write_bytes(whole)
+    refused(tree_file, "damaged")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"[1]", b"{", b"\xff", b"[" * 200_000, b'{"format": NaN}', b'{"schema": ' + b"9" * 5000 + b"}", b"null", b"{}"],
+)
+def test_a_description_that_is_none_is_refused(tmp_path, text):
+    write_raw(tmp_path / "m", text, b"")
+    refused(tmp_path / "m", "description|no planewise model")
+
+
+def test_other_members_are_refused(tree_file):
+    with zipfile.ZipFile(tree_file, "a") as archive:
+        archive.writestr("code.py", "raise SystemExit")
+    refused(tree_file, "holds other files than")
+
+
+def test_a_kind_is_a_name_in_a_list_and_never_imported(tree_file):
+    document, arrays = parts_of(tree_file)
+    for kind in ("os.system", "planewise.SLMClassifier", "SVC", "__class__", 3, None, ["SLMClassifier"]):
+        document["model"]["kind"] = kind
+        write(tree_file, document, arrays)
+        refused(tree_file, "model that this version does not know")
+
+
+def _with_array(path, of, name, change):
+    document, arrays = parts_of(path)
+    number = document["model"]["fitted"][of][name]
+    arrays[number] = change(arrays[number])
+    write(path, document, arrays)
+
+
+def _set(place, value, dtype=np.int64):
+    def change(array):
+        array = array.astype(dtype)
+        array.flat[place] = value
+        return array
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("children", _set(0, 10_000), "child that is no later node"),
+        ("children", _set(0, -1), "child that is no later node"),
+        ("children", _set(-1, 0), "child that is no later node|leaf that has a child"),
+        ("children", _set(0, 2**40), "numbers that are too large"),
+        ("children", lambda a: a[:-1], "another number of children"),
+        ("children", lambda a: a.astype(float), "of another type"),
+        ("plane_start", _set(0, 9), "planes"),
+        ("plane_start", _set(0, -1), "goes back"),
+        ("plane_start", lambda a: a[:0], "nodes|without a root"),
+        ("child_start", _set(0, 1), "children|child for every side"),
+        ("term_start", _set(0, 0), "terms"),
+        ("term_feature", _set(0, 6), "column that the model does not have"),
+        ("term_feature", _set(0, -1), "column that the model does not have"),
+        ("term_coefficient", _set(0, 0), "coefficient"),
+        ("term_coefficient", _set(0, -(2**31)), "coefficient"),
+        ("set_category", _set(0, 60_000), "category that its column does not have"),
+        ("set_category", _set(0, -1), "category that its column does not have"),
+        ("missing_right", _set(0, 2, np.uint8), "side for missing values"),
+        ("threshold", _set(0, np.nan, np.float32), "threshold"),
+        ("threshold", lambda a: a[:-1], "another number of planes|length"),
+        ("value", lambda a: a[:-1], "length"),
+        ("value", lambda a: a[:, :0], "without values"),
+        ("value", lambda a: a.ravel(), "shape"),
+        ("n_samples", _set(0, 0), "without rows"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["tree", "boost"])
+def test_every_link_of_a_tree_is_checked(kind, name, change, words, tree_file, boost_file):
+    path, of = (tree_file, "tree_") if kind == "tree" else (boost_file, "forest_")
+    _with_array(path, of, name, change)
+    refused(path, words)
+
+
+def test_a_deep_chain_of_nodes_is_refused_quickly(tmp_path):
+    X = np.arange(40.0)[:, None]
+    tree = pw.SLMRegressor(min_samples_leaf=1, random_state=0).fit(X, X[:, 0])
+    pw.save(tree, tmp_path / "m")
+    document, arrays = parts_of(tmp_path / "m")
+    fields = document["model"]["fitted"]["tree_"]
+    n = 30_000  # inner nodes in a row, each with one leaf
+    node = np.arange(2 * n + 1)
+    inner = (node % 2 == 0) & (node < 2 * n)
+    chain = {
+        "plane_start": inner.astype(np.uint8),
+        "child_start": np.where(inner, 2, 1).astype(np.uint8),
+        "children": np.concatenate([[k + 1, k + 2] if inner[k] else [k] for k in node]).astype(np.int32),
+        "n_samples": np.ones(2 * n + 1, np.uint8),
+        "term_start": np.ones(n, np.uint8),
+        "threshold": np.zeros(n, np.float32),
+        "missing_right": np.zeros(n, np.uint8),
+        "plane_gain": np.zeros(n, np.float32),
+        "term_feature": np.zeros(n, np.uint8),
+        "term_coefficient": np.ones(n, np.uint8),
+        "term_weight": np.ones(n, np.float32),
+        "set_start": np.zeros(n, np.uint8),
+        "set_category": np.zeros(0, np.int32),
+        **{name: np.ones(2 * n + 1, np.float32) for name in ("weight", "impurity", "gain")},
+        "value": np.ones((2 * n + 1, 1), np.float32),
+    }
+    for name, array in chain.items():
+        arrays[fields[name]] = array
+    write(tmp_path / "m", document, arrays)
+    refused(tmp_path / "m", "more than 10000 levels")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda m: m["parameters"].update(max_depth=-1), "parameter 'max_depth' of SLMClassifier must be"),
+        (lambda m: m["parameters"].update(max_depth="deep"), "parameter 'max_depth'"),
+        (lambda m: m["parameters"].update(kernel="rbf"), "does not know: kernel"),
+        (lambda m: m["parameters"].update(class_weight={"code": "os"}), "unknown kind"),
+        (lambda m: m["parameters"].update(n_jobs=0), "n_jobs"),
+        (lambda m: m.update(parameters=[]), "without parameters"),
+        (lambda m: m["fitted"].pop("tree_"), "other attributes"),
+        (lambda m: m["fitted"].update(__class__=1), "other attributes"),
+        (lambda m: m["fitted"].update(n_features_in_=10**12), "n_features_in_"),
+        (lambda m: m["fitted"].update(n_features_in_=True), "n_features_in_"),
+        (lambda m: m["fitted"].update(n_features_in_=7), "column names"),
+        (lambda m: m["fitted"]["feature_names_in_"].pop(), "column names"),
+        (lambda m: m["fitted"]["feature_names_in_"].__setitem__(0, 7), "no names"),
+        (lambda m: m["fitted"]["classes_"]["values"].pop(), "another number of values than classes"),
+        (lambda m: m["fitted"]["classes_"]["values"].reverse(), "not in order"),
+        (lambda m: m["fitted"]["classes_"].update(dtype="O"), "unknown type"),
+        (lambda m: m["fitted"]["categories_"][0].__setitem__(0, 99), "column that the model does not have"),
+        (lambda m: m["fitted"]["tree_"].update(children=0), "two places|type|shape|number|length|goes"),
+        (lambda m: m["fitted"]["tree_"].update(children=-1), "array that it does not hold"),
+        (lambda m: m["fitted"]["tree_"].update(children="0"), "array that it does not hold"),
+    ],
+)
+def test_every_word_of_the_description_is_checked(change, words, tree_file):
+    document, arrays = parts_of(tree_file)
+    change(document["model"])
+    write(tree_file, document, arrays)
+    refused(tree_file, words)
+
+
+@pytest.mark.parametrize(
+    ("described", "words"),
+    [
+        ({"dtype": "object", "shape": [1]}, "unknown type"),
+        ({"dtype": "float64", "shape": [2**60]}, "impossible shape"),
+        ({"dtype": "float64", "shape": [2**40]}, "promises more values"),
+        ({"dtype": "float64", "shape": [-1]}, "impossible shape"),
+        ({"dtype": "uint8", "shape": [1, 1, 1, 1, 1]}, "impossible shape"),
+        ({"dtype": "uint8", "shape": [1], "offset": 3}, "does not describe"),
+        ("uint8", "does not describe"),
+    ],
+)
+def test_an_array_is_described_truly_or_refused(described, words, tree_file):
+    document, arrays = parts_of(tree_file)
+    document["arrays"][0] = described
+    write_raw(tree_file, json.dumps(document).encode(), b"".join(array.tobytes() for array in arrays))
+    refused(tree_file, words)
+
+
+def test_a_file_chooses_no_path_to_write_to(boost_file):
+    document, arrays = parts_of(boost_file)
+    document["model"]["parameters"]["checkpoint"] = "/tmp/elsewhere"
+    write(boost_file, document, arrays)
+    refused(boost_file, "checkpoint")
+
+
+# ------------------------------------------------------------------------------------------------------------ saving
+def _loss(target, score):
+    return score - target, np.ones_like(score)
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (pw.SLMBoostRegressor(n_estimators=2, loss=_loss), "loss"),
+        (pw.SLMBoostRegressor(n_estimators=2, callbacks=[lambda *_: False]), "callbacks"),
+        (pw.SLMRegressor(random_state=np.random.RandomState(0)), "random_state"),
+        (pw.MCMRegressor(kernel=lambda a, b: a @ b.T), "kernel"),
+    ],
+)
+def test_a_parameter_that_is_no_plain_value_is_named(model, name, tmp_path):
+    X, y = iris()
+    model.fit(X, y * 1.0)
+    with pytest.raises(ValueError, match=name) as caught:
+        pw.save(model, tmp_path / "m")
+    assert "cannot be saved" in str(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_its_own_loss_the_model_can_be_saved(tmp_path):
+    X, y = iris()
+    model = pw.SLMBoostRegressor(n_estimators=3, loss=_loss, random_state=0).fit(X, y * 1.0)
+    model.set_params(loss="squared_error")
+    pw.save(model, tmp_path / "m")
+    np.testing.assert_array_equal(pw.load(tmp_path / "m").predict(X), model.predict(X))
+
+
+def test_a_path_to_checkpoints_is_not_kept(tmp_path):
+    X, y = iris()
+    model = pw.SLMBoostClassifier(n_estimators=3, checkpoint=tmp_path / "c", checkpoint_every=1, random_state=0).fit(
+        X, y
+    )
+    pw.save(model, tmp_path / "m")
+    assert pw.load(tmp_path / "m").checkpoint is None
+
+
+def test_only_fitted_estimators_of_ours_are_saved(tmp_path):
+    class Mine(pw.SLMClassifier):
+        pass
+
+    X, y = iris()
+    with pytest.raises(ValueError, match="not fitted"):
+        pw.save(pw.SLMClassifier(), tmp_path / "m")
+    with pytest.raises(TypeError, match="Mine cannot be saved to a model file"):
+        pw.save(Mine().fit(X, y), tmp_path / "m")
+    with pytest.raises(TypeError, match="dict cannot be saved"):
+        pw.save({}, tmp_path / "m")
+
+
+def test_an_interrupted_save_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "m"
+    pw.save(fitted("tree, frame")[0], path)
+    before = path.read_bytes()
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        pw.save(fitted("boosting")[0], path)
+    assert path.read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir()] == ["m"]
+
+
+def test_a_missing_file_is_the_usual_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        pw.load(tmp_path / "nowhere")
+
+
+def test_long_runs_of_equal_values_are_packed_no_tighter_than_the_reader_allows(tmp_path):
+    X, y = np.zeros((100_000, 2), np.float32), np.zeros(100_000)
+    X[:, 0], y[:2] = np.arange(100_000) % 2, 1
+    model = pw.SLMBoostRegressor(n_estimators=1, warm_start=True, random_state=0, max_depth=1).fit(X, y)
+    pw.save(model, tmp_path / "m")
+    assert len(pw.load(tmp_path / "m")._trials.left_out) == len(model._trials.left_out)

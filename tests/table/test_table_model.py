@@ -1,0 +1,152 @@
+"""Columns are taken for what they are, and tables are read the same at prediction as in the fit."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from planewise.table import TableModel
+from planewise.table._columns import find_columns
+from planewise.table._families import read_setting
+from planewise.table._model import task_of
+
+N = 60
+
+
+def table(**more):
+    rng = np.random.default_rng(0)
+    return pl.DataFrame(
+        {
+            "x": rng.normal(size=N),
+            "town": rng.choice(["Bonn", "Ulm"], N),
+            "y": np.where(rng.normal(size=N) > 0, "a", "b"),
+            **more,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (np.linspace(0, 1, N), "number"),
+        (np.arange(N) % 7, "number"),
+        (np.arange(N) % 2 == 0, "truth"),
+        ([["a", "b", "c"][k % 3] for k in range(N)], "category"),
+        ([date(2020, 1, 1 + k % 28) for k in range(N)], "date"),
+        (np.arange(N) * 1000, "number"),  # another in every row, but with gaps: as likely a measure
+    ],
+)
+def test_the_kind_of_a_column(values, kind):
+    columns, left_out = find_columns(table(z=values), "y")
+    assert [column.name for column in columns] == ["x", "town", "z"] and not left_out
+    assert columns[2].kind == kind
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "why"),
+    [
+        ("z", np.arange(N) + 500, "identifier"),
+        ("customer_id", np.arange(N) * 1000, "identifier"),
+        ("z", [f"text {k}" for k in range(N)], "identifier, or free text"),
+        ("z", [3] * N, "same in every row"),
+        ("z", [None] * N, "is empty"),
+        ("z", [[1]] * N, "no model reads"),
+    ],
+)
+def test_a_column_that_tells_nothing_is_left_out(name, values, why):
+    _, left_out = find_columns(table(**{name: values}), "y")
+    assert [each.name for each in left_out] == [name]
+    assert why in left_out[0].why
+
+
+@pytest.mark.parametrize(
+    ("values", "task"),
+    [
+        (["a", "b"] * 20, "classification"),
+        ([True, False] * 20, "classification"),
+        ([0, 1] * 20, "classification"),
+        (list(range(40)), "regression"),
+        ([0.5, 1.5] * 20, "regression"),
+        ([0.0, 1.0] * 20, "classification"),
+        ([0.0, 1.0, 2.0, 3.0] * 10, "regression"),
+    ],
+)
+def test_the_task_is_told_by_the_target(values, task):
+    assert task_of(pl.Series("y", values)) == task
+
+
+@pytest.mark.parametrize("family", ["slm", "mcm"])
+def test_tables_of_every_library_give_the_same(family):
+    rows = table()
+    settings = {"mus": [10.0], "gammas": [0.1], "n_repeats": 1} if family == "mcm" else {}
+    model = TableModel(family, settings=settings, random_state=0).fit(rows, "y")
+    again = TableModel(family, settings=settings, random_state=0).fit(rows.to_pandas(), "y")
+    expected = model.predict_proba(rows)
+    np.testing.assert_array_equal(again.predict_proba(rows.to_arrow()), expected)
+    shuffled = rows.select("y", "town", "x")  # columns are found by name
+    np.testing.assert_array_equal(model.predict_proba(shuffled), expected)
+
+
+def test_a_machine_reads_gaps_as_the_usual_value_and_new_categories_as_none():
+    rows = table()
+    model = TableModel("mcm", settings={"mus": [10.0], "gammas": [0.1], "n_repeats": 1}).fit(rows, "y")
+    asked = pl.DataFrame({"x": [None, 0.5], "town": ["Ulm", "Rom"]}, schema={"x": pl.Float64, "town": pl.String})
+    read = model.read(asked)
+    assert sorted(read.columns) == ["town=Bonn", "town=Ulm", "x"]
+    assert read["x"].to_list() == [rows["x"].median(), 0.5]
+    assert read["town=Ulm"].to_list() == [1.0, 0.0] and read["town=Bonn"].to_list() == [0.0, 0.0]
+
+
+def test_dates_and_truth_values_may_come_as_text_or_numbers():
+    rows = table(day=[date(2020, 1, 1 + k % 28) for k in range(N)], new=[k % 3 == 0 for k in range(N)])
+    model = TableModel("slm", random_state=0).fit(rows, "y")
+    words = rows.with_columns(pl.col("new").cast(pl.Int8))
+    np.testing.assert_array_equal(model.predict_proba(words), model.predict_proba(rows))
+    words = rows.with_columns(pl.when(pl.col("new")).then(pl.lit("True")).otherwise(pl.lit("False")).alias("new"))
+    np.testing.assert_array_equal(model.predict_proba(words), model.predict_proba(rows))
+    with pytest.raises(ValueError, match="Column 'day' holds numbers, but held dates"):
+        model.predict(rows.with_columns(pl.lit(3).alias("day")))
+
+
+def test_what_cannot_be_fitted_is_named():
+    with pytest.raises(ValueError, match="no column 'z'"):
+        TableModel().fit(table(), "z")
+    with pytest.raises(ValueError, match="family"):
+        TableModel("svm").fit(table(), "y")
+    with pytest.raises(TypeError, match="named columns"):
+        TableModel().fit(np.zeros((3, 2)), "y")
+    with pytest.raises(ValueError, match="infinity"):
+        TableModel("slm").fit(table(z=[np.inf] + [1.0] * (N - 1)), "y")
+    with pytest.raises(AttributeError, match="neither classes nor probabilities"):
+        _ = TableModel("slm").fit(table(), "x").classes_
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("max_depth", "4", 4),
+        ("max_depth", "none", None),
+        ("coef_decay", "0.5", 0.5),
+        ("subspace_size", "2,3", [2, 3]),
+        ("refine_thresholds", "False", False),
+        ("bins", "quantile", "quantile"),
+        ("categorical_features", "a,b", ["a", "b"]),
+    ],
+)
+def test_a_setting_is_read_by_the_limits_of_its_parameter(name, text, value):
+    from planewise import SLMClassifier
+
+    read = read_setting(SLMClassifier, name, text)
+    assert read == value and type(read) is type(value)
+
+
+def test_pandas_categories_are_words():
+    rows = table().to_pandas()
+    rows["town"] = pd.Categorical(rows["town"])
+    model = TableModel("slm", random_state=0).fit(rows, "y")
+    assert model.columns_[1].kind == "category"
+    np.testing.assert_array_equal(model.predict(rows), model.predict(table()))

@@ -1,0 +1,35 @@
+"""Figure 4 of the SLM paper: training rows, new rows, and what one tree answers, on its three artificial sets.
+
+python examples/artificial_sets.py [--out FOLDER]
+"""
+
+from __future__ import annotations
+
+from sklearn.model_selection import train_test_split
+
+import picture
+from planewise import SLMClassifier
+from planewise.datasets import make_circle_and_ring, make_new_moons
+from planewise.plot import PartitionDisplay
+
+args = picture.arguments(__doc__)
+SETS = {
+    "circle and ring": make_circle_and_ring(random_state=0),
+    "2 new moons": make_new_moons(random_state=0),
+    "4 new moons": make_new_moons(n_moons=4, random_state=0),
+}
+figure, axes = picture.plt.subplots(3, 3, figsize=(9, 8.4), layout="constrained")
+for column, (name, (X, y)) in enumerate(SETS.items()):
+    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, random_state=0, stratify=y)
+    tree = SLMClassifier(random_state=0).fit(X_train, y_train)
+    PartitionDisplay.from_estimator(tree, X_train, y_train, X_test=X_test, y_test=y_test).plot(
+        axes[:, column], with_key=False
+    )
+    axes[0, column].set_title(f"{name}\ntraining rows", fontsize=9)
+    axes[2, column].set_title(
+        f"predicted by {tree.n_planes_} planes: {tree.score(X_test, y_test):.1%} right", fontsize=9
+    )
+    for ax in axes[:, column]:
+        ax.tick_params(labelleft=True)
+        ax.set_ylabel("x1", fontsize=8)
+picture.save(figure, args.out, "artificial_sets", dpi=90)

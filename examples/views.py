@@ -1,0 +1,32 @@
+"""Figure 1 of the RECIP paper: queries in the views that decided them, right ones and wrong ones.
+
+With --data the paper's spam set; else its generator: batches of rows that are each decided in a plane of their own.
+
+python examples/views.py [--out FOLDER] [--data FOLDER]
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+import picture
+from planewise import RECIPClassifier
+from planewise.datasets import load, make_subspace_batches
+from planewise.plot import ProjectionDisplay
+
+args = picture.arguments(__doc__, data=True)
+if args.data:
+    data = load("spambase", data_home=args.data)
+    X, y, names = data.data, np.where(data.target == data.target.max(), "spam", "not spam"), data.feature_names
+    keep = {"max_projections": 6}
+else:
+    X, y = make_subspace_batches(2, random_state=1)
+    y, names, keep = np.array(["no", "yes"])[y], [f"feature {j}" for j in range(X.shape[1])], {}
+X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.2, random_state=0, stratify=y)
+model = RECIPClassifier(random_state=0, **keep).fit(X_train, y_train)
+print(f"{len(model.projections_)} views, {model.score(X_test, y_test):.1%} of the new rows right")
+display = ProjectionDisplay.from_estimator(
+    model, X_train, y_train, X_test, y_test, n_views=2, max_queries=200, feature_names=names
+).plot()
+picture.save(display.figure_, args.out, "spam_views" if args.data else "views")

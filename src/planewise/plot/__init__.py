@@ -1,0 +1,22 @@
+"""Pictures of models: each a Display with its data kept on it, made by ``from_...`` and drawn by ``plot(ax=...)``."""
+
+from planewise.plot._convergence import ConvergenceDisplay, Curve
+from planewise.plot._embedding import EmbeddingDisplay
+from planewise.plot._feature_test import FeatureTestDisplay
+from planewise.plot._partition import PartitionDisplay
+from planewise.plot._projection import ProjectionDisplay
+from planewise.plot._selection import SelectionDisplay
+from planewise.plot._sparsity import SparsityDisplay
+from planewise.plot._tree import TreeDisplay
+
+__all__ = [
+    "ConvergenceDisplay",
+    "Curve",
+    "EmbeddingDisplay",
+    "FeatureTestDisplay",
+    "PartitionDisplay",
+    "ProjectionDisplay",
+    "SelectionDisplay",
+    "SparsityDisplay",
+    "TreeDisplay",
+]

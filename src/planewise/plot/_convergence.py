@@ -1,0 +1,185 @@
+"""Quality by number of trees, several ensembles side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.metrics import log_loss
+
+from planewise.plot._stages import first_trees, n_trees_of
+from planewise.plot._style import class_handle, colour, dress, key, marker, new_axes, require_matplotlib
+from planewise.plot._words import tidy
+
+MEASURES = ("accuracy", "log_loss", "rmse")
+AXIS = {"accuracy": "accuracy", "log_loss": "log-loss", "rmse": "root mean squared error"}
+MOST_STAGES = 30
+
+
+@dataclass
+class Curve:
+    """Quality of one model: shape (n_runs, n_stages), after so many trees."""
+
+    n_trees: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+
+@dataclass
+class ConvergenceDisplay:
+    """Curves of quality by number of trees.
+
+    Make one by :meth:`from_estimators`; or from curves that were measured otherwise:
+    ``ConvergenceDisplay({"name": Curve(n_trees, values)}, "log_loss")``. Several runs (seeds, splits) are put together
+    by :meth:`joined`; they are shown by their mean and a band of one standard error.
+
+    Attributes
+    ----------
+    curves : dict of Curve
+        By name: ``n_trees`` of shape (n_stages,) and ``values`` of shape (n_runs, n_stages).
+    measure : {"accuracy", "log_loss", "rmse"}
+    figure_, ax_
+        Set by :meth:`plot`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from planewise import SLMForestClassifier
+    >>> from planewise.plot import ConvergenceDisplay
+    >>> X, y = load_wine(return_X_y=True)
+    >>> forest = SLMForestClassifier(n_estimators=10, random_state=0).fit(X[::2], y[::2])
+    >>> display = ConvergenceDisplay.from_estimators({"SLM forest": forest}, X[1::2], y[1::2])
+    >>> bool(display.curves["SLM forest"].values[0, -1] == forest.score(X[1::2], y[1::2]))
+    True
+    >>> display = display.plot()  # doctest: +SKIP
+    """
+
+    curves: dict[str, Curve]
+    measure: str
+
+    @classmethod
+    def from_estimators(
+        cls, models: Mapping[str, Any], X: Any, y: Any, *, measure: str | None = None
+    ) -> ConvergenceDisplay:
+        """Ask fitted ensembles what their first trees would answer.
+
+        Parameters
+        ----------
+        models : mapping from name to fitted forest or boosting, of planewise or scikit-learn
+        X, y : table and targets
+            Rows that the models have not seen.
+        measure : {"accuracy", "log_loss", "rmse"}, default=None
+            None: accuracy for classes, rmse for numbers.
+        """
+        if not models:
+            raise ValueError("models is empty; pass at least one as {name: fitted model}.")
+        kinds = {is_classifier(model) for model in models.values()}
+        if len(kinds) > 1:
+            raise ValueError("models mixes classifiers and regressors, which have no measure in common.")
+        measure = measure or ("accuracy" if kinds == {True} else "rmse")
+        if measure not in MEASURES or (measure == "rmse") == (kinds == {True}):
+            fitting = MEASURES[:2] if kinds == {True} else MEASURES[2:]
+            raise ValueError(f"measure must be {' or '.join(map(repr, fitting))} for these models; got {measure!r}.")
+        return cls({name: _curve(model, X, np.asarray(y), measure) for name, model in models.items()}, measure)
+
+    @classmethod
+    def joined(cls, displays: Sequence[ConvergenceDisplay]) -> ConvergenceDisplay:
+        """Several runs of the same models in one picture.
+
+        Where runs have different numbers of trees, those all of them have are kept.
+        """
+        if not displays:
+            raise ValueError("There is nothing to join.")
+        if len({display.measure for display in displays}) > 1:
+            raise ValueError("Only displays of one measure can be joined.")
+        curves = {}
+        for name in displays[0].curves:
+            runs = [display.curves[name] for display in displays if name in display.curves]
+            if len(runs) < len(displays):
+                raise ValueError(f"Not every display has a curve {name!r}.")
+            common = sorted(set.intersection(*(set(run.n_trees.tolist()) for run in runs)))
+            values = [run.values[:, np.searchsorted(run.n_trees, common)] for run in runs]
+            curves[name] = Curve(np.array(common), np.concatenate(values))
+        return cls(curves, displays[0].measure)
+
+    def plot(self, ax: Any = None, *, title: str = "", with_key: bool = True) -> ConvergenceDisplay:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            None: a new figure.
+        title : str, default=""
+        with_key : bool, default=True
+        """
+        require_matplotlib()
+        if ax is None:
+            ax = new_axes(size=(4.6, 3.4))[0, 0]
+        most = max(int(curve.n_trees.max()) for curve in self.curves.values())
+        if most > 12:
+            ax.set_xscale("log")
+        sizes = dress(ax, "trees", AXIS.get(self.measure, self.measure), title)
+        for number, curve in enumerate(self.curves.values()):
+            mean = curve.values.mean(axis=0)
+            ax.plot(
+                curve.n_trees, mean, color=colour(number), marker=marker(number), linewidth=1.4 * sizes.line,
+                markersize=0.16 * sizes.point + 1.2, markeredgewidth=0, zorder=3,
+            )  # fmt: skip
+            if len(curve.values) > 1:
+                error = curve.values.std(axis=0, ddof=1) / np.sqrt(len(curve.values))
+                ax.fill_between(
+                    curve.n_trees, mean - error, mean + error, color=colour(number), alpha=0.18, linewidth=0, zorder=2
+                )
+        ax.grid(axis="y", color="#eeeeee", linewidth=0.6, zorder=0)
+        if most > 12:
+            self._count_on_axis(ax, most)
+        if with_key:
+            handles = [class_handle(number, 0.7 * sizes.small) for number in range(len(self.curves))]
+            for handle in handles:
+                handle.set_linestyle("-")
+            key(ax, handles, [tidy(name) for name in self.curves])
+        self.figure_, self.ax_ = ax.get_figure(root=True), ax
+        return self
+
+    @staticmethod
+    def _count_on_axis(ax: Any, most: int) -> None:
+        from matplotlib.ticker import NullFormatter, NullLocator
+
+        ticks = [n for n in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000) if n <= most]
+        if len(ticks) > 7:
+            ticks = [n for n in ticks if str(n)[0] == "1"]
+        ax.set_xticks(ticks, [str(n) for n in ticks])
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+def stages(n_trees: int) -> list[int]:
+    """Numbers of trees to look at: all of few, of many ever fewer, the last always.
+
+    >>> stages(5)
+    [1, 2, 3, 4, 5]
+    """
+    if n_trees <= MOST_STAGES // 2:
+        return list(range(1, n_trees + 1))
+    return sorted({round(n) for n in np.geomspace(1, n_trees, MOST_STAGES)})
+
+
+def _curve(model: Any, X: Any, y: NDArray[Any], measure: str) -> Curve:
+    counts = stages(n_trees_of(model))
+    found, values = [], []
+    for n_trees, answer in first_trees(model, X, counts, chances=measure == "log_loss"):
+        found.append(n_trees)
+        values.append(_quality(answer, y, model, measure))
+    return Curve(np.array(found), np.array([values]))
+
+
+def _quality(answer: NDArray[Any], y: NDArray[Any], model: Any, measure: str) -> float:
+    if measure == "accuracy":
+        return float(np.mean(answer == y))
+    if measure == "rmse":
+        return float(np.sqrt(np.mean((answer - y) ** 2)))
+    chances = answer / answer.sum(axis=1, keepdims=True)  # float32 leaves sum to one only so closely
+    return float(log_loss(y, chances, labels=model.classes_))

@@ -1,0 +1,479 @@
+"""The view in which a query is decided."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planewise.plot._points import draw_classes, draw_numbers, limits
+from planewise.plot._style import (
+    ACCENT,
+    COLOURS,
+    INK,
+    Sizes,
+    as_axes,
+    class_handle,
+    colour,
+    colours_rgb,
+    dress,
+    key_of_figure,
+    new_axes,
+    require_matplotlib,
+    scale_bar,
+)
+from planewise.plot._tables import n_rows, take
+from planewise.plot._view_plane import Axis, Numbers, axes_of, odds_at, ratio_at, rows_in, scaled_in
+from planewise.plot._words import class_names as names_of_classes
+from planewise.plot._words import number, plain, tidy
+
+PANELS = ("view", "near")
+
+
+@dataclass
+class QueryInView:
+    """One query: where it is, its answer, and its neighbours on both sides."""
+
+    at: Numbers
+    answer: Any
+    ratio: float | None
+    supporting: Numbers
+    opposing: Numbers
+    opposing_labels: list[Any]
+    undecided: bool = False
+
+
+@dataclass
+class ViewOfRows:
+    """A view with the rows in it.
+
+    Attributes
+    ----------
+    axes : list of Axis
+        Its features: names with units, and where values are drawn.
+    rows : array of shape (n_rows, 2)
+        Where the training rows are drawn; in a view of one feature the second spreads them over lanes.
+    target : array
+        Their classes (as places among the classes) or numbers.
+    grid_x, grid_y, ratio : arrays or None
+        Eq. 9 on a grid, shape (len(grid_y), len(grid_x), n_classes).
+    queries : array of shape (n_queries, 2)
+        Queries decided here, with ``predicted`` and, where the truth is known, ``right``.
+    one : QueryInView or None
+        The one query that is explained.
+    share : float
+        Share of the queries that this view decided.
+    """
+
+    axes: list[Axis]
+    rows: Numbers
+    target: NDArray[Any]
+    grid_x: Numbers | None = None
+    grid_y: Numbers | None = None
+    ratio: Numbers | None = None
+    queries: Numbers = field(default_factory=lambda: np.empty((0, 2)))
+    predicted: list[Any] = field(default_factory=list)
+    right: NDArray[np.bool_] | None = None
+    one: QueryInView | None = None
+    share: float = 1.0
+    note: str = ""
+
+
+@dataclass
+class ProjectionDisplay:
+    """RECIP's picture: a view with its training rows, and the queries that are decided in it.
+
+    One query (:meth:`from_explanation`) is a star, its nearest rows on both sides are ringed and joined to it, and the
+    ratio is shaded underneath: the stronger, the clearer the nearer class. Many queries (:meth:`from_estimator`) are
+    rings in the views that decided them, right ones and wrong ones told apart. Distances in the picture are those the
+    model measures, but for long tails, which are drawn in; numbers on the axes are the user's.
+
+    Attributes
+    ----------
+    views : list of ViewOfRows
+        What is drawn, one panel each (two for one query: the whole view, and what is near).
+    classes, class_names : list or None
+        Labels and their names; None for numbers.
+    figure_, axes_
+        Set by :meth:`plot`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from planewise import RECIPClassifier
+    >>> from planewise.plot import ProjectionDisplay
+    >>> iris = load_iris()
+    >>> X, y = iris.data, iris.target_names[iris.target]
+    >>> model = RECIPClassifier(random_state=0).fit(X[1:], y[1:])
+    >>> explanation = model.explain(X[:1], feature_names=iris.feature_names)[0]
+    >>> display = ProjectionDisplay.from_explanation(explanation, X[1:], y[1:])
+    >>> str(display.views[0].one.answer)
+    'setosa'
+    >>> display = display.plot()  # doctest: +SKIP
+    """
+
+    views: list[ViewOfRows]
+    classes: list[Any] | None
+    class_names: list[str] | None
+    target_name: str = ""
+
+    @classmethod
+    def from_explanation(
+        cls,
+        explanation: Any,
+        X: Any,
+        y: Any,
+        *,
+        class_names: Sequence[str] | Mapping[Any, str] | None = None,
+        resolution: int = 90,
+    ) -> ProjectionDisplay:
+        """Draw one query's explanation.
+
+        Parameters
+        ----------
+        explanation : ProjectionExplanation, or what its ``data()`` returns
+            A dict with "kind" ("class" or "number"), "query" {name: value}, "label" or "prediction", "k", "ratio",
+            "power", "estimate" ("distances", or "counts" with "smoothing"), "view" {"features", "columns", "units",
+            "scaling"} and "neighbours" ({"for", "against"}, or a list for numbers), each with "values" {name: value}.
+        X, y : table and targets of the rows the model was fitted on
+        class_names : list or mapping, default=None
+            Names in the order of the sorted labels, or {label: name}.
+        resolution : int, default=90
+            Steps of the shading along each axis.
+        """
+        data = explanation if isinstance(explanation, Mapping) else explanation.data()
+        if data.get("view") is None:
+            raise ValueError("No view could judge this query, so that there is nothing to draw: " + _reasons(data))
+        numbers = data["kind"] == "number"
+        classes = None if numbers else _labels(data, y)
+        view = _view(data["view"], X, y, classes)
+        view.one = _query(data, view.axes, classes)
+        if classes is not None and all(not axis.categories for axis in view.axes):
+            _add_ratio(view, data, resolution, len(classes))
+        names = None if classes is None else names_of_classes(classes, class_names)
+        return cls([view], classes, names, str(getattr(y, "name", None) or ""))
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        queries: Any,
+        y_queries: Any = None,
+        *,
+        n_views: int = 2,
+        max_queries: int = 500,
+        feature_names: Sequence[str] | None = None,
+        units: Any = None,
+        class_names: Sequence[str] | Mapping[Any, str] | None = None,
+    ) -> ProjectionDisplay:
+        """Show many queries in the views that decided them.
+
+        Parameters
+        ----------
+        estimator : fitted RECIPClassifier or RECIPRegressor
+        X, y : table and targets it was fitted on
+        queries, y_queries : table, and the truth where it is known
+        n_views : int, default=2
+            Views to show: those that decided most queries.
+        max_queries : int, default=500
+            Of more queries an evenly spread part is looked at.
+        feature_names, units
+            As in ``explain``.
+        class_names : list or mapping, default=None
+        """
+        total = n_rows(queries)
+        chosen = np.unique(np.linspace(0, total - 1, min(total, max_queries)).astype(np.intp))
+        told: dict[str, Any] = {"feature_names": feature_names, "units": units}
+        given = {name: value for name, value in told.items() if value is not None}
+        found = [each.data() for each in estimator.explain(take(queries, chosen), **given)]
+        truth = None if y_queries is None else np.asarray(y_queries)[chosen]
+        classes = list(estimator.classes_) if hasattr(estimator, "classes_") else None
+        used = Counter(tuple(data["view"]["columns"]) for data in found if data["view"] is not None)
+        if not used:
+            raise ValueError("No view could judge any of these queries, so that there is nothing to draw.")
+        views = []
+        for columns, times in used.most_common(n_views):
+            mine = [at for at, data in enumerate(found) if data["view"] and tuple(data["view"]["columns"]) == columns]
+            view = _view(found[mine[0]]["view"], X, y, classes)
+            _add_queries(view, [found[at] for at in mine], None if truth is None else truth[mine], classes)
+            view.share = times / len(found)
+            views.append(view)
+        names = None if classes is None else names_of_classes(classes, class_names)
+        return cls(views, classes, names, str(getattr(y, "name", None) or ""))
+
+    def plot(self, ax: Any = None, *, panels: Sequence[str] | None = None, with_key: bool = True) -> ProjectionDisplay:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, or as many as panels; default=None
+            None: a new figure.
+        panels : list, default=None
+            For one query: of "view" (the whole of it) and "near" (the query's surroundings). None: both in a figure of
+            its own, or the first in one given axes.
+        with_key : bool, default=True
+        """
+        require_matplotlib()
+        one = self.views[0].one is not None
+        if panels is None:
+            several = ax is None or np.size(np.asarray(ax, dtype=object)) > 1
+            panels = PANELS if one and several else PANELS[:1]
+        if bad := [panel for panel in panels if panel not in PANELS]:
+            raise ValueError(f"panels may hold 'view' and 'near'; got {bad[0]!r}.")
+        if not one and "near" in panels:
+            raise ValueError("The panel 'near' shows one query; make the display by from_explanation.")
+        drawn = [(view, panel) for view in self.views for panel in panels]
+        names = [f"{'/'.join(axis.name for axis in view.axes)}, {panel}" for view, panel in drawn]
+        axes = (
+            list(new_axes(1, len(drawn), size=(max(4.2, 3.5 * len(drawn)), 3.6))[0])
+            if ax is None
+            else as_axes(ax, len(drawn), names)
+        )
+        for one_ax, (view, panel) in zip(axes, drawn, strict=True):
+            self._draw(one_ax, view, near=panel == "near")
+        if with_key:
+            self._draw_key(axes)
+        self.figure_, self.axes_ = axes[0].get_figure(root=True), axes
+        return self
+
+    def _draw(self, ax: Any, view: ViewOfRows, near: bool) -> None:
+        second = view.axes[1].name if len(view.axes) > 1 else ""
+        sizes = dress(ax, view.axes[0].name, second, self._title(view, near))
+        box = _surroundings(view) if near else _extent(view)
+        self._shade(ax, view)
+        finite = np.isfinite(view.rows).all(axis=1)
+        x, y, target = view.rows[finite, 0], view.rows[finite, 1], view.target[finite]
+        size = sizes.point * float(np.clip(np.sqrt(200 / max(len(x), 1)), 0.3, 1.0)) * (1.8 if near else 1)
+        if self.classes is None:
+            draw_numbers(ax, x, y, target.astype(float), self._norm(), size=size)
+        else:
+            faint = 0.85 if view.one is not None else 0.45
+            draw_classes(ax, x, y, target.astype(np.intp), len(self.classes), size=size, alpha=faint)
+        self._draw_queries(ax, view, sizes)
+        if view.one is not None:
+            self._draw_one(ax, view.one, sizes)
+        ax.set_xlim(box[0], box[1])
+        ax.set_ylim(box[2], box[3])
+        self._number_axes(ax, view, box, sizes)
+
+    def _title(self, view: ViewOfRows, near: bool) -> str:
+        if view.one is None:
+            return f"decides {number(100 * view.share)} % of the queries{view.note}"
+        if near:
+            return "around it"
+        if self.classes is None:
+            return f"predicted: {number(view.one.answer)}{view.note}"
+        assert self.class_names is not None
+        name = self.class_names[self.classes.index(view.one.answer)]
+        sure = ", undecided" if view.one.undecided else ""
+        return f"answer: {name}, ratio {number(view.one.ratio or 0.0)}{sure}{view.note}"
+
+    def _shade(self, ax: Any, view: ViewOfRows) -> None:
+        """The nearer class everywhere, the stronger the smaller its ratio."""
+        if view.ratio is None:
+            return
+        assert view.grid_x is not None and view.grid_y is not None and self.classes is not None
+        winner, least = view.ratio.argmin(axis=2), view.ratio.min(axis=2)
+        strength = 0.42 * np.clip(1 - least, 0, 1)[..., None]
+        image = 1 - strength * (1 - colours_rgb(len(self.classes))[winner])
+        ax.imshow(
+            image, extent=(view.grid_x[0], view.grid_x[-1], view.grid_y[0], view.grid_y[-1]), origin="lower",
+            aspect="auto", interpolation="bilinear", zorder=0,
+        )  # fmt: skip
+
+    def _draw_queries(self, ax: Any, view: ViewOfRows, sizes: Sizes) -> None:
+        if not len(view.queries):
+            return
+        right = np.ones(len(view.queries), dtype=bool) if view.right is None else view.right
+        tint = INK if view.right is None else COLOURS[2]
+        size = 1.6 * sizes.point * float(np.clip(np.sqrt(80 / len(view.queries)), 0.4, 1.0))
+        for chosen, edge, shape, gid in ((right, tint, "o", "right"), (~right, ACCENT, "s", "wrong")):
+            ax.scatter(
+                view.queries[chosen, 0], view.queries[chosen, 1], s=size, facecolors="none", edgecolors=edge,
+                marker=shape, linewidths=1.1 * sizes.line, zorder=5, gid=gid,
+            )  # fmt: skip
+
+    def _draw_one(self, ax: Any, query: QueryInView, sizes: Sizes) -> None:
+        for side, style, gid in ((query.supporting, "-", "for"), (query.opposing, ":", "against")):
+            for point in side:
+                ax.plot(*zip(query.at, point, strict=True), color=INK, linestyle=style, linewidth=1.2 * sizes.line,
+                        zorder=5)  # fmt: skip
+            ax.scatter(
+                side[:, 0], side[:, 1], s=3.2 * sizes.point, facecolors="none", edgecolors=INK, zorder=6,
+                linewidths=1.2 * sizes.line, linestyle="-" if gid == "for" else (0, (1.5, 1)), gid=gid,
+            )  # fmt: skip
+        face = "white"
+        if self.classes is not None:
+            face = colour(self.classes.index(query.answer))
+        ax.scatter(
+            [query.at[0]], [query.at[1]], marker="*", s=6 * sizes.point, color=face, edgecolors=INK,
+            linewidths=0.8 * sizes.line, zorder=7, gid="query",
+        )  # fmt: skip
+
+    def _number_axes(self, ax: Any, view: ViewOfRows, box: tuple[float, ...], sizes: Sizes) -> None:
+        """The user's numbers at the model's coordinates."""
+        at, words = view.axes[0].ticks(box[0], box[1], max(3, int(sizes.width * 1.6)))
+        ax.set_xticks(at, [plain(word) for word in words])
+        if len(view.axes) > 1:
+            at, words = view.axes[1].ticks(box[2], box[3], max(3, int(sizes.height * 1.8)))
+            ax.set_yticks(at, [plain(word) for word in words])
+        elif self.class_names is not None:
+            ax.set_yticks(range(len(self.class_names)), [plain(name) for name in self.class_names])
+        else:
+            ax.set_yticks([])
+
+    def _norm(self) -> Any:
+        from matplotlib.colors import Normalize
+
+        target = self.views[0].target.astype(float)
+        return Normalize(float(target.min()), float(target.max()))
+
+    def _draw_key(self, axes: list[Any]) -> None:
+        from matplotlib.lines import Line2D
+
+        size = 0.75 * Sizes.of(axes[0]).small
+        handles: list[Any] = []
+        labels: list[str] = []
+        if self.class_names is None:
+            scale_bar(axes, self._norm(), self.target_name)
+        else:
+            handles += [class_handle(place, size) for place in range(len(self.class_names))]
+            labels += self.class_names
+        ring: dict[str, Any] = {"markerfacecolor": "none", "markersize": 1.3 * size}
+        if self.views[0].one is not None:
+            star = Line2D([], [], marker="*", color="white", markeredgecolor=INK, linestyle="", markersize=2 * size)
+            handles += [star, Line2D([], [], marker="o", color=INK, linestyle="-", **ring)]
+            labels += ["the query", "nearest of its class" if self.classes is not None else "nearest rows"]
+            if len(self.views[0].one.opposing):
+                handles.append(Line2D([], [], marker="o", color=INK, linestyle=":", **ring))
+                labels.append("nearest of the others")
+        else:
+            known = any(view.right is not None for view in self.views)
+            handles.append(Line2D([], [], marker="o", color=COLOURS[2] if known else INK, linestyle="", **ring))
+            labels.append("query, right" if known else "query")
+            if known:
+                handles.append(Line2D([], [], marker="s", color=ACCENT, linestyle="", **ring))
+                labels.append("query, wrong")
+        key_of_figure(axes, handles, labels)
+
+
+def _labels(data: Mapping[str, Any], y: Any) -> list[Any]:
+    known = data.get("probabilities")
+    if known:
+        return [each["label"] for each in known]
+    return np.unique(np.asarray(y)).tolist()
+
+
+def _view(view: Mapping[str, Any], X: Any, y: Any, classes: list[Any] | None) -> ViewOfRows:
+    """The rows in a view; of three features the first two are drawn."""
+    axes = axes_of(view, X)
+    target = np.asarray(y)
+    if len(target) != n_rows(X):
+        raise ValueError(f"y has {len(target)} values for {n_rows(X)} rows.")
+    if classes is not None:
+        place = {label: at for at, label in enumerate(classes)}
+        unknown = [label for label in np.unique(target).tolist() if label not in place]
+        if unknown:
+            raise ValueError(f"y holds the class {unknown[0]!r}, which the model does not know.")
+        target = np.array([place[label] for label in target.tolist()], dtype=np.intp)
+    rows = rows_in(axes, X)
+    if len(axes) == 1:
+        rows = np.column_stack([rows[:, 0], _lanes(target, classes)])
+    made = ViewOfRows(axes[:2], rows, target)
+    if len(axes) > 2:
+        made.note = f" (and {', '.join(axis.name for axis in axes[2:])})"
+    return made
+
+
+def _lanes(target: NDArray[Any], classes: list[Any] | None) -> Numbers:
+    """Heights for rows that have one coordinate: a lane a class, rows spread over it."""
+    spread = np.modf(np.arange(len(target)) * 0.6180339887)[0] - 0.5
+    return (0.0 if classes is None else target) + 0.6 * spread
+
+
+def _query(data: Mapping[str, Any], axes: Sequence[Axis], classes: list[Any] | None) -> QueryInView:
+    numbers = classes is None
+    answer = data["prediction"] if numbers else data["label"]
+    lane = 0.0 if classes is None else float(classes.index(answer))
+    near = data["neighbours"]
+    supporting = near if numbers else near["for"]
+    opposing = [] if numbers else near["against"]
+    at = _points([data["query"]], data, axes, [lane])[0]
+    against = [0.0 if classes is None else float(classes.index(each["label"])) for each in opposing]
+    return QueryInView(
+        at, answer, data.get("ratio"),
+        _points([each["values"] for each in supporting], data, axes, [lane] * len(supporting)),
+        _points([each["values"] for each in opposing], data, axes, against),
+        [each["label"] for each in opposing], bool(data.get("undecided")),
+    )  # fmt: skip
+
+
+def _points(
+    values: Sequence[Mapping[str, Any]], data: Mapping[str, Any], axes: Sequence[Axis], lanes: Sequence[float]
+) -> Numbers:
+    """Coordinates of rows given by the names of their features."""
+    if not values:
+        return np.empty((0, 2))
+    names = data["view"]["features"]
+    columns = [axis.places([row[name] for row in values]) for axis, name in zip(axes, names, strict=False)]
+    return np.column_stack([*columns, lanes]) if len(columns) == 1 else np.column_stack(columns)
+
+
+def _add_queries(view: ViewOfRows, found: list[Any], truth: NDArray[Any] | None, classes: list[Any] | None) -> None:
+    places = [_query(data, view.axes, classes) for data in found]
+    view.queries = np.array([query.at for query in places])
+    view.predicted = [query.answer for query in places]
+    if truth is not None and classes is not None:
+        view.right = np.array([a == b for a, b in zip(view.predicted, truth.tolist(), strict=True)])
+
+
+def _add_ratio(view: ViewOfRows, data: Mapping[str, Any], resolution: int, n_classes: int) -> None:
+    """The ratio on a grid."""
+    box = _extent(view)
+    view.grid_x, view.grid_y = np.linspace(box[0], box[1], resolution), np.linspace(box[2], box[3], resolution)
+    one_dimensional = len(data["view"]["features"]) == 1
+    if len(data["view"]["features"]) > 2:
+        return  # a plane through rows that lie all around it would say little
+    finite = np.isfinite(view.rows).all(axis=1)
+    rows = scaled_in(view.axes, view.rows[finite])
+    target, k, power = view.target[finite], int(data["k"]), float(data["power"])
+
+    def ratios(points: Numbers) -> Numbers:
+        if data.get("estimate", "distances") == "counts":
+            return odds_at(points, rows, target, n_classes, k, power, float(data["smoothing"]))
+        return ratio_at(points, rows, target, n_classes, k, power)
+
+    if one_dimensional:
+        view.ratio = np.repeat(ratios(scaled_in(view.axes, view.grid_x[:, None]))[None], resolution, axis=0)
+        return
+    grid = np.column_stack([part.ravel() for part in np.meshgrid(view.grid_x, view.grid_y)])
+    view.ratio = ratios(scaled_in(view.axes, grid)).reshape(resolution, resolution, n_classes)
+
+
+def _extent(view: ViewOfRows) -> tuple[float, float, float, float]:
+    points = [view.rows, view.queries] + ([view.one.at[None]] if view.one is not None else [])
+    return (*limits(*(each[:, 0] for each in points)), *limits(*(each[:, 1] for each in points)))
+
+
+def _surroundings(view: ViewOfRows) -> tuple[float, float, float, float]:
+    """A box around the query that holds its neighbours with room to spare, a fraction of the view at least."""
+    assert view.one is not None
+    whole = _extent(view)
+    around = np.concatenate([view.one.at[None], view.one.supporting, view.one.opposing])
+    reach = np.abs(around - view.one.at).max(axis=0)
+    least = 0.06 * np.array([whole[1] - whole[0], whole[3] - whole[2]])
+    across, up = np.maximum(1.6 * reach, least)
+    if len(view.axes) == 1:
+        return float(view.one.at[0] - across), float(view.one.at[0] + across), whole[2], whole[3]
+    x, y = view.one.at
+    return float(x - across), float(x + across), float(y - up), float(y + up)
+
+
+def _reasons(data: Mapping[str, Any]) -> str:
+    return tidy("; ".join(data.get("reasons") or ["its values are missing"])) + "."

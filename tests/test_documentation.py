@@ -12,8 +12,9 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(autouse=True)
-def no_windows(monkeypatch):
-    """Pictures go nowhere, and none stays open."""
+def no_windows(monkeypatch, tmp_path):
+    """Files go to a folder of their own, pictures go nowhere, and none stays open."""
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     yield
     if pyplot := sys.modules.get("matplotlib.pyplot"):

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from sklearn import ensemble, tree
+from sklearn import ensemble, neighbors, tree
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
@@ -58,6 +58,13 @@ FAMILIES: dict[str, Any] = {
     "kernel": (
         (pw.MCMClassifier, lambda random_state: pw.MCMRegressor()),
         (lambda random_state: _scaled(SVC()), lambda random_state: _scaled(SVR())),
+    ),
+    "views": (
+        (pw.RECIPClassifier, pw.RECIPRegressor),
+        (
+            lambda random_state: _scaled(neighbors.KNeighborsClassifier()),
+            lambda random_state: _scaled(neighbors.KNeighborsRegressor()),
+        ),
     ),
 }
 WIDTHS = [14, 10, 10, 10, 13, 10, 10, 8, 8]

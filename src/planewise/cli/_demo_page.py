@@ -104,7 +104,8 @@ img {{ max-width: 100%; }}
 </style></head><body>
 <h1>planewise: small models you can see through</h1>
 <p>Trees, forests and boosting with planes beside scikit-learn's decision tree, random forest and histogram boosting,
-and kernel machines with few vectors beside its SVMs, all with their defaults, on 40 % held-out rows. Sizes are
+kernel machines with few vectors beside its SVMs, and views of two features a case beside its nearest neighbours, all
+with their defaults, on 40 % held-out rows. Sizes are
 compressed pickles; in each pair the first is planewise.</p>
 <table><thead><tr>{head}</tr></thead><tbody>
 {cells}

@@ -240,9 +240,10 @@ def test_an_array_is_described_truly_or_refused(described, words, tree_file):
     refused(tree_file, words)
 
 
-def test_a_file_chooses_no_path_to_write_to(boost_file):
+@pytest.mark.parametrize("value", ["/tmp/elsewhere", {"array": 0}])
+def test_a_file_chooses_no_path_to_write_to(value, boost_file):
     document, arrays = parts_of(boost_file)
-    document["model"]["parameters"]["checkpoint"] = "/tmp/elsewhere"
+    document["model"]["parameters"]["checkpoint"] = value
     write(boost_file, document, arrays)
     refused(boost_file, "checkpoint")
 

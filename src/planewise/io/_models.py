@@ -182,7 +182,10 @@ def _constructed(declared: Declaration, packed: Any, arrays: ArrayReader) -> Any
     require(not unknown, f"has a {name} with parameters that this version does not know: {', '.join(unknown)[:200]}")
     values = {parameter: unpack_value(value, arrays) for parameter, value in packed.items()}
     for parameter, value in declared.reset.items():
-        require(values.get(parameter, value) == value, f"has a {name} with a {parameter}, which no file should hold")
+        given = values.get(parameter, value)  # of any kind: an array equals nothing as a whole
+        require(
+            type(given) is type(value) and given == value, f"has a {name} with a {parameter}, which no file should hold"
+        )
     model = declared.cls(**values)
     try:
         check_parameters(model, declared.limits)

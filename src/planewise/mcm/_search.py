@@ -30,7 +30,7 @@ from planewise.mcm._threads import one_blas_thread
 
 # Chosen by cross-validation inside the training parts of the develop sets; gamma is divided by the number of features,
 # mu multiplied by C.
-GAMMAS_TIMES_FEATURES = (0.0125, 0.05, 0.2, 0.8)
+GAMMAS_TIMES_FEATURES = (0.05, 0.2, 0.8)
 MUS_BY_C = tuple(float(f"{ratio:.2g}") for ratio in np.geomspace(0.1, 1e-4, 10))
 GAMMAS_CONFORMAL_BY_GAMMA = (2.0, 10.0)
 SHRINKAGES = (0.0, 0.5, 1.0)
@@ -86,7 +86,7 @@ class MCMClassifierCV(MachineClassifier):
     mus : list of float or None, default=<mus>
         Prices of |lambda|. None: C times ten shares from 0.1 down to 0.0001.
     gammas : list of float or None, default=<gammas>
-        gammas of the kernel, on scaled rows. None: 0.0125, 0.05, 0.2 and 0.8, divided by the number of features.
+        gammas of the kernel, on scaled rows. None: 0.05, 0.2 and 0.8, divided by the number of features.
     {kernel_parameters}
     {shape_parameters}
     {relaxation_parameter}

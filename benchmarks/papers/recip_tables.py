@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils import check_random_state
 
@@ -103,7 +104,7 @@ def measure(q, noise, repetition):
             known = RECIPClassifier(**parameters | {"selection": "auto", "lam": None})
             known.set_params(projections=sorted(pairs), decide=decide).fit(X, y)
             out[f"{title}, known views, {name}"] = known.score(X_test[clean], y_test[clean])
-            learned = model.set_params(decide=decide)
+            learned = clone(model).set_params(decide=decide, projections=model.projections_).fit(X, y)
             out[f"{title}, {name}"] = learned.score(X_test[clean], y_test[clean])
 
     judge("published", **PUBLISHED)

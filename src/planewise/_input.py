@@ -42,6 +42,11 @@ def training_rows(estimator: Any, X: Any) -> FloatArray:
     return _checked(estimator, X, reset=True)
 
 
+def values_as_given(estimator: Any, X: Any, *, reset: bool) -> NDArray[np.float64]:
+    """The same as float64, for estimators that show values again; `reset` in ``fit``."""
+    return _checked(estimator, X, reset=reset, dtype=np.float64)
+
+
 def precise_rows(estimator: Any, X: Any, *, reset: bool) -> NDArray[np.float64]:
     """X as float64 rows without missing values, for estimators that know no categories; `reset` in ``fit``."""
     if nw.dependencies.is_polars_lazyframe(X):
@@ -108,15 +113,15 @@ def _quickly_checked(estimator: Any, X: Any) -> FloatArray | None:
     return rows if clean else None
 
 
-def _checked(estimator: Any, X: Any, reset: bool) -> FloatArray:
+def _checked(estimator: Any, X: Any, reset: bool, dtype: Any = np.float32) -> NDArray[Any]:
     if nw.dependencies.is_polars_lazyframe(X):
         raise TypeError("X is a polars LazyFrame, which has no rows yet; pass X.collect() instead.")
     if not is_table(X):
         with np.errstate(over="ignore", invalid="ignore"):  # too large for float32: refused as an infinity
-            rows = validate_data(estimator, X, reset=reset, dtype=np.float32, order="C", ensure_all_finite="allow-nan")
+            rows = validate_data(estimator, X, reset=reset, dtype=dtype, order="C", ensure_all_finite="allow-nan")
         return _with_categories(estimator, X, rows, reset)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
-    rows = _frame_to_array(estimator, X, reset)
+    rows = _frame_to_array(estimator, X, reset, dtype)
     _require_rows(rows)
     _refuse_infinity(rows, [str(name) for name in nw.from_native(X, eager_only=True).columns])
     return rows
@@ -195,7 +200,7 @@ def is_table(X: Any) -> bool:
     return nw.dependencies.is_into_dataframe(X)
 
 
-def _with_categories(estimator: Any, X: Any, rows: FloatArray, reset: bool) -> FloatArray:
+def _with_categories(estimator: Any, X: Any, rows: NDArray[Any], reset: bool) -> NDArray[Any]:
     """Plain rows, the columns named as categorical encoded."""
     if reset:
         given = getattr(estimator, "categorical_features", None)
@@ -223,7 +228,7 @@ def category_counts(estimator: Any) -> list[int]:
     return [len(categories.get(j, ())) for j in range(estimator.n_features_in_)] if categories else []
 
 
-def _frame_to_array(estimator: Any, X: Any, reset: bool) -> FloatArray:
+def _frame_to_array(estimator: Any, X: Any, reset: bool, dtype: Any) -> NDArray[Any]:
     frame = nw.from_native(X, eager_only=True)
     rows, columns = frame.shape
     if reset:
@@ -232,11 +237,13 @@ def _frame_to_array(estimator: Any, X: Any, reset: bool) -> FloatArray:
         chosen = categorical_columns(given, [str(name) for name in frame.columns], columns, by_dtype)
         estimator.categories_ = {j: learn_categories(_as_values(frame[:, j]), frame.columns[j]) for j in chosen}
     categories: Categories = getattr(estimator, "categories_", {})
-    out = np.empty((rows, columns), dtype=np.float32)
+    out = np.empty((rows, columns), dtype=dtype)
     for j in range(columns):
         column = frame[:, j]
         out[:, j] = (
-            encode(_as_values(column), categories[j], column.name) if j in categories else _column_to_floats(column)
+            encode(_as_values(column), categories[j], column.name)
+            if j in categories
+            else _column_to_floats(column, dtype)
         )
     return out
 
@@ -271,7 +278,7 @@ def _column_to_floats(column: nw.Series[Any], dtype: Any = np.float32) -> NDArra
         return np.asarray(column.to_numpy(), dtype=dtype)
 
 
-def _refuse_infinity(rows: FloatArray, names: list[str]) -> None:
+def _refuse_infinity(rows: NDArray[Any], names: list[str]) -> None:
     with np.errstate(invalid="ignore"):  # infinities of both signs add up to NaN
         if np.isfinite(rows.sum(dtype=np.float64)):  # one pass finds most tables clean
             return

@@ -33,7 +33,8 @@ def test_the_views_of_every_batch_are_found(parameters):
     assert sorted(model.projections_) == pairs_of(details)
     clean = details.batch[1::2] >= 0
     accuracy = model.score(X[1::2][clean], y[1::2][clean])
-    vote = model.set_params(decide="vote").score(X[1::2][clean], y[1::2][clean])
+    voting = RECIPClassifier(projections=model.projections_, decide="vote", random_state=0, **parameters)
+    vote = voting.fit(X[::2], y[::2]).score(X[1::2][clean], y[1::2][clean])
     assert accuracy > 0.78 and accuracy > vote + 0.05
 
 
@@ -306,3 +307,37 @@ def test_progress_is_shown_only_if_wanted(capsys):
     assert capsys.readouterr().err == ""
     RECIPClassifier(random_state=0, verbose=1).fit(X, y)
     assert "views [" in capsys.readouterr().err
+
+
+def seconds_since_1970(n, seed):
+    rng = np.random.default_rng(seed)
+    second, other = rng.integers(0, 3600, n), rng.normal(size=n)
+    return np.column_stack([1.7e9 + second, other]), ((second > 1800) ^ (other > 0)).astype(int)
+
+
+def test_columns_far_from_zero_count_and_are_shown_as_given():
+    X, y = seconds_since_1970(600, 0)
+    X_test, y_test = seconds_since_1970(200, 1)
+    model = RECIPClassifier(projections=[(0, 1)], random_state=0).fit(X, y)
+    near_zero = RECIPClassifier(projections=[(0, 1)], random_state=0).fit(X - [1.7e9, 0], y)
+    assert np.array_equal(model.predict(X_test), near_zero.predict(X_test - [1.7e9, 0]))
+    assert model.score(X_test, y_test) > 0.9
+    data = model.explain(X_test[:1])[0].data()
+    assert data["query"]["x0"] == X_test[0, 0]
+    for neighbour in data["neighbours"]["for"]:
+        assert neighbour["values"]["x0"] == X[neighbour["rows"][0], 0]
+
+
+def test_parameters_set_after_fit_change_no_answer_and_no_explanation():
+    X, y = seconds_since_1970(300, 0)
+    model = RECIPClassifier(random_state=0).fit(X, y)
+    before, told = model.predict_proba(X), model.explain(X[:1])[0].data()
+    model.set_params(estimate="distances", decide="vote", smoothing=5.0)
+    assert np.array_equal(model.predict_proba(X), before)
+    assert model.explain(X[:1])[0].data() == told
+
+
+def test_weights_that_add_up_to_one_are_told_of():
+    X, y = seconds_since_1970(300, 0)
+    with pytest.warns(UserWarning, match="multiply them"):
+        RECIPClassifier(random_state=0).fit(X, y, np.full(300, 1 / 300))

@@ -82,3 +82,9 @@ def test_too_few_rows_are_refused():
 def test_a_constant_target_is_answered():
     X, _ = two_regions(30, 7)
     assert np.allclose(RECIPRegressor().fit(X, np.full(30, 4.0)).predict(X), 4.0)
+
+
+def test_targets_too_large_to_be_squared_are_refused():
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    with pytest.raises(ValueError, match="too large to be squared"):
+        RECIPRegressor().fit(X, X[:, 0] * 1e200)

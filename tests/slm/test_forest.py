@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.datasets import (
     load_breast_cancer,
     load_diabetes,
+    load_digits,
     load_iris,
     load_wine,
     make_classification,
@@ -724,3 +725,9 @@ def test_an_interrupt_ends_a_long_fit_and_leaves_no_forest(n_jobs):
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
     assert done.stderr == ""
     assert done.stdout.splitlines() == ["interrupted False False"]
+
+
+def test_probabilities_add_up_to_one_as_closely_as_others_ask():
+    X, y = load_digits(return_X_y=True)
+    p = SLMForestClassifier(n_estimators=50, random_state=0).fit(X, y).predict_proba(X)
+    assert_allclose(p.sum(axis=1), 1, rtol=1e-14)

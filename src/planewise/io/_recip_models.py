@@ -10,9 +10,22 @@ import numpy as np
 from planewise.io._arrays import ArrayReader, ArrayWriter
 from planewise.io._declaration import Declaration, check_length
 from planewise.io._errors import require
-from planewise.io._kinds import Integer, Kind, Labels, Maybe, Number, Numbers, OneKindOf, Plain, Record, Several, Truth
+from planewise.io._kinds import (
+    Integer,
+    Kind,
+    Labels,
+    Maybe,
+    Number,
+    Numbers,
+    OneKindOf,
+    Plain,
+    Record,
+    Several,
+    Truth,
+    Word,
+)
 from planewise.recip import _classifier, _regressor
-from planewise.recip._estimates import Counts, Distances, Reference
+from planewise.recip._estimates import Counts, Distances
 from planewise.recip._rows import DistinctRows
 from planewise.recip._scaling import Scaling
 
@@ -34,7 +47,7 @@ def _rows(target: str) -> Record:
     return Record(
         DistinctRows,
         {
-            "values": Numbers("float32", ndim=2),
+            "values": Numbers("float64", ndim=2),
             "target": Numbers(target),
             "weight": _VECTOR,
             "origin": Numbers("int64"),
@@ -111,9 +124,8 @@ def _derive_shared(model: Any) -> None:
     model._columns = sorted({j for view in model.projections_ for j in view})
     place = {j: at for at, j in enumerate(model._columns)}
     model._views = [tuple(place[j] for j in view) for view in model.projections_]
-    model._gap = np.ascontiguousarray(model._scaling.gap[model._columns])
     with np.errstate(all="ignore"):
-        model._points = model._coordinates(model._rows.values)
+        model._derive()
     known = model._points[~np.isnan(model._points)]
     require((np.abs(known) <= 1e17).all(), "has rows that are too far out")
 
@@ -129,12 +141,6 @@ def _check_classifier(model: Any) -> None:
         check_length(model._estimate.share, n_classes, "_estimate.share")
 
 
-def _derive_classifier(model: Any) -> None:
-    _derive_shared(model)
-    rows = model._rows
-    model._reference = Reference(model._points, rows.target, rows.weight, model._gap, len(model.classes_))
-
-
 def _check_regressor(model: Any) -> None:
     _check_shared(model)
     require(model.n_judges <= max(MOST_JUDGES, len(model._rows.target)), "asks for more judges than it has rows")
@@ -145,9 +151,16 @@ RECIP_MODELS = [
     Declaration(
         _classifier.RECIPClassifier,
         _classifier.CLASSIFIER_LIMITS,
-        _SHARED | {"classes_": Labels(), "_prior": _VECTOR, "_estimate": _ESTIMATE, "_rows": _rows("int32")},
+        _SHARED
+        | {
+            "classes_": Labels(),
+            "_prior": _VECTOR,
+            "_estimate": _ESTIMATE,
+            "_decide": Word(("select", "vote")),
+            "_rows": _rows("int32"),
+        },
         _check_classifier,
-        derive=_derive_classifier,
+        derive=_derive_shared,
     ),
     Declaration(
         _regressor.RECIPRegressor,

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from planewise._input import prediction_rows, training_rows
+from planewise._input import values_as_given
 from planewise._params import Limit, boolean, either, integer, one_of, real, seed, threads
 from planewise.recip._report import ViewsReport
-from planewise.recip._rows import DistinctRows, FloatArray, Vector
+from planewise.recip._rows import DistinctRows, FloatArray, Table, Vector
 from planewise.recip._scaling import Scaling, find_scaling, informative_columns, ordered_categories, with_ranks
 from planewise.recip._search import Found
 from planewise.recip._views import View, feature_names, given_views
@@ -53,9 +53,9 @@ class ProjectionEstimator(BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _take_rows(self, X: Any) -> FloatArray:
+    def _take_rows(self, X: Any) -> Table:
         """The table as numbers, codes of categories, and ranks of ordered ones."""
-        values = training_rows(self, X)
+        values = values_as_given(self, X, reset=True)
         self._ranks = ordered_categories(X, self.categories_)
         return with_ranks(values, self._ranks)
 
@@ -80,7 +80,7 @@ class ProjectionEstimator(BaseEstimator):
         self._scaling: Scaling = find_scaling(rows.values, rows.weight, nominal, params.scale)
         return self._scaling(rows.values), columns
 
-    def _keep_views(self, found: Found, rows: DistinctRows, points: FloatArray) -> None:
+    def _keep_views(self, found: Found, rows: DistinctRows) -> None:
         """What is needed for answers: the columns of the kept views only."""
         self.projections_ = found.views
         self.projection_support_ = found.support
@@ -94,8 +94,6 @@ class ProjectionEstimator(BaseEstimator):
         self._columns = sorted({j for view in found.views for j in view})
         place = {j: at for at, j in enumerate(self._columns)}
         self._views: list[View] = [tuple(place[j] for j in view) for view in found.views]
-        self._points = np.ascontiguousarray(points[:, self._columns])
-        self._gap = np.ascontiguousarray(self._scaling.gap[self._columns])
         self._rows = DistinctRows(
             np.ascontiguousarray(rows.values[:, self._columns]),
             rows.target,
@@ -103,6 +101,21 @@ class ProjectionEstimator(BaseEstimator):
             rows.origin,
             rows.origin_start,
         )
+        self._derive()
+
+    def _derive(self) -> None:
+        """What follows from the rest, and is neither saved nor pickled."""
+        self._gap = np.ascontiguousarray(self._scaling.gap[self._columns])
+        self._points = self._coordinates(self._rows.values)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in ("_gap", "_points", "_reference")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if hasattr(self, "_rows"):
+            self._derive()
 
     @property
     def projection_names_(self) -> list[tuple[str, ...]]:
@@ -114,12 +127,12 @@ class ProjectionEstimator(BaseEstimator):
     def _dimension(self) -> NDArray[np.intp]:
         return np.array([len(view) for view in self._views])
 
-    def _query_values(self, X: Any) -> FloatArray:
+    def _query_values(self, X: Any) -> Table:
         """The columns of the kept views, in the user's units (codes and ranks of categories)."""
-        rows = with_ranks(prediction_rows(self, X), self._ranks)
+        rows = with_ranks(values_as_given(self, X, reset=False), self._ranks)
         return np.ascontiguousarray(rows[:, self._columns])
 
-    def _coordinates(self, values: FloatArray) -> FloatArray:
+    def _coordinates(self, values: Table) -> FloatArray:
         return self._scaling(values, self._columns)
 
     def _report(
@@ -143,7 +156,7 @@ class ProjectionEstimator(BaseEstimator):
         return ViewsReport(rows)
 
     def _as_given(self, value: float, column: int) -> Any:
-        """A stored number as the user wrote it: a category by its name, a number without float32's digits."""
+        """A stored number as the user wrote it: a category by its name."""
         if np.isnan(value):
             return None
         if column in self._ranks:
@@ -151,7 +164,7 @@ class ProjectionEstimator(BaseEstimator):
         if column in self.categories_:
             known = self.categories_[column]
             return _plain(known[int(value)]) if value < len(known) else "(a category not seen in fit)"
-        return float(str(np.float32(value)))
+        return float(value)
 
 
 def _plain(value: Any) -> Any:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise.recip._answer import Decisions, Ratios, by_view
-from planewise.recip._estimates import Near, Sides
+from planewise.recip._estimates import Counts, Near, Sides
 from planewise.recip._explanation import Wording, plain
-from planewise.recip._rows import FloatArray
+from planewise.recip._rows import Table
 
 NEAR_ONE = 0.8  # a ratio above says that both sides are about equally near
 CLEAR_ODDS = 2.0  # the best view against must be so many times weaker
@@ -23,7 +23,7 @@ class ClassBatch:
     """Queries with their neighbours and decisions."""
 
     wording: Wording
-    values: FloatArray
+    values: Table
     sides: Sides
     ratios: Ratios
     decisions: Decisions
@@ -47,7 +47,7 @@ class ClassBatch:
                 for name, p in zip(estimator.classes_, probability, strict=True)
             ],
             "k": int(estimator.k_),
-            "estimate": estimator.estimate,
+            "estimate": "counts" if isinstance(estimator._estimate, Counts) else "distances",
             "view": None,
             "ratio": None,
             "neighbours": {"for": [], "against": []},
@@ -61,10 +61,11 @@ class ClassBatch:
             data["ratio"] = float(self.ratios.ratio[view, query, label])
             near, far = self.sides.of_class(view, query, label)
             data["neighbours"] = {"for": self._side(view, near), "against": self._side(view, far)}
-            if estimator.estimate == "counts":
-                data["smoothing"], data["share"] = float(estimator.smoothing), float(estimator._prior[label])
+            if isinstance(estimator._estimate, Counts):
+                data["smoothing"] = float(estimator._estimate.smoothing)
+                data["share"] = float(estimator._prior[label])
             data["runner_ups"] = self._runner_ups(query, view)
-        data["decide"] = estimator.decide
+        data["decide"] = estimator._decide
         data["reasons"] = self._reasons(data)
         data["undecided"] = bool(data["reasons"])
         return data

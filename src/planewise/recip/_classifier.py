@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from planewise._input import all_or_nothing, class_targets, one_target_a_row, row_weights, thread_count
 from planewise._params import check_parameters, integer, one_of, real
+from planewise._warn import warn_user
 from planewise.recip._answer import Decisions, Ratios, select, vote
 from planewise.recip._base import SHARED_LIMITS, ProjectionEstimator
 from planewise.recip._class_explanation import ClassBatch
@@ -22,7 +21,7 @@ from planewise.recip._documentation import document_views
 from planewise.recip._estimates import Counts, Distances, Estimate, Reference, Sides, in_blocks
 from planewise.recip._explanation import ProjectionExplanation, Wording, plain
 from planewise.recip._report import ViewsReport
-from planewise.recip._rows import DistinctRows, FloatArray, Indices, Vector, distinct_rows
+from planewise.recip._rows import DistinctRows, FloatArray, Indices, Table, Vector, distinct_rows
 from planewise.recip._search import find_views
 from planewise.recip._tuning import Judge
 from planewise.recip._views import View
@@ -162,7 +161,7 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         y : array-like of shape (n_samples,)
             Class labels of any kind, at least two of them.
         sample_weight : array-like of shape (n_samples,), default=None
-            A weight of two is the row twice; rows of weight zero do not count.
+            A weight of two is the row twice, so that their scale matters; rows of weight zero do not count.
 
         Returns
         -------
@@ -177,7 +176,8 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         rows = distinct_rows(values, label, row_weights(sample_weight, values))
         rows = self._with_classes(rows, classes)
         points, columns = self._scale(rows)
-        self._estimate = self._make_estimate(rows)
+        self._estimate, self._decide = self._make_estimate(rows), self.decide
+        self._warn_of_light_rows(rows)
         weight = self._weight_for_choice(rows)
         reference = Reference(points, rows.target, rows.weight, self._scaling.gap, len(self.classes_))
 
@@ -188,16 +188,20 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
             return lambda sets: self._errors(sets, views, reference, chosen, n_threads)
 
         found = find_views(self, given, columns, loss, judge, weight, random, n_threads)
-        self._keep_views(found, rows, points)
-        self._reference = replace(reference, points=self._points, gap=self._gap)
+        self._keep_views(found, rows)
         return self
+
+    def _derive(self) -> None:
+        super()._derive()
+        rows = self._rows
+        self._reference = Reference(self._points, rows.target, rows.weight, self._gap, len(self.classes_))
 
     def _with_classes(self, rows: DistinctRows, classes: NDArray[Any]) -> DistinctRows:
         present, label = np.unique(rows.target, return_inverse=True)
         if len(present) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs rows of at least two classes; there is only one class among the rows "
-                f"that count: {classes[present[0]]!r}."
+                f"that count: {plain(classes[present[0]])!r}."
             )
         self.classes_ = classes[present]
         share = np.bincount(label, weights=rows.weight)
@@ -215,6 +219,16 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
             raise ValueError(f"k={self.k} neighbours need more than {self.k} distinct rows; X has {n_rows}. Lower k.")
         return Counts(self.k_, self.alpha, self.smoothing, self._prior)
 
+    def _warn_of_light_rows(self, rows: DistinctRows) -> None:
+        """Weights count rows: such as add up to one say that there is hardly any."""
+        total = float(rows.weight.sum())
+        if self.estimate == "counts" and self.smoothing > 0 and total < min(self.k_, len(rows.weight)):
+            warn_user(
+                f"The weights of {len(rows.weight)} distinct rows add up to {total:.3g}, less than k={self.k_} rows of "
+                "weight 1, so that smoothing draws all probabilities to the classes' shares. A weight counts rows: "
+                "multiply them (by the number of rows, if they add up to 1), or set smoothing=0."
+            )
+
     def _weight_for_choice(self, rows: DistinctRows) -> Vector:
         """With distances, no weight for rows without k others of their class, and a warning for classes too small."""
         if self.estimate == "counts":
@@ -228,11 +242,9 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
                 f"largest two have {largest[0]} and {largest[1]}. Lower k."
             )
         if len(few):
-            warnings.warn(
+            warn_user(
                 f"The class {plain(self.classes_[few[0]])!r} has {size[few[0]]} distinct row(s), fewer than "
-                f"k={self.k_}, and will never be answered; lower k, or leave it out.",
-                UserWarning,
-                stacklevel=4,
+                f"k={self.k_}, and will never be answered; lower k, or leave it out."
             )
         return rows.weight * (size[rows.target] > self.k_)
 
@@ -247,18 +259,18 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         chosen = [views[j] for j in union]
         for block, ratios, _ in in_blocks(self._estimate, reference, chosen, queries, rows.astype(np.int32), n_threads):
             for one, kept in zip(lost, sets, strict=True):
-                label = DECIDE[self.decide](ratios.of_views([place[j] for j in kept]), self._prior).label
+                label = DECIDE[self._decide](ratios.of_views([place[j] for j in kept]), self._prior).label
                 one[block] = label != truth[block]
         return lost
 
     def _blocks(
-        self, values: FloatArray, exclude: NDArray[np.int32] | None = None
+        self, values: Table, exclude: NDArray[np.int32] | None = None
     ) -> Iterator[tuple[slice, Ratios, Sides, Decisions]]:
         """Queries in blocks, with all that is known of them."""
         for block, ratios, sides in in_blocks(
             self._estimate, self._reference, self._views, self._coordinates(values), exclude, thread_count(self.n_jobs)
         ):
-            yield block, ratios, sides, DECIDE[self.decide](ratios, self._prior)
+            yield block, ratios, sides, DECIDE[self._decide](ratios, self._prior)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Class probabilities, columns in the order of ``classes_``.

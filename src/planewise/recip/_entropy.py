@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 from sklearn.base import BaseEstimator
 
-from planewise._input import class_targets, row_weights, thread_count, training_rows
+from planewise._input import class_targets, row_weights, thread_count, values_as_given
 from planewise.recip._neighbours import nearest, own_and_other_distances
 from planewise.recip._rows import FloatArray, Vector, distinct_rows
 from planewise.recip._scaling import find_scaling, ordered_categories, with_ranks
@@ -218,7 +218,7 @@ def _of_view(
 ) -> tuple[FloatArray, Any, NDArray[np.int32]]:
     """Z of the distinct rows in one view, those rows and their labels."""
     holder: Any = _Columns(categorical)
-    values = training_rows(holder, X)
+    values = values_as_given(holder, X, reset=True)
     ranks = ordered_categories(X, holder.categories_)
     values = with_ranks(values, ranks)
     names = getattr(holder, "feature_names_in_", None)

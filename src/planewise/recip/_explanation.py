@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from planewise.recip._rows import FloatArray
+from planewise.recip._rows import Vector
 from planewise.recip._views import feature_names
 
 
@@ -98,7 +98,7 @@ class Wording:
             "scaling": [self.estimator._scaling.describe(j) for j in columns],
         }
 
-    def values(self, place: int, row: FloatArray) -> dict[str, Any]:
+    def values(self, place: int, row: Vector) -> dict[str, Any]:
         """The values of a row in the features of a view; the row has the columns that were kept."""
         estimator = self.estimator
         return {
@@ -106,12 +106,12 @@ class Wording:
             for j, at in zip(estimator.projections_[place], estimator._views[place], strict=True)
         }
 
-    def all_values(self, row: FloatArray) -> dict[str, Any]:
+    def all_values(self, row: Vector) -> dict[str, Any]:
         """The values in all features of any kept view."""
         columns = self.estimator._columns
         return {self.names[j]: self.estimator._as_given(row[at], j) for at, j in enumerate(columns)}
 
-    def skipped(self, row: FloatArray) -> list[dict[str, Any]]:
+    def skipped(self, row: Vector) -> list[dict[str, Any]]:
         """The views that lack a value of the query, and which."""
         out = []
         for place, local in enumerate(self.estimator._views):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise.recip._explanation import Wording
-from planewise.recip._rows import FloatArray, Vector
+from planewise.recip._rows import FloatArray, Table, Vector
 
 AS_GOOD = 1.25  # a view whose expected error is at most so many times the least
 APART = 2.0  # views disagree if their answers differ by so many expected errors
@@ -20,7 +20,7 @@ class NumberBatch:
     """Queries with their neighbours, and what every view would answer with which expected error: (views, queries)."""
 
     wording: Wording
-    values: FloatArray
+    values: Table
     rows: NDArray[np.int32]  # (views, queries, k)
     distance: FloatArray
     answer: Vector

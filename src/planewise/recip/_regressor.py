@@ -20,7 +20,7 @@ from planewise.recip._explanation import ProjectionExplanation, Wording
 from planewise.recip._neighbours import VIEWS_PER_STEP, nearest
 from planewise.recip._number_explanation import NumberBatch
 from planewise.recip._report import ViewsReport
-from planewise.recip._rows import DistinctRows, FloatArray, Indices, Vector, distinct_rows
+from planewise.recip._rows import DistinctRows, FloatArray, Indices, Table, Vector, distinct_rows
 from planewise.recip._search import find_views
 from planewise.recip._tuning import Judge
 from planewise.recip._views import View
@@ -168,7 +168,10 @@ class RECIPRegressor(RegressorMixin, ProjectionEstimator):
         self.k_ = self._usable_k(len(rows.target))
         points, columns = self._scale(rows)
         self._mean = float(np.average(rows.target, weights=rows.weight))
-        variance = float(np.average((rows.target - self._mean) ** 2, weights=rows.weight))
+        with np.errstate(over="ignore", invalid="ignore"):
+            variance = float(np.average((rows.target - self._mean) ** 2, weights=rows.weight))
+        if not np.isfinite(variance):
+            raise ValueError("y holds values too large to be squared; divide it by a constant.")
         self._variance = variance if variance > 0 else 1.0
 
         def loss(views: Sequence[View], chosen: Indices, step: Callable[[], object] | None) -> FloatArray:
@@ -178,7 +181,7 @@ class RECIPRegressor(RegressorMixin, ProjectionEstimator):
             return lambda sets: self._squared_errors(sets, views, points, rows, chosen, n_threads)
 
         found = find_views(self, given, columns, loss, judge, rows.weight, random, n_threads)
-        self._keep_views(found, rows, points)
+        self._keep_views(found, rows)
         everyone = np.arange(len(rows.target))
         self._loss = self._losses(self._points, self._rows, self._views, everyone, self._gap, n_threads, None)
         self._loss *= np.float32(self._variance)
@@ -264,9 +267,7 @@ class RECIPRegressor(RegressorMixin, ProjectionEstimator):
             )
             yield block, _Answers(near, self.k_, rows, loss)
 
-    def _answers(
-        self, values: FloatArray, exclude: NDArray[np.int32] | None = None
-    ) -> Iterator[tuple[slice, _Answers]]:
+    def _answers(self, values: Table, exclude: NDArray[np.int32] | None = None) -> Iterator[tuple[slice, _Answers]]:
         return self._answer_blocks(
             self._points,
             self._rows,

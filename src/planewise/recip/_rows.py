@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float32]
 Vector = NDArray[np.float64]
+Table = NDArray[np.float64]  # values as the user gave them: coordinates are float32, but values are shown again
 Indices = NDArray[np.intp]
 
 
@@ -24,7 +25,7 @@ class DistinctRows:
     (all values and the target) become one; a weight of two and the row twice are therefore the same thing.
     """
 
-    values: FloatArray
+    values: Table
     target: NDArray[Any]
     weight: Vector
     origin: Indices  # the user's rows, those of one distinct row together
@@ -36,11 +37,11 @@ class DistinctRows:
         return [int(member) for member in members]
 
 
-def distinct_rows(values: FloatArray, target: NDArray[Any], weight: Vector) -> DistinctRows:
+def distinct_rows(values: Table, target: NDArray[Any], weight: Vector) -> DistinctRows:
     """Those with a weight above zero; missing values equal one another."""
     counts = np.flatnonzero(weight > 0)
     values, target, weight = values[counts], target[counts], weight[counts]
-    plain = np.where(np.isnan(values), np.float32(np.nan), values + np.float32(0))  # one NaN, one zero
+    plain = np.where(np.isnan(values), np.nan, values + 0.0)  # one NaN, one zero
     bits = np.concatenate([plain.view(np.uint8), np.ascontiguousarray(target)[:, None].view(np.uint8)], axis=1)
     keys = np.ascontiguousarray(bits).view(np.dtype((np.void, bits.shape[1])))[:, 0]
     _, first, member = np.unique(keys, return_index=True, return_inverse=True)

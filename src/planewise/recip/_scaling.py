@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from planewise._categories import Categories
 from planewise._input import is_table
-from planewise.recip._rows import FloatArray, Vector
+from planewise.recip._rows import FloatArray, Table, Vector
 
 TAIL_FACTOR = 2.0  # arcsinh(2 z) is nearly linear within half a standard deviation and a logarithm beyond
-CONSTANT = 10 * float(np.finfo(np.float32).eps)
+CONSTANT = 10 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class Scaling:
     drawn_in: bool
     gap: FloatArray  # 0: numbers
 
-    def __call__(self, values: FloatArray, columns: list[int] | None = None) -> FloatArray:
+    def __call__(self, values: Table, columns: list[int] | None = None) -> FloatArray:
         """Coordinates of rows; of rows that have only these columns, if given."""
         take: Any = slice(None) if columns is None else columns
-        scaled = (values.astype(np.float64) - self.centre[take]) / self.spread[take]
+        scaled = (values - self.centre[take]) / self.spread[take]
         if self.drawn_in:
             drawn = (np.arcsinh(TAIL_FACTOR * scaled) - self.tail_centre[take]) / self.tail_spread[take]
             scaled = np.where(self.gap[take] > 0, scaled, drawn)
@@ -55,7 +55,7 @@ class Scaling:
         return known
 
 
-def find_scaling(values: FloatArray, weight: Vector, categorical: list[int], wanted: bool | str) -> Scaling:
+def find_scaling(values: Table, weight: Vector, categorical: list[int], wanted: bool | str) -> Scaling:
     """Of weighted rows: a weight of two is the row twice."""
     n_columns = values.shape[1]
     centre, spread = np.zeros(n_columns), np.ones(n_columns)
@@ -63,7 +63,7 @@ def find_scaling(values: FloatArray, weight: Vector, categorical: list[int], wan
     gap = np.zeros(n_columns, dtype=np.float32)
     for j in range(n_columns):
         known = ~np.isnan(values[:, j])
-        column, share = values[known, j].astype(np.float64), weight[known]
+        column, share = values[known, j], weight[known]
         if j in categorical:
             gap[j] = _category_gap(column, share) if wanted else 1.0
         elif wanted:
@@ -72,12 +72,12 @@ def find_scaling(values: FloatArray, weight: Vector, categorical: list[int], wan
     return Scaling(centre, spread, tail_centre, tail_spread, wanted is True, gap)
 
 
-def informative_columns(values: FloatArray) -> list[int]:
+def informative_columns(values: Table) -> list[int]:
     """Those that have at least two different values."""
     return [j for j in range(values.shape[1]) if _differs(values[:, j])]
 
 
-def _differs(column: FloatArray) -> bool:
+def _differs(column: Vector) -> bool:
     known = column[~np.isnan(column)]
     return len(known) > 0 and bool((known != known[0]).any())
 
@@ -123,7 +123,7 @@ def _declared_order(column: nw.Series[Any]) -> list[Any] | None:
     return None
 
 
-def with_ranks(rows: FloatArray, ranks: Mapping[int, NDArray[Any]]) -> FloatArray:
+def with_ranks(rows: Table, ranks: Mapping[int, NDArray[Any]]) -> Table:
     """Codes of ordered categories replaced by their ranks; a category not seen in fit is missing."""
     if not ranks:
         return rows
@@ -131,5 +131,5 @@ def with_ranks(rows: FloatArray, ranks: Mapping[int, NDArray[Any]]) -> FloatArra
     for j, rank in ranks.items():
         code = rows[:, j]
         known = ~np.isnan(code) & (code < len(rank))
-        rows[:, j] = np.where(known, rank[np.where(known, code, 0).astype(np.intp)], np.float32(np.nan))
+        rows[:, j] = np.where(known, rank[np.where(known, code, 0).astype(np.intp)], np.nan)
     return rows

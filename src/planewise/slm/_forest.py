@@ -516,8 +516,10 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
         )
 
     def _spread(self, given: NDArray[np.float64]) -> NDArray[np.float64]:
-        """One column a class from the stored ones."""
-        return np.hstack([1 - given, given]) if len(self.classes_) == 2 else given
+        """One column a class from the stored ones, which add up to one but for float32's rounding."""
+        if len(self.classes_) == 2:
+            return np.hstack([1 - given, given])
+        return given / given.sum(axis=1, keepdims=True)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Class probabilities, columns in the order of ``classes_``."""

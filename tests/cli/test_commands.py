@@ -80,14 +80,15 @@ def test_every_family_fits_predicts_explains_and_describes(family, target, towns
     explained = run("explain", path, "towns.csv", "--row", "17", "--html", "why.html")
     assert explained.exit_code == 0, explained.stderr
     assert "row 17" in explained.stdout
-    assert "<table>" in Path("why.html").read_text(encoding="utf-8")
+    assert f"<h1>Row 17: {target} is " in Path("why.html").read_text(encoding="utf-8")
     told = json.loads(run("explain", path, "towns.csv", "--row", "17", "--json").stdout)
     one = told["prediction"]
     assert one == expected[17] if target == "class" else one == pytest.approx(expected[17])
     described = json.loads(run("describe", path, "--json").stdout)
     assert described["target"] == target
     assert [column["name"] for column in described["columns"]] == ["size", "town", "new", "rooms"]
-    assert run("describe", path).exit_code == 0
+    assert run("describe", path, "--html", "what.html").exit_code == 0
+    assert "<h2>Parameters</h2>" in Path("what.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("family", ["forest", "boost"])

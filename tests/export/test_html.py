@@ -101,6 +101,8 @@ def test_pictures_are_part_of_the_page():
     figure.subplots().plot([1, 2])
     model, _ = fitted_tree("tree-two", "numbers")
     page = to_html(model, pictures=[("one < two", figure)])
-    assert re.search(r'<img alt="one &lt; two" src="data:image/png;base64,[A-Za-z0-9+/=]+">', page)
+    assert re.search(
+        r'<img alt="one &lt; two" width="\d+" class="broad" src="data:image/png;base64,[A-Za-z0-9+/=]+">', page
+    )
     with pytest.raises(TypeError, match="picture 'this' must be a figure of matplotlib"):
         to_html(model, pictures=[("this", "that.png")])

@@ -84,7 +84,7 @@ def demo(
     else:
         refuse_existing(out, force)
     figures()
-    rows, words, why, machine = [], [], "", ""
+    rows, words, why, machine = [], [], b"", ""
     _print_row(HEADER)
     for name in SETS:
         for family in FAMILIES:
@@ -95,7 +95,7 @@ def demo(
             if (name, family) == ("wine", "one tree"):
                 words = planes_in_words(model, names)
             if (name, family) == ("breast cancer", "kernel"):
-                machine = f"For <em>{name}</em> the machine keeps {len(model.support_)} of {len(parts[0])} rows."
+                machine = f"For {name} the machine keeps {len(model.support_)} of {len(parts[0])} rows."
             if (name, family) == ("diabetes", "boosting"):
                 why = contributions_picture(model, parts[1][0], names)
     with replacing(out) as file:

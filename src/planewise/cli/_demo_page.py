@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import html
 import io
 from typing import Any
 
@@ -11,6 +9,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 from planewise.datasets import make_new_moons
+from planewise.report import _page
 from planewise.slm import SLMClassifier
 
 HEADER = ["data", "model", "measure", "planewise", "scikit-learn", "size", "size", "fit", "fit"]
@@ -31,15 +30,15 @@ def figures() -> Any:
     return plt
 
 
-def as_address(figure: Any) -> str:
-    """A figure as a PNG inside a data address."""
+def as_png(figure: Any) -> bytes:
+    """A figure as the bytes of a PNG file; the figure is closed."""
     buffer = io.BytesIO()
     figure.savefig(buffer, dpi=130)
     figures().close(figure)
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+    return buffer.getvalue()
 
 
-def cells_picture() -> str:
+def cells_picture() -> bytes:
     """The cells of one SLM tree and of one decision tree on the new moons."""
     figure, axes = figures().subplots(1, 2, figsize=(9, 4), layout="constrained", sharey=True)
     X, y = make_new_moons(random_state=0)
@@ -55,7 +54,7 @@ def cells_picture() -> str:
         axis.set_title(f"{title}, {100 * model.score(X[test], y[test]):.1f} % right on new rows", fontsize=10)
         axis.set_xlabel("east")
     axes[0].set_ylabel("north")
-    return as_address(figure)
+    return as_png(figure)
 
 
 def _draw_cells(axis: Any, model: Any, X: Any, y: Any) -> None:
@@ -75,7 +74,7 @@ def _draw_cells(axis: Any, model: Any, X: Any, y: Any) -> None:
     axis.legend(loc="upper right", fontsize=8, framealpha=0.9)
 
 
-def contributions_picture(model: Any, row: Any, names: list[str]) -> str:
+def contributions_picture(model: Any, row: Any, names: list[str]) -> bytes:
     """What each feature added to one prediction."""
     *given, usual = model.predict_contributions(row[None])[0]
     parts = np.array(given)
@@ -84,44 +83,34 @@ def contributions_picture(model: Any, row: Any, names: list[str]) -> str:
     axis.barh([names[j] for j in order], parts[order], color=np.where(parts[order] > 0, "#0072B2", "#D55E00"))
     axis.axvline(0, color="#444", linewidth=0.8)
     axis.set_xlabel(f"added to the mean of {usual:.0f}; together {usual + parts.sum():.0f}")
-    return as_address(figure)
+    return as_png(figure)
 
 
-def page(rows: list[list[str]], words: list[str], machine: str, cells_image: str, contributions_image: str) -> str:
+def page(rows: list[list[str]], words: list[str], machine: str, cells_image: bytes, contributions_image: bytes) -> str:
     """The whole page."""
-    cells = "\n".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in HEADER)
-    planes = "\n".join(f"<li><code>{html.escape(line)}</code></li>" for line in words)
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>planewise demo</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; }}
-table {{ border-collapse: collapse; width: 100%; }}
-th, td {{ text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #ddd; }}
-th:nth-child(4), td:nth-child(4) {{ font-weight: 600; }}
-img {{ max-width: 100%; }}
-</style></head><body>
-<h1>planewise: small models you can see through</h1>
-<p>Trees, forests and boosting with planes beside scikit-learn's decision tree, random forest and histogram boosting,
-kernel machines with few vectors beside its SVMs, and views of two features a case beside its nearest neighbours, all
-with their defaults, on 40 % held-out rows. Sizes are
-compressed pickles; in each pair the first is planewise.</p>
-<table><thead><tr>{head}</tr></thead><tbody>
-{cells}
-</tbody></table>
-<h2>What it sees</h2>
-<p>Every line is a plane of one tree; where planes of one node cross, it has up to four children.</p>
-<img src="{cells_image}" alt="Cells and planes of both trees on the new moons">
-<h2>What it says</h2>
-<p>The first planes of the tree for <em>wine</em>, in the data's own units:</p>
-<ul>
-{planes}
-</ul>
-<h2>Which rows decide</h2>
-<p>{machine}</p>
-<h2>Why this number</h2>
-<p>What each feature added to boosting's prediction for one held-out patient of <em>diabetes</em>; the parts add up.</p>
-<img src="{contributions_image}" alt="Contributions of the features to one prediction">
-</body></html>
-"""
+    title = "planewise: small models you can see through"
+    body = [
+        _page.heading(title, level=1),
+        _page.paragraph(
+            "Trees, forests and boosting with planes beside scikit-learn's decision tree, random forest and histogram "
+            "boosting, kernel machines with few vectors beside its SVMs, and views of two features a case beside its "
+            "nearest neighbours, all with their defaults, on 40 % held-out rows. Sizes are compressed pickles; in each "
+            "pair the first is planewise."
+        ),
+        _page.table(HEADER, rows),
+        _page.heading("What it sees"),
+        _page.paragraph("Every line is a plane of one tree; a node whose planes cross has up to four children."),
+        _page.figure("Cells and planes of both trees on the new moons.", cells_image),
+        _page.heading("What it says"),
+        _page.paragraph("The first planes of the tree for wine, in the data's own units:"),
+        _page.lines(words),
+        _page.heading("Which rows decide"),
+        _page.paragraph(machine),
+        _page.heading("Why this number"),
+        _page.paragraph(
+            "What each feature added to boosting's prediction for one held-out patient of diabetes; the parts add up."
+        ),
+        _page.figure("Contributions of the features to one prediction.", contributions_image),
+        _page.footer("planewise demo"),
+    ]
+    return _page.page("planewise demo", body)

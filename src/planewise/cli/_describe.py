@@ -7,7 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from planewise.cli._mistakes import refuse_existing
 from planewise.cli._show import number, say, show_json, show_table, size_in_words
+from planewise.export import to_html
 from planewise.io import load
 from planewise.io._container import read
 from planewise.table import TableModel
@@ -24,14 +26,22 @@ _SIZES = {
 
 def describe(
     model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
+    html: Annotated[Path | None, typer.Option(help="Write a page of HTML too.", show_default=False)] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file of --html.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON text for programs.")] = False,
 ) -> None:
     """Say what a model file holds: what it predicts from which columns, its size, its parameters, what matters to it.
 
-    Example:
+    Examples:
       planewise describe wine.planewise
+
+      planewise describe wine.planewise --html wine.html
     """
+    if html is not None:
+        refuse_existing(html, force)
     loaded = load(model)
+    if html is not None:
+        to_html(loaded.estimator_ if isinstance(loaded, TableModel) else loaded, html)
     answer = _answer(loaded, model)
     if as_json:
         show_json(answer)

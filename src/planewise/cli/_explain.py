@@ -12,8 +12,8 @@ from planewise.cli._explain_page import page
 from planewise.cli._load import load_table_model
 from planewise.cli._mistakes import MistakeError, refuse_existing
 from planewise.cli._read import read_row
-from planewise.cli._reasons import reasons_for
 from planewise.cli._show import number, say, show_json, show_table
+from planewise.report._reasons import reasons_for
 
 
 def explain(

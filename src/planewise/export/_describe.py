@@ -40,6 +40,7 @@ class TableSection:
     columns: list[str]
     rows: list[list[str]]
     note: str = ""
+    weights: list[float] = field(default_factory=list)  # of the rows, for bars where there can be some
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,8 @@ def _importances(model: Any, limits: Limits) -> TableSection:
     shown = [j for j in order if share[j] > 0][: limits.max_columns]
     left = int((share > 0).sum()) - len(shown)
     note = f"… and {left} more" if left > 0 else ""
-    return TableSection("Importances", ["column", "share"], [[names[j], percent(share[j])] for j in shown], note)
+    rows = [[names[j], percent(share[j])] for j in shown]
+    return TableSection("Importances", ["column", "share"], rows, note, [float(share[j]) for j in shown])
 
 
 def _machine(model: Any, about: Description, limits: Limits) -> None:

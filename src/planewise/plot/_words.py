@@ -9,11 +9,15 @@ from typing import Any
 import numpy as np
 
 MINUS = "−"
+LONGEST = 2000  # letters; no picture has room for more
 
 
 def tidy(text: Any) -> str:
-    """Any value as one printable line."""
-    line = " ".join(str(text).split())
+    """Any value as one printable line; of text by the megabyte, its ends."""
+    text = str(text)
+    if len(text) > LONGEST:
+        text = text[: LONGEST // 2] + "…" + text[-LONGEST // 2 + 1 :]
+    line = " ".join(text.split())
     return "".join("�" if unicodedata.category(letter) in ("Cc", "Cs", "Co", "Cn", "Cf") else letter for letter in line)
 
 

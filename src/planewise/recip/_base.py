@@ -135,6 +135,19 @@ class ProjectionEstimator(BaseEstimator):
     def _coordinates(self, values: Table) -> FloatArray:
         return self._scaling(values, self._columns)
 
+    def _fitted_table(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The rows of the fit as the user gave them, for pictures: columns that no view reads are empty."""
+        often = np.diff(self._rows.origin_start)
+        table = np.full((len(self._rows.target), self.n_features_in_), None, dtype=object)
+        for at, column in enumerate(self._columns):
+            values, place = np.unique(self._rows.values[:, at], return_inverse=True)
+            known = np.empty(len(values), dtype=object)
+            known[:] = [self._as_given(value, column) for value in values]
+            table[:, column] = known[place]
+        classes = getattr(self, "classes_", None)
+        target = self._rows.target if classes is None else classes[self._rows.target]
+        return np.repeat(table, often, axis=0), np.repeat(target, often)
+
     def _report(
         self, view: NDArray[np.intp], weight: Vector, title: str, quality: Callable[[NDArray[np.bool_]], float]
     ) -> ViewsReport:

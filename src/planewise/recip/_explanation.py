@@ -79,6 +79,12 @@ class ProjectionExplanation:
     def __repr__(self) -> str:
         return f"<ProjectionExplanation: {self.to_text()}>"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the sentence, the case among its nearest rows, and these as a table."""
+        from planewise.report._notebook import explanation_html  # reports know estimators, not the other way round
+
+        return explanation_html(self._known, self.to_text())
+
 
 class Wording:
     """Names and units of features, and values as the user wrote them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise._input import precise_rows, prediction_rows
-from planewise.cli._show import number
+from planewise._categories import is_missing
+from planewise._input import is_table, precise_rows, prediction_rows
+from planewise.export._models import feature_names
+from planewise.export._words import number
 from planewise.mcm import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor
 from planewise.mcm._feature_maps import FourierMap
 from planewise.slm import SLMClassifier, SLMRegressor
@@ -30,18 +33,27 @@ class Reasons:
     weights: list[float] = field(default_factory=list)  # of the rows, for bars
     left: tuple[int, ...] = (0,)  # columns of words
 
+    @property
+    def heading(self) -> str:
+        """The title with a capital letter."""
+        return self.title[:1].upper() + self.title[1:]
+
 
 def reasons_for(model: TableModel, table: Any) -> Reasons:
-    """The reasons for the answer to the one row of this table."""
-    estimator, X = model.estimator_, model.read(table)
+    """The reasons for a table model's answer to the one row of this table."""
+    return reasons(model.estimator_, model.read(table), lambda name: _value(table, name))
+
+
+def reasons(estimator: Any, X: Any, value: Callable[[str], Any]) -> Reasons:
+    """The reasons for an estimator's answer to the one row of X; `value` says what the user has in a column."""
     if isinstance(estimator, (SLMClassifier, SLMRegressor)):
         return _path(estimator, X)
     if hasattr(estimator, "predict_contributions"):
-        return _contributions(model, table, X)
+        return _contributions(estimator, X, value)
     if isinstance(estimator, (MCMClassifier, MCMClassifierCV, MCMRegressor)):
-        return _exact_machine(estimator, X, table, model)
+        return _exact_machine(estimator, X, value)
     if isinstance(estimator, LargeScaleMCMClassifier):
-        return _large_machine(estimator, X, table, model)
+        return _large_machine(estimator, X, value)
     if hasattr(estimator, "explain"):
         return _view(estimator, X)
     raise ValueError(f"{type(estimator).__name__} has no reasons to give.")
@@ -51,7 +63,7 @@ def reasons_for(model: TableModel, table: Any) -> Reasons:
 def _path(estimator: Any, X: Any) -> Reasons:
     """The planes on the way from the root, with the row's side of each."""
     tree, row = estimator.tree_, prediction_rows(estimator, X)[0]
-    names, classes = list(estimator.feature_names_in_), getattr(estimator, "classes_", None)
+    names, classes = feature_names(estimator), getattr(estimator, "classes_", None)
     shown, data, node = [], [], 0
     while True:
         code, planes = 0, range(tree.plane_start[node], tree.plane_start[node + 1])
@@ -97,33 +109,40 @@ def _plane(tree: Any, plane: int, row: Any, names: list[str], categories: Any) -
 
 
 # ------------------------------------------------------------------------------------------------ forests, boosting
-def _contributions(model: TableModel, table: Any, X: Any) -> Reasons:
-    estimator = model.estimator_
+def _contributions(estimator: Any, X: Any, value: Callable[[str], Any]) -> Reasons:
     parts, of = estimator.predict_contributions(X)[0], ""
-    if parts.ndim == 2:
-        label = model.predict(table)[0]
-        parts = parts[int(np.flatnonzero(model.classes_ == label)[0])]
+    classes = getattr(estimator, "classes_", None)
+    if parts.ndim == 2 and classes is not None:
+        label = estimator.predict(X)[0]
+        parts = parts[int(np.flatnonzero(classes == label)[0])]
         of = f" of {label}"
-    elif model.task_ == "classification" and len(model.classes_) == 2:
-        of = f" of {model.classes_[1]}"
+    elif classes is not None and len(classes) == 2:
+        of = f" of {classes[1]}"
     *by_column, usual = parts
     what = "the probability" if type(estimator).__name__ == "SLMForestClassifier" else "the score"
-    if model.task_ == "regression":
+    if classes is None:
         what = "the logarithm of the prediction" if getattr(estimator, "loss", "") == "poisson" else "the prediction"
     title = f"what each column added to {what}{of}: {number(usual)} on average, {number(float(parts.sum()))} here"
-    return _by_column(title, model, table, np.array(by_column), {"average": float(usual), "sum": float(parts.sum())})
+    about = {"average": float(usual), "sum": float(parts.sum())}
+    return _by_column(title, estimator, value, np.array(by_column), about)
 
 
-def _by_column(title: str, model: TableModel, table: Any, parts: NDArray[np.float64], about: dict[str, Any]) -> Reasons:
+def _by_column(
+    title: str, estimator: Any, value: Callable[[str], Any], parts: NDArray[np.float64], about: dict[str, Any]
+) -> Reasons:
     order = np.argsort(-np.abs(parts), kind="stable")
-    names = list(model.estimator_.feature_names_in_)
-    values = [_value(table, name) for name in names]
+    names = feature_names(estimator)
+    values = [value(name) for name in names]
     data = [{"column": names[j], "value": values[j], "added": float(parts[j])} for j in order]
-    shown = [
-        [names[j], "missing" if values[j] is None else str(values[j]), f"{parts[j]:+.4g}"] for j in order[:MOST_SHOWN]
-    ]
+    shown = [[names[j], _in_words(values[j]), f"{parts[j]:+.4g}"] for j in order[:MOST_SHOWN]]
     weights = [float(parts[j]) for j in order[:MOST_SHOWN]]
     return Reasons(title, ["column", "value", "added"], shown, [about, *data], weights)
+
+
+def _in_words(value: Any) -> str:
+    if is_missing(value):
+        return "missing"
+    return f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)
 
 
 def _value(table: Any, name: str) -> Any:
@@ -139,7 +158,7 @@ def _view(estimator: Any, X: Any) -> Reasons:
 
 
 # ------------------------------------------------------------------------------------------------------- machines
-def _exact_machine(estimator: Any, X: Any, table: Any, model: TableModel) -> Reasons:
+def _exact_machine(estimator: Any, X: Any, value: Callable[[str], Any]) -> Reasons:
     machine = getattr(estimator, "best_estimator_", estimator)
     row = precise_rows(estimator, X, reset=False)
     answer = estimator.predict(X)[0]
@@ -152,14 +171,20 @@ def _exact_machine(estimator: Any, X: Any, table: Any, model: TableModel) -> Rea
         title = (
             f"what each column added to the score{of}: {number(usual)} on average, {number(usual + parts.sum())} here"
         )
-        return _by_column(title, model, table, parts, {"average": usual, "sum": usual + float(parts.sum())})
+        return _by_column(title, estimator, value, parts, {"average": usual, "sum": usual + float(parts.sum())})
+    if (
+        getattr(machine, "kernel", None) == "precomputed"
+    ):  # the row holds its kernel values, and vectors have no columns
+        nameless = np.empty((len(machine.support_), 0))
+        return _vectors([], nameless, weights, row[0][machine.support_], bias, of, machine.support_)
+    names = feature_names(estimator)
     kernel: Any = machine._kernel if isinstance(machine, MCMRegressor) else machine._trained_settings.kernel
     scaled, vectors = machine._scaling(row), machine._scaling(machine.support_vectors_)
     closeness = kernel(scaled, vectors)[0] if len(vectors) else np.zeros(0)
     factor = getattr(machine, "_factor", None)
     if factor is not None:
         closeness = closeness * factor(scaled)[0]
-    return _vectors(estimator, machine.support_vectors_, weights, closeness, bias, of, machine.support_)
+    return _vectors(names, machine.support_vectors_, weights, closeness, bias, of, machine.support_)
 
 
 def _towards(machine: Any, label: Any, coefficients: Any) -> tuple[NDArray[np.float64], float, str]:
@@ -176,11 +201,10 @@ def _towards(machine: Any, label: Any, coefficients: Any) -> tuple[NDArray[np.fl
     return signs @ coefficients, float(signs @ machine.intercept_), f" of {label}"
 
 
-def _vectors(estimator: Any, vectors: Any, weights: Any, closeness: Any, bias: float, of: str, rows: Any) -> Reasons:
+def _vectors(names: list[str], vectors: Any, weights: Any, closeness: Any, bias: float, of: str, rows: Any) -> Reasons:
     added = weights * closeness
     order = np.argsort(-np.abs(added), kind="stable")
     order = order[weights[order] != 0]  # the others are vectors of other classes
-    names = list(estimator.feature_names_in_)
     data: list[dict[str, Any]] = [{"intercept": bias, "score": bias + float(added.sum())}]
     shown = []
     for j in order[:MOST_SHOWN]:
@@ -203,30 +227,34 @@ def _vectors(estimator: Any, vectors: Any, weights: Any, closeness: Any, bias: f
     return Reasons(title, header, shown, data, [float(added[j]) for j in order[:MOST_SHOWN]], left=(0, 4))
 
 
-def _large_machine(estimator: Any, X: Any, table: Any, model: TableModel) -> Reasons:
+def _large_machine(estimator: Any, X: Any, value: Callable[[str], Any]) -> Reasons:
     row = prediction_rows(estimator, X)
     label = estimator.predict(X)[0]
     place, n_classes = int(np.flatnonzero(estimator.classes_ == label)[0]), len(estimator.classes_)
     output, sign = (0, 1.0 if place == 1 else -1.0) if n_classes <= 2 else (place, 1.0)
     inner = estimator._model
     if isinstance(inner.feature_map, FourierMap):
-        return _by_usual_values(estimator, row, output, sign, label, table, model)
+        return _by_usual_values(estimator, X, row, output, sign, label, value)
     standard = estimator._standardisation.apply(row)
     closeness = inner.feature_map.forward(standard).features[0].astype(np.float64) * inner.feature_map.unit
     if estimator.conformal_ is not None:
         closeness = closeness * estimator.conformal_(standard)[0]
     weights = sign * estimator.dual_coef_[output]
     bias = sign * float(estimator.intercept_[output])
-    return _vectors(estimator, estimator.support_vectors_, weights, closeness, bias, f" of {label}", None)
+    return _vectors(
+        feature_names(estimator), estimator.support_vectors_, weights, closeness, bias, f" of {label}", None
+    )
 
 
 def _by_usual_values(
-    estimator: Any, row: Any, output: int, sign: float, label: Any, table: Any, model: TableModel
+    estimator: Any, X: Any, row: Any, output: int, sign: float, label: Any, value: Callable[[str], Any]
 ) -> Reasons:
     """Waves have no vectors: by how much the score would be smaller if a column had its mean value."""
     instead = np.repeat(row, row.shape[1] + 1, axis=0)
     np.fill_diagonal(instead[1:], estimator._standardisation.centre)
-    named = type(model.read(table))({name: instead[:, j] for j, name in enumerate(estimator.feature_names_in_)})
-    scores = sign * np.asarray(estimator.decision_function(named)).reshape(len(instead), -1)[:, output]
+    asked: Any = instead
+    if is_table(X):
+        asked = type(X)({name: instead[:, j] for j, name in enumerate(estimator.feature_names_in_)})
+    scores = sign * np.asarray(estimator.decision_function(asked)).reshape(len(instead), -1)[:, output]
     title = f"by how much the score of {label}, {number(float(scores[0]))}, would be less with a column at its mean"
-    return _by_column(title, model, table, scores[0] - scores[1:], {"score": float(scores[0])})
+    return _by_column(title, estimator, value, scores[0] - scores[1:], {"score": float(scores[0])})

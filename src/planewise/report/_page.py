@@ -1,0 +1,161 @@
+"""The one page that all others are: its style, what stands in it, and how text from data gets there safely."""
+
+from __future__ import annotations
+
+import base64
+import io
+import unicodedata
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+DPI = 150  # of figures
+PIXELS_AN_INCH = 115  # of a page, for figures: type of 8 points is as large as the text around it
+BROAD = 600  # pixels of a figure that a phone would make unreadable
+LONGEST_VALUE = 300  # letters of a value from the data; a cell may hold megabytes
+
+STYLE = """
+:root { color-scheme: light dark; --ink: #1b1f24; --soft: #59636e; --paper: #fff; --line: #d5dae0; --band: #f4f6f8;
+  --for: #0072b2; --against: #d55e00; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e4e8ec; --soft: #a5afba; --paper: #15181c; --line: #343a42; --band: #1e2329;
+    --for: #56b4e9; --against: #e69f00; }
+}
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
+main { max-width: 60rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
+h1 { font-size: 1.7rem; margin: 0 0 .25rem; overflow-wrap: anywhere; }
+h2 { font-size: 1.15rem; margin: 2.25rem 0 .5rem; } h3 { font-size: 1rem; margin: 1.5rem 0 .25rem; }
+h2, h3 { break-after: avoid; overflow-wrap: anywhere; } p { margin: .5rem 0; overflow-wrap: anywhere; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1.25rem; margin: 1rem 0 0; }
+dt, .note, figcaption, footer { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
+.wide { overflow-x: auto; } .beside { display: flex; flex-wrap: wrap; gap: 0 2rem; align-items: center; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: .25rem .9rem .25rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line);
+  max-width: 26rem; overflow-wrap: break-word; }
+th { font-weight: 600; } tr { break-inside: avoid; }
+.bar { display: inline-block; height: .7rem; border-radius: 2px; }
+.bar.for { background: var(--for); } .bar.against { background: var(--against); }
+pre { background: var(--band); border: 1px solid var(--line); border-radius: 6px; padding: .9rem 1rem;
+  overflow-x: auto; font: 13px/1.55 ui-monospace, monospace; }
+figure { margin: 1.25rem 0; break-inside: avoid; }
+figure img { max-width: 100%; height: auto; background: #fff; border-radius: 6px; }
+footer { margin-top: 3rem; font-size: .85rem; }
+@media screen and (max-width: 40rem) { figure { overflow-x: auto; } figure img.broad { max-width: none; } }
+@media print {
+  :root { color-scheme: light; --ink: #000; --soft: #444; --paper: #fff; --line: #bbb; --band: #f4f6f8;
+    --for: #0072b2; --against: #d55e00; }
+  body { font-size: 11pt; } main { max-width: none; padding: 0; }
+  .wide, pre { overflow: visible; } pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+  .bar { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+}
+"""
+
+
+def said(value: Any, most: int | None = LONGEST_VALUE) -> str:
+    """Any value as text that is only text in a page: escaped, of bounded length, without letters that act on others.
+
+    >>> said("<b>"), said("a" * 9, most=5)
+    ('&lt;b&gt;', 'aaaa…')
+    """
+    text = str(value)
+    if most is not None and len(text) > most:
+        text = text[: most - 1] + "…"
+    return escape("".join(letter if _harmless(letter) else "�" for letter in text))
+
+
+def _harmless(letter: str) -> bool:
+    """Not so: half letters, which no file can hold, control letters, and marks that turn the text after them round."""
+    return letter in "\n\t\u200c\u200d" or letter.isprintable() or unicodedata.category(letter) in ("Zs", "Cn")
+
+
+def page(title: str, body: Iterable[str]) -> str:
+    """The whole page around parts that are HTML already."""
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{said(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
+        + "\n".join(body)
+        + "\n</main>\n</body>\n</html>\n"
+    )
+
+
+def footer(words: str) -> str:
+    """The last line of a page: what made it."""
+    import planewise
+
+    return f"<footer>{said(words)}, planewise {said(planewise.__version__)}</footer>"
+
+
+def heading(words: Any, level: int = 2) -> str:
+    """A heading, the page's own being of level 1."""
+    return f"<h{level}>{said(words)}</h{level}>"
+
+
+def paragraph(words: Any, note: bool = False) -> str:
+    """A paragraph, or a note in softer ink."""
+    style = ' class="note"' if note else ""
+    return f"<p{style}>{said(words, most=2000)}</p>"
+
+
+def facts(pairs: Iterable[tuple[str, Any]]) -> str:
+    """Names and values, one a line."""
+    shown = "".join(f'<dt>{said(name)}</dt><dd dir="auto">{said(value, most=2000)}</dd>' for name, value in pairs)
+    return f"<dl>{shown}</dl>"
+
+
+def lines(text: Iterable[str]) -> str:
+    """Lines as they are, spaces too."""
+    return f'<pre tabindex="0">{chr(10).join(said(line, most=2000) for line in text)}</pre>'
+
+
+def table(columns: Sequence[Any], rows: Sequence[Sequence[Any]], weights: Sequence[float] = ()) -> str:
+    """A table; with `weights`, one a row, there is a bar at its end."""
+    head = "".join(f'<th scope="col">{said(each)}</th>' for each in columns) + ("<td></td>" if weights else "")
+    longest = max((abs(weight) for weight in weights), default=0.0)
+    out = []
+    for place, row in enumerate(rows):
+        cells = "".join(f'<td dir="auto">{said(cell)}</td>' for cell in row)
+        if weights:
+            cells += f"<td>{bar(weights[place], longest)}</td>"
+        out.append(f"<tr>{cells}</tr>\n")
+    return (
+        f'<div class="wide" tabindex="0">\n<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{"".join(out)}</tbody>\n'
+        "</table></div>"
+    )
+
+
+def bar(weight: float, longest: float) -> str:
+    """A bar as long as the weight, in one of two colours by its sign."""
+    share = 0.0 if longest == 0 else abs(weight) / longest
+    side = "for" if weight >= 0 else "against"
+    return f'<span class="bar {side}" style="width: {12 * share:.2f}rem" title="{weight:+.4g}"></span>'
+
+
+def beside(*parts: str) -> str:
+    """Parts next to one another where the page is wide enough."""
+    return f'<div class="beside">{"".join(f"<div>{part}</div>" for part in parts)}</div>'
+
+
+def figure(caption: str, picture: Any) -> str:
+    """A picture inside the page, a figure of matplotlib or the bytes of a PNG file: the one way in for pictures."""
+    size, scrolls = "", ""
+    if hasattr(picture, "savefig"):
+        width = PIXELS_AN_INCH * picture.get_figwidth()
+        size = f' width="{width:.0f}"'
+        if width > BROAD:  # on a phone it keeps its size, and is moved
+            size, scrolls = size + ' class="broad"', ' tabindex="0"'
+        stream = io.BytesIO()
+        arranged = picture.get_layout_engine() is not None  # such a figure fits already, and cutting draws it twice
+        picture.savefig(stream, format="png", dpi=DPI, bbox_inches=None if arranged else "tight")
+        picture = stream.getvalue()
+    if not isinstance(picture, bytes) or not picture.startswith(b"\x89PNG"):
+        raise TypeError(
+            f"The picture {caption!r} must be a figure of matplotlib or the bytes of a PNG file; got "
+            f"{type(picture).__name__}."
+        )
+    data = base64.b64encode(picture).decode("ascii")
+    return (
+        f'<figure{scrolls}><img alt="{said(caption)}"{size} src="data:image/png;base64,{data}">'
+        f"<figcaption>{said(caption)}</figcaption></figure>"
+    )

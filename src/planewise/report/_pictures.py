@@ -1,0 +1,93 @@
+"""The pictures that suit a model, each with a caption."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from planewise.export._models import TREE_MODELS
+from planewise.mcm import MCMClassifier, MCMClassifierCV
+from planewise.plot import (
+    ConvergenceDisplay,
+    EmbeddingDisplay,
+    PartitionDisplay,
+    ProjectionDisplay,
+    TreeDisplay,
+)
+from planewise.plot._tables import column_values, take
+from planewise.recip import RECIPClassifier, RECIPRegressor
+from planewise.report._quality import Evaluation
+
+MOST_ROWS = 3000  # for pictures that show rows or are costly by the row; quality is measured on all
+
+
+def pictures(case: Evaluation) -> Iterator[tuple[str, Any]]:
+    """Captions and figures; each figure is to be closed by the caller."""
+    model, (X, y) = case.model, _some(case)
+    if isinstance(model, TREE_MODELS):
+        yield from _trees(model, X, y)
+    elif isinstance(model, (RECIPClassifier, RECIPRegressor)):
+        yield from _views(model, X, y)
+    elif isinstance(model, (MCMClassifier, MCMClassifierCV)):
+        yield from _kernel(model, X, y)
+    if model.n_features_in_ == 2 and _both_numeric(X):
+        shown = PartitionDisplay.from_estimator(model, X, y).plot()
+        yield "What the model answers in the plane of its two columns, and the rows of this report.", shown.figure_
+    if case.classes is None:
+        yield "Predicted against true values; on the line they are equal.", _against_truth(case)
+
+
+def _some(case: Evaluation) -> tuple[Any, Any]:
+    n_rows = len(case.target)
+    if n_rows <= MOST_ROWS:
+        return case.X, case.target
+    rows = np.linspace(0, n_rows - 1, MOST_ROWS).astype(np.intp)
+    return take(case.X, rows), case.target[rows]
+
+
+def _both_numeric(X: Any) -> bool:
+    return all(column_values(X, place).dtype.kind in "iuf" for place in range(2))
+
+
+def _trees(model: Any, X: Any, y: Any) -> Iterator[tuple[str, Any]]:
+    if not hasattr(model, "forest_"):
+        caption = "The tree: a node's planes as formulas, ✓ where they hold; numbers are training rows."
+        yield caption, TreeDisplay.from_estimator(model).plot().figure_
+        return
+    n_trees = model.forest_.n_trees
+    yield f"The first of {n_trees} trees.", TreeDisplay.from_estimator(model, tree=0).plot().figure_
+    if n_trees > 1:
+        curves = ConvergenceDisplay.from_estimators({type(model).__name__: model}, X, y).plot()
+        yield "Quality by number of trees, on the rows of this report.", curves.figure_
+
+
+def _views(model: Any, X: Any, y: Any) -> Iterator[tuple[str, Any]]:
+    rows, target = model._fitted_table()
+    asked = model.explain(X) if len(y) <= 500 else model.explain(take(X, np.arange(500)))
+    if any(each.view is not None for each in asked):
+        shown = ProjectionDisplay.from_estimator(model, rows, target, X, y).plot()
+        yield "Rows of this report in the views that decided most of them, among the training rows.", shown.figure_
+
+
+def _kernel(model: Any, X: Any, y: Any) -> Iterator[tuple[str, Any]]:
+    kernel = getattr(model, "kernel", "rbf")
+    if callable(kernel) or kernel in ("precomputed", "linear"):
+        return
+    shown = EmbeddingDisplay.from_estimator(model, X, y).plot()
+    yield "The rows of this report as the kernel sees them, along its leading components.", shown.figure_
+
+
+def _against_truth(case: Evaluation) -> Any:
+    from planewise.plot._style import COLOURS, GREY, dress, new_axes
+
+    ax = new_axes(size=(4.2, 3.8))[0, 0]
+    span = [min(case.target.min(), case.predicted.min()), max(case.target.max(), case.predicted.max())]
+    ax.plot(span, span, color=GREY, linewidth=0.8, linestyle="--")
+    if len(case.target) > MOST_ROWS:
+        ax.hexbin(case.target, case.predicted, gridsize=45, bins="log", mincnt=1, cmap="Blues", linewidths=0)
+    else:
+        ax.scatter(case.target, case.predicted, s=9, color=COLOURS[0], alpha=0.5, linewidths=0)
+    dress(ax, "true", "predicted")
+    return ax.get_figure()

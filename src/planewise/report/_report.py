@@ -1,0 +1,155 @@
+"""One page about a model on data: what it is, how good, how it looks, and where it errs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from planewise.export._describe import Limits, describe
+from planewise.export._files import write_whole
+from planewise.export._models import fitted
+from planewise.plot import ProjectionDisplay
+from planewise.plot._style import require_matplotlib
+from planewise.plot._tables import take
+from planewise.recip import RECIPClassifier, RECIPRegressor
+from planewise.report import _page
+from planewise.report._calibration import calibration, draw
+from planewise.report._mistakes import Mistake, worst_mistakes
+from planewise.report._pictures import pictures
+from planewise.report._quality import Evaluation, evaluate, quality
+from planewise.report._sections import reasons_shown, section
+from planewise.table import TableModel
+from planewise.table._model import target_values
+from planewise.table._polars import as_polars
+
+
+def report(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    sample_weight: Any = None,
+    title: str | None = None,
+) -> str:
+    """One page about a fitted model and how it does on given rows, in a file that loads nothing from elsewhere.
+
+    What the model is and its size; quality with 95 % confidence intervals, beside the commonest class or the mean and a
+    logistic or ridge regression; the pictures that suit it; whether probabilities can be believed; what it looks at
+    (importances, vectors or views); and its worst mistakes, each with the reasons for the answer. The page can be sent
+    by e-mail and printed, and follows the reader's choice of light or dark. Needs matplotlib.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Any of planewise, or a :class:`planewise.table.TableModel`.
+    X, y : rows and their targets
+        Data to measure the model on, best such as it has not seen. For a TableModel, X is the table; without y the
+        column it predicts is read from there.
+    path : path, default=None
+        Where to write the page; an existing file is replaced in one step. None: nowhere.
+    sample_weight : array of shape (n_rows,), default=None
+        Weights of the rows in all measures; rows of weight 0 do not count. Only their ratios matter.
+    title : str, default=None
+        The page's title; the estimator's name if not given.
+
+    Returns
+    -------
+    page : str
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from planewise import SLMClassifier
+    >>> from planewise.report import report
+    >>> X, y = load_iris(return_X_y=True)
+    >>> page = report(SLMClassifier(random_state=0).fit(X[::2], y[::2]), X[1::2], y[1::2])
+    >>> "<h2>Worst mistakes</h2>" in page
+    True
+    """
+    plt = require_matplotlib()
+    model, X, y, sample_weight = _asked(model, X, y, sample_weight)
+    about = describe(model, Limits(max_trees=0 if hasattr(model, "forest_") else 1))
+    case = evaluate(model, X, y, sample_weight)
+    before = set(plt.get_fignums())
+    with plt.ioff():
+        try:
+            body = [
+                _page.heading(title or about.title, level=1),
+                _page.facts(about.facts),
+                *(section(each) for each in quality(case, linear=True)),
+                *_shown(pictures(case)),
+                *_calibrated(case),
+                *_mistaken(case, worst_mistakes(case, model.n_features_in_)),
+                *(section(each) for each in about.sections),
+                _page.footer(about.title),
+            ]
+        finally:
+            for figure in set(plt.get_fignums()) - before:
+                plt.close(figure)
+    page = _page.page(title or about.title, body)
+    if path is not None:
+        write_whole(path, page)
+    return page
+
+
+def _asked(model: Any, X: Any, y: Any, weight: Any) -> tuple[Any, Any, Any, Any]:
+    """The estimator with the rows it takes."""
+    if isinstance(model, TableModel):
+        table = as_polars(X)
+        if y is None:
+            if model.target_ not in table.columns:
+                raise ValueError(f"The table has no column {model.target_!r}, the target; pass y, or the whole table.")
+            y = target_values(table[model.target_], model.task_)
+        return model.estimator_, model.read(table), y, weight
+    if y is None:
+        raise ValueError("y is missing: a report measures the model on rows whose targets are known.")
+    return fitted(model), X, y, weight
+
+
+def _shown(found: Iterable[tuple[str, Any]]) -> Iterator[str]:
+    drawn = [_page.figure(caption, picture) for caption, picture in found]
+    if drawn:
+        yield _page.heading("Pictures")
+        yield from drawn
+
+
+def _calibrated(case: Evaluation) -> Iterator[str]:
+    if case.classes is None or len(case.classes) == 1:
+        return
+    yield _page.heading("Calibration")
+    found = calibration(case)
+    if found is None:
+        yield _page.paragraph("This model gives no probabilities.", note=True)
+        return
+    yield _page.paragraph(
+        f"Rows in groups by the probability of {found.event}: what the model said, and how often it was so. "
+        + found.words()
+    )
+    yield _page.beside(
+        _page.figure("How often it was so, by probability; on the line they are equal.", draw(found)),
+        _page.table(["probability", "how often it was so", "rows"], found.rows()),
+    )
+
+
+def _mistaken(case: Evaluation, worst: list[Mistake]) -> Iterator[str]:
+    yield _page.heading("Worst mistakes")
+    if not worst:
+        yield _page.paragraph("Every row is answered rightly.", note=True)
+    for place, mistake in enumerate(worst):
+        yield _page.heading(mistake.words, level=3)
+        yield _page.paragraph(f"{mistake.reasons.heading}:")
+        yield reasons_shown(mistake.reasons)
+        if place == 0 and isinstance(case.model, (RECIPClassifier, RECIPRegressor)):
+            yield from _view_of(case, mistake.row)
+
+
+def _view_of(case: Evaluation, row: int) -> Iterator[str]:
+    """The view that decided a row, drawn."""
+    explanation = case.model.explain(take(case.X, np.array([row])))[0]
+    if explanation.view is not None:
+        shown = ProjectionDisplay.from_explanation(explanation, *case.model._fitted_table()).plot()
+        yield _page.figure(f"Row {row} in the view that decided it, among the training rows.", shown.figure_)

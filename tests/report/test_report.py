@@ -1,0 +1,264 @@
+"""Reports on models of every family: whole, escaped, and with numbers that are right."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from pages import read
+from scipy.stats import binomtest
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, r2_score, root_mean_squared_error
+
+from planewise import (
+    DiscriminantFeatureTest,
+    LargeScaleMCMClassifier,
+    MCMClassifier,
+    MCMClassifierCV,
+    MCMRegressor,
+    RECIPClassifier,
+    RECIPRegressor,
+    SLMBoostClassifier,
+    SLMBoostRegressor,
+    SLMClassifier,
+    SLMForestClassifier,
+    SLMForestRegressor,
+    SLMRegressor,
+)
+from planewise.report import _intervals, _page, report
+from planewise.report._calibration import calibration
+from planewise.report._mistakes import worst_rows
+from planewise.report._quality import evaluate, quality
+from planewise.table import TableModel
+
+FAMILIES = {
+    "tree": (SLMClassifier, {"random_state": 0}),
+    "forest": (SLMForestClassifier, {"n_estimators": 5, "random_state": 0}),
+    "boosting": (SLMBoostClassifier, {"n_estimators": 5, "random_state": 0}),
+    "machine": (MCMClassifier, {"probability": True, "random_state": 0}),
+    "machine without probabilities": (MCMClassifier, {}),
+    "duels": (MCMClassifier, {"multi_class": "ovo"}),
+    "linear machine": (MCMClassifier, {"kernel": "linear"}),
+    "search": (MCMClassifierCV, {"mus": [0.1], "gammas": [0.1], "cv": 2, "n_repeats": 1, "random_state": 0}),
+    "large machine": (LargeScaleMCMClassifier, {"n_components": 10, "max_iter": 5, "random_state": 0}),
+    "waves": (
+        LargeScaleMCMClassifier,
+        {"n_components": 9, "max_iter": 5, "feature_map": "fourier", "random_state": 0},
+    ),
+    "views": (RECIPClassifier, {"max_projections": 3, "random_state": 0}),
+    "tree of numbers": (SLMRegressor, {"random_state": 0}),
+    "forest of numbers": (SLMForestRegressor, {"n_estimators": 5, "random_state": 0}),
+    "boosting of numbers": (SLMBoostRegressor, {"n_estimators": 5, "random_state": 0}),
+    "machine of numbers": (MCMRegressor, {}),
+    "views of numbers": (RECIPRegressor, {"max_projections": 3, "random_state": 0}),
+}
+
+
+@pytest.fixture(autouse=True)
+def small_pictures(monkeypatch):
+    """What is tested is not how sharp they are."""
+    monkeypatch.setattr(_page, "DPI", 40)
+
+
+def wine(n_columns=6):
+    data = load_wine()
+    y = data.target_names[data.target]
+    X = data.data[:, :n_columns]
+    return X[::2], y[::2], X[1::2], y[1::2]
+
+
+def diabetes():
+    data = load_diabetes()
+    return data.data[:150], data.target[:150], data.data[150:300], data.target[150:300]
+
+
+def rows_for(make):
+    return diabetes() if make.__name__.endswith("Regressor") else wine()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_has_a_report(family, tmp_path):
+    make, settings = FAMILIES[family]
+    X, y, X_new, y_new = rows_for(make)
+    model = make(**settings).fit(X, y)
+    page = report(model, X_new, y_new, tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == page
+    found = read(page)
+    assert found.headings[0] == make.__name__ and {"Quality", "Worst mistakes", "Parameters"} <= set(found.headings)
+    wrong = [each for each in found.headings if each.startswith("Row ")]
+    assert wrong and len(wrong) <= 5
+    if not make.__name__.endswith("Regressor"):
+        accuracy = accuracy_score(y_new, model.predict(X_new))
+        assert found.row("accuracy")[1].startswith(f"{100 * accuracy:.1f} %")
+        assert ("no probabilities" in found.text) == (not hasattr(model, "predict_proba"))
+    assert plt.get_fignums() == []
+
+
+def test_measures_of_classes_are_those_of_scikit_learn():
+    X, y, X_new, y_new = wine()
+    model = SLMForestClassifier(n_estimators=5, random_state=0).fit(X, y)
+    found = read(report(model, X_new, y_new))
+    hit = model.predict(X_new) == y_new
+    bounds = binomtest(int(hit.sum()), len(hit)).proportion_ci(method="wilson")
+    assert found.row("accuracy")[1] == f"{100 * hit.mean():.1f} % ({100 * bounds.low:.1f} to {100 * bounds.high:.1f})"
+    commonest = np.mean(y_new == pd.Series(y_new).mode()[0])
+    assert found.row("accuracy")[2].startswith(f"{100 * commonest:.1f} %")
+    recall = balanced_accuracy_score(y_new, model.predict(X_new))
+    assert found.row("mean recall of classes")[1].startswith(f"{100 * recall:.1f} %")
+    chance = model.predict_proba(X_new).astype(float)
+    loss = log_loss(y_new, chance / chance.sum(axis=1, keepdims=True))
+    assert found.row("log-loss")[1].startswith(f"{loss:.4g} (")
+
+
+def test_measures_of_numbers_are_those_of_scikit_learn():
+    X, y, X_new, y_new = diabetes()
+    model = SLMBoostRegressor(n_estimators=20, random_state=0).fit(X, y)
+    found, answer = read(report(model, X_new, y_new)), model.predict(X_new)
+    assert found.row("root mean squared error")[1].startswith(f"{root_mean_squared_error(y_new, answer):.4g} (")
+    assert found.row("root mean squared error")[2].startswith(f"{y_new.std():.4g} (")
+    assert found.row("R²")[1].startswith(f"{r2_score(y_new, answer):.4g} (")
+    worst = np.abs(answer - y_new).argmax()
+    first = next(each for each in found.headings if each.startswith("Row "))
+    assert first.startswith(f"Row {worst}: {answer[worst]:.4g} instead of {y_new[worst]:.4g}")
+
+
+def test_weights_count_rows_and_zero_leaves_them_out():
+    X, y, X_new, y_new = wine()
+    model = SLMClassifier(random_state=0).fit(X, y)
+    weight = np.where(np.arange(len(y_new)) % 3 == 0, 0.0, 1.0)
+    weighted = evaluate(model, X_new, y_new, weight)
+    kept = evaluate(model, X_new[weight > 0], y_new[weight > 0])
+    assert quality(weighted)[0].rows == quality(kept)[0].rows
+    assert quality(evaluate(model, X_new, y_new, 17 * weight))[0].rows == quality(weighted)[0].rows
+    assert calibration(weighted) == calibration(kept)
+    assert worst_rows(weighted).size and (weight[worst_rows(weighted)] > 0).all()
+
+
+def test_intervals_hold_what_they_promise():
+    rng = np.random.default_rng(0)
+    inside = {"share": 0, "mean": 0, "explained": 0}
+    for _ in range(400):
+        x, noise, weight = rng.normal(size=150), rng.normal(size=150), rng.uniform(0.5, 1.5, 150)
+        found = {
+            "share": (0.2, _intervals.share(rng.random(150) < 0.2, weight)),
+            "mean": (0.0, _intervals.mean(noise, weight)),
+            "explained": (0.5, _intervals.explained(x + noise, x, weight)),
+        }
+        for name, (truth, each) in found.items():
+            inside[name] += each.low <= truth <= each.high
+    assert all(0.92 < count / 400 < 0.98 for count in inside.values()), inside
+
+
+def test_calibration_groups_every_row_once_and_says_what_happened():
+    X, y, X_new, y_new = wine()
+    two, new = y == "class_0", y_new == "class_0"
+    model = SLMForestClassifier(n_estimators=5, random_state=0).fit(X, two)
+    found, chance = calibration(evaluate(model, X_new, new)), model.predict_proba(X_new)[:, 1]
+    rows = [group.n_rows for group in found.groups]
+    assert sum(rows) == len(new)
+    order = np.argsort(chance, kind="stable")
+    for part, group in zip(np.split(order, np.cumsum(rows)[:-1]), found.groups, strict=True):
+        assert group.said == pytest.approx(chance[part].mean())
+        assert group.happened.value == pytest.approx(new[part].mean())
+
+
+HOSTILE = ["<script>alert(1)</script>", 'a"onload="x', "</td></table>", "‮evil\x00", "שלום", "$x_1^$"]
+
+
+@pytest.mark.parametrize("family", ["tree", "forest", "machine", "views"])
+def test_nothing_in_the_data_acts_on_the_page(family):
+    make, settings = FAMILIES[family]
+    X, y, X_new, y_new = (np.asarray(each) for each in wine())
+    labels = {"class_0": "<b>no</b>", "class_1": "a & </p>", "class_2": "<img src=x onerror=y>"}
+    y, y_new = (np.array([labels[each] for each in part]) for part in (y, y_new))
+    frame, new = (pd.DataFrame(part, columns=HOSTILE) for part in (X, X_new))
+    page = report(make(**settings).fit(frame, y), new, y_new, title="<i>title</i>")
+    found = read(page)
+    for bad in ("<b>", "<img src=x", "<i>", "‮", "\x00"):
+        assert bad not in page
+    assert found.headings[0] == "<i>title</i>" and "<b>no</b>" in found.text
+    assert any(name in found.text for name in HOSTILE)
+
+
+def test_a_huge_and_a_broken_text_are_shown_short():
+    X, y, *_ = wine(2)
+    huge = "x" * 1_000_000
+    frame = pd.DataFrame({"a": X[:, 0], "word": pd.Categorical([huge if each == "class_0" else "short" for each in y])})
+    truth = np.where(y == "class_1", "half \ud800", y)
+    wrong = np.where(np.arange(len(y)) % 7 == 0, "class_2", truth)
+    page = report(SLMForestClassifier(n_estimators=3, random_state=0).fit(frame, truth), frame, wrong)
+    read(page)
+    assert len(page.encode("utf-8")) < 2_000_000 and "xxx…" in page and "half �" in page
+
+
+def test_categories_gaps_and_two_columns():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"size": rng.normal(size=120), "town": pd.Categorical(rng.choice(["Ulm", "Bonn"], 120))})
+    frame.loc[::9, "size"] = np.nan
+    frame.loc[::11, "town"] = None
+    y = np.where((frame["size"].fillna(0) > 0) ^ (frame["town"] == "Ulm"), "yes", "no")
+    y[::10] = "no"
+    for family in ("tree", "boosting", "views"):
+        make, settings = FAMILIES[family]
+        read(report(make(**settings).fit(frame, y), frame, y))
+    X, y, X_new, y_new = wine(2)
+    page = read(report(SLMClassifier(random_state=0).fit(X, y), X_new, y_new))
+    assert any("plane of its two columns" in (value or "") for _, name, value in page.attributes if name == "alt")
+
+
+def test_a_model_of_a_table_finds_its_target():
+    X, y, X_new, y_new = wine(3)
+    table, new = (pl.DataFrame(dict(zip("abc", rows.T, strict=True))) for rows in (X, X_new))
+    table, new = table.with_columns(kind=pl.Series(y.tolist())), new.with_columns(kind=pl.Series(y_new.tolist()))
+    model = TableModel("slm", random_state=0).fit(table, "kind")
+    assert report(model, new) == report(model, new.drop("kind"), y_new)
+    with pytest.raises(ValueError, match="no column 'kind'"):
+        report(model, new.drop("kind"))
+
+
+def test_a_model_that_is_always_right_has_no_mistakes():
+    X, y, *_ = wine(2)
+    model = SLMClassifier(random_state=0).fit(X, y)
+    page = read(report(model, X, model.predict(X)))
+    assert "Every row is answered rightly." in page.text
+    assert page.row("accuracy")[1].startswith("100.0 % (")
+
+
+def test_a_kernel_given_as_a_matrix_names_the_rows_that_decide():
+    X, y, X_new, y_new = wine()
+    centre, spread = X.mean(axis=0), X.std(axis=0)
+    rows, new = (X - centre) / spread, (X_new - centre) / spread
+    model = MCMClassifier(kernel="precomputed").fit(rows @ rows.T, y)
+    found = read(report(model, new @ rows.T, y_new))
+    shown = [row for row in found.rows if len(row) == 6 and row[0].isdigit()]
+    assert shown and {int(row[0]) for row in shown} <= set(model.support_.tolist())
+
+
+def test_one_class_and_one_row_are_no_obstacle():
+    X, y, *_ = wine(3)
+    alike = np.zeros(len(X))
+    assert "Confusion" not in read(report(SLMClassifier(random_state=0).fit(X, alike), X, alike)).headings
+    model = SLMClassifier(random_state=0).fit(X, y)
+    other = next(each for each in model.classes_ if each != model.predict(X[:1])[0])
+    assert read(report(model, X[:1], [other])).row("accuracy")[1].startswith("0 % (0.0 to ")
+
+
+def test_what_cannot_be_reported_is_refused():
+    X, y, X_new, y_new = wine()
+    model = SLMClassifier(random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="y is missing"):
+        report(model, X_new)
+    with pytest.raises(ValueError, match="one target for each of the 89 rows"):
+        report(model, X_new, y_new[1:])
+    with pytest.raises(ValueError, match="label 'cider', which the model does not know"):
+        report(model, X_new, np.where(y_new == "class_0", "cider", y_new))
+    with pytest.raises(ValueError, match="one weight for each of the 89 rows"):
+        report(model, X_new, y_new, sample_weight=[1.0])
+    with pytest.raises(ValueError, match="not all of them 0"):
+        report(model, X_new, y_new, sample_weight=np.zeros(89))
+    with pytest.raises(TypeError, match="is a class"):
+        report(SLMClassifier, X_new, y_new)
+    with pytest.raises(TypeError, match="DiscriminantFeatureTest predicts nothing"):
+        report(DiscriminantFeatureTest().fit(X, y), X_new, y_new)

@@ -28,7 +28,7 @@ def work(args: argparse.Namespace) -> None:
     import resource
 
     sys.path.insert(0, str(ROOT / "tests" / "io"))
-    from fitted import CATALOGUE, fitted
+    from catalogue import CATALOGUE, fitted
     from mutations import try_mutation
 
     import planewise

@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "io"))
 
-from fitted import fitted  # noqa: E402
+from catalogue import fitted  # noqa: E402
 from golden_files import GOLDEN, asked  # noqa: E402
 
 import planewise  # noqa: E402

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fitted import answers
+from catalogue import answers
 
 GOLDEN = {
     "tree": "tree, frame",

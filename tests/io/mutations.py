@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 import polars as pl
-from fitted import answers
+from catalogue import answers
 from rewrite import parts_of, write_raw
 
 import planewise as pw

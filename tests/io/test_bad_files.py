@@ -9,7 +9,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from fitted import fitted, iris
+from catalogue import fitted, iris
 from rewrite import parts_of, write, write_raw
 
 import planewise as pw

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fitted import fitted
+from catalogue import fitted
 from golden_files import GOLDEN, asked
 
 import planewise as pw

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fitted import fitted
+from catalogue import fitted
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mutations import try_mutation

@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from fitted import CATALOGUE, answers, fitted, iris, numbers
+from catalogue import CATALOGUE, answers, fitted, iris, numbers
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 

@@ -1,0 +1,191 @@
+"""What a table consists of. Nothing here runs anything."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, Protocol
+
+Metrics = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Data:
+    """A data set as a paper used it, repaired.
+
+    Attributes
+    ----------
+    source : tuple
+        ("load", name, variant) for a loader's set; else the name of a generator of planewise.datasets, its arguments
+        and, in a dict, its keywords.
+    classes : tuple
+        The classes the paper kept, where a set has more.
+    left_out : tuple of str
+        Columns that are identifiers or give the target away.
+    hidden : tuple of int
+        Neurons of the two hidden layers the SLM paper gives its MLPs on this set.
+    """
+
+    name: str
+    source: tuple[Any, ...]
+    task: str = "classification"
+    classes: tuple[Any, ...] = ()
+    left_out: tuple[str, ...] = ()
+    hidden: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Method:
+    """An estimator, what is fixed and what is searched.
+
+    Attributes
+    ----------
+    classifier, regressor : str
+        Where the class is: "package.module.Class".
+    fixed, fixed_for_classes : mapping
+        Parameters all fits share, and those of the classifier alone.
+    grid : mapping
+        Parameter: values, all combinations of which are tried on folds of the training part.
+    searches_itself : bool
+        The estimator has a search of its own, and `grid` goes to its constructor.
+    scaled : bool
+        Whether rows (and real targets) are standardised for it.
+    size : str
+        Which function of sizes.py counts its parameters.
+    """
+
+    name: str
+    classifier: str = ""
+    regressor: str = ""
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    fixed_for_classes: Mapping[str, Any] = field(default_factory=dict)
+    grid: Mapping[str, Any] = field(default_factory=dict)
+    searches_itself: bool = False
+    scaled: bool = False
+    seeded: bool = True
+    size: str = ""
+
+    @property
+    def needs(self) -> set[str]:
+        """The packages it comes from."""
+        return {path.split(".")[0] for path in (self.classifier, self.regressor) if path}
+
+
+class CellProtocol(Protocol):
+    """How one cell is run."""
+
+    def run(self, data: Data, method: Method, seed: int, data_home: str | None) -> Metrics:
+        """The figures of one data set, method and seed."""
+        ...
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Cells that tables share: every data set with every method, over seeds.
+
+    Attributes
+    ----------
+    seeds, quick_seeds : int
+        How many splits or folds, and how many with ``--quick``.
+    fewer_seeds : mapping
+        Data set: how many at most, for the large ones.
+    """
+
+    name: str
+    protocol: CellProtocol
+    data: tuple[Data, ...]
+    methods: tuple[Method, ...]
+    seeds: int
+    quick_seeds: int
+    fewer_seeds: Mapping[str, int] = field(default_factory=dict)
+
+    def n_seeds(self, data: str, quick: bool) -> int:
+        """How many seeds a data set gets."""
+        wanted = self.quick_seeds if quick else self.seeds
+        return min(wanted, self.fewer_seeds.get(data, wanted))
+
+    def fingerprint(self, data: Data, method: Method) -> str:
+        """Changes when anything is declared differently, so that no old figure passes for a new one."""
+        said = [type(self.protocol).__name__, _said(self.protocol), _said(data), _said(method)]
+        return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()[:12]
+
+
+def _said(declaration: Any) -> dict[str, Any]:
+    """What is declared, defaults left out: a field added later changes no fingerprint."""
+    plain = [each for each in fields(declaration) if each.default is not MISSING or each.default_factory is not MISSING]
+    defaults = {each.name: each.default if each.default is not MISSING else each.default_factory() for each in plain}
+    return {name: value for name, value in vars(declaration).items() if defaults.get(name, MISSING) != value}
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A row's or a column's part in what its cells show; the parts of both are put together."""
+
+    title: str
+    data: str = ""
+    method: str = ""
+    metric: str = ""
+    digits: int | None = None
+    not_run: str = ""  # why there is nothing of ours: quoted by the paper too, or not to be had
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What a paper printed in a cell."""
+
+    mean: float
+    std: float | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table (or the figures behind a picture) of a paper.
+
+    Attributes
+    ----------
+    printed : mapping
+        (row title, column title): what the paper says.
+    doubts : mapping
+        (row title, column title): why the printed figure cannot be right; "" stands for any row or column.
+    claims : tuple of callables
+        Each takes the results and says one sentence.
+    picture : callable
+        Draws the results into a file.
+    """
+
+    name: str
+    title: str
+    experiment: Experiment
+    rows: tuple[Edge, ...]
+    columns: tuple[Edge, ...]
+    printed: Mapping[tuple[str, str], Figure] = field(default_factory=dict)
+    doubts: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    claims: tuple[Callable[[Any], str], ...] = ()
+    picture: Callable[[Any, str], None] | None = None
+    digits: int = 2
+
+    def cell(self, row: Edge, column: Edge) -> tuple[str, str, str]:
+        """Data set, method and metric of a cell."""
+        return row.data + column.data, row.method or column.method, row.metric or column.metric
+
+    def doubt(self, row: Edge, column: Edge) -> str:
+        """Why the printed figure cannot be right, or nothing."""
+        keys = [(row.title, column.title), (row.title, ""), ("", column.title)]
+        return next((self.doubts[key] for key in keys if key in self.doubts), "")
+
+
+def printed_figures(text: str, columns: list[str], *, separator: str = "|") -> dict[tuple[str, str], Figure]:
+    """Reads ``row | 88.25 | 71.4 ± 3.2 | - |`` lines, a figure for each of `columns`."""
+    found = {}
+    for line in text.strip().splitlines():
+        row, *figures = (part.strip() for part in line.strip().strip(separator).split(separator))
+        if len(figures) != len(columns):
+            raise ValueError(f"{row!r} has {len(figures)} figures, not {len(columns)}.")
+        for column, figure in zip(columns, figures, strict=True):
+            if figure != "-":
+                mean, _, std = figure.partition("±")
+                found[row, column] = Figure(float(mean), float(std) if std else None)
+    return found

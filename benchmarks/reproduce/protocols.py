@@ -1,0 +1,128 @@
+"""How a cell is run: which rows are tested, and what is tuned on the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
+from sklearn.model_selection import train_test_split as split_rows
+
+from . import sizes
+from .data import Table, load, shape
+from .declaration import Data, Method, Metrics
+from .methods import build, fitted_model, grid
+
+
+@dataclass(frozen=True)
+class SeededSplits:
+    """A seed is a split, and a draw of generated data. Tuning sees the training part alone.
+
+    Attributes
+    ----------
+    test_share : float
+        Share of the rows tested.
+    folds : int
+        Folds of the training part that choose among a grid's points.
+    most_tuning_rows : int
+        Of a larger training part so many rows do; the chosen point is then fitted on all of it.
+    first_seed : int
+        The seed of the first split.
+    """
+
+    test_share: float
+    folds: int = 3
+    most_tuning_rows: int = 3000
+    first_seed: int = 0
+
+    def run(self, data: Data, method: Method, seed: int, data_home: str | None) -> Metrics:
+        """Score and sizes of the tuned method on one split."""
+        seed += self.first_seed
+        X, y = load(data, seed, data_home)
+        labels = y if data.task == "classification" else None
+        X, X_test, y, y_test = split_rows(X, y, test_size=self.test_share, random_state=seed, stratify=labels)
+        model = fit_tuned(method, data, (X, y), seed, folds(data, self.folds, seed), self.most_tuning_rows)
+        return judge(method, data, model, X, (X_test, y_test))
+
+
+@dataclass(frozen=True)
+class NestedFolds:
+    """A seed is an outer fold; inner folds of the others (of at most so many rows) choose among a grid's points."""
+
+    outer: int = 5
+    inner: int = 3
+    most_tuning_rows: int = 3000
+
+    def run(self, data: Data, method: Method, seed: int, data_home: str | None) -> Metrics:
+        """Score and sizes of the tuned method on one outer fold."""
+        X, y = load(data, 0, data_home)
+        train, test = list(folds(data, self.outer, 0).split(X, y))[seed]
+        model = fit_tuned(
+            method, data, (X[train], y[train]), seed, folds(data, self.inner, seed), self.most_tuning_rows
+        )
+        return judge(method, data, model, X[train], (X[test], y[test]))
+
+
+@dataclass(frozen=True)
+class ValidationPart:
+    """A seed is a split; a part of the training rows chooses among a grid's points."""
+
+    test_share: float = 0.2
+    validation_share: float = 0.2
+    most_tuning_rows: int = 4000
+    first_seed: int = 42
+
+    def run(self, data: Data, method: Method, seed: int, data_home: str | None) -> Metrics:
+        """Score and sizes of the tuned method on one split."""
+        seed += self.first_seed
+        X, y = load(data, seed, data_home)
+        X, X_test, y, y_test = split_rows(X, y, test_size=self.test_share, random_state=seed)
+        kind = StratifiedShuffleSplit if data.task == "classification" else ShuffleSplit
+        part = kind(1, test_size=self.validation_share, random_state=seed)
+        model = fit_tuned(method, data, (X, y), seed, part, self.most_tuning_rows)
+        return judge(method, data, model, X, (X_test, y_test))
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """Nothing is learned: how many rows and columns a data set has."""
+
+    def run(self, data: Data, method: Method, seed: int, data_home: str | None) -> Metrics:
+        """Rows and columns."""
+        rows, columns = shape(data, data_home)
+        return {"samples": float(rows), "features": float(columns)}
+
+
+def folds(data: Data, number: int, seed: int) -> Any:
+    """Shuffled folds, of equal class shares where there are classes."""
+    kind = StratifiedKFold if data.task == "classification" else KFold
+    return kind(number, shuffle=True, random_state=seed)
+
+
+def fit_tuned(method: Method, data: Data, rows: Table, seed: int, cv: Any, most_tuning_rows: int | None = None) -> Any:
+    """The method fitted on all rows, at the point of its grid that `cv` finds best."""
+    X, y = rows
+    estimator, points = build(method, data, seed), grid(method, data)
+    if points:
+        X_few, y_few = X, y
+        if most_tuning_rows is not None and len(X) > most_tuning_rows:
+            labels = y if data.task == "classification" else None
+            X_few, _, y_few, _ = split_rows(X, y, train_size=most_tuning_rows, random_state=seed, stratify=labels)
+        score = "accuracy" if data.task == "classification" else "neg_root_mean_squared_error"
+        search = GridSearchCV(estimator, points, scoring=score, cv=cv, refit=False, error_score="raise")
+        estimator = estimator.set_params(**search.fit(X_few, y_few).best_params_)
+    return estimator.fit(X, y)
+
+
+def judge(method: Method, data: Data, model: Any, X_train: Any, test: Table) -> Metrics:
+    """Accuracy in percent or RMSE, and the sizes the method has."""
+    X, y = test
+    answer = model.predict(X)
+    if data.task == "classification":
+        found = {"accuracy": 100 * float(np.mean(answer == y))}
+    else:
+        found = {"rmse": float(np.sqrt(np.mean((answer - y) ** 2)))}
+    if method.size:
+        found |= getattr(sizes, method.size)(fitted_model(model), *X_train.shape)
+    return found

@@ -1,0 +1,294 @@
+"""Tables 1 to 4 of the paper on the minimal complexity machine with a conformal kernel."""
+
+from __future__ import annotations
+
+from .. import methods as m
+from ..claims import share, signed_rank_test
+from ..data import MCM_LARGE, MCM_SMALL
+from ..declaration import Data, Edge, Experiment, Method, Table, printed_figures
+from ..protocols import NestedFolds, Shapes, ValidationPart
+
+
+def distinct(sets: dict[str, Data]) -> tuple[Data, ...]:
+    """The paper's Congressional Voting Records and Housevotes are one set."""
+    return tuple({data.name: data for data in sets.values()}.values())
+
+
+DESCRIPTION = Method("data")
+SHAPES = Experiment("mcm-shapes", Shapes(), distinct(MCM_SMALL), (DESCRIPTION,), seeds=1, quick_seeds=1)
+SMALL = Experiment(
+    "mcm-small", NestedFolds(), distinct(MCM_SMALL), (m.MCM, m.MCM_SIGNED, m.MCM_SHRUNK, m.SVC), seeds=5, quick_seeds=2
+)
+LARGE = Experiment(
+    "mcm-large",
+    ValidationPart(),
+    distinct(MCM_LARGE),
+    (m.LARGE_SCALE_MCM, m.LARGE_SCALE_CONFORMAL, m.LARGE_SCALE_SHRUNK),
+    seeds=3,
+    quick_seeds=1,
+    fewer_seeds={"w4a_web": 1, "a9a_adult_binary": 1},
+)
+
+SMALL_SETS = tuple(Edge(title, data=data.name) for title, data in MCM_SMALL.items())
+NESTED = (
+    "Ours: nested five-fold cross-validation, mean ± standard deviation over the outer folds; all that is tuned or "
+    "measured (C, mu, gamma, gamma_c, scaling, gaps) is found by three folds inside their training parts, over "
+    "24 points a method. The paper chose gamma_c on the test folds."
+)
+CLEAN = (
+    "Clean data: no identifiers, no columns that give the target away, no rows without a target; text columns one-hot. "
+    "Congressional Voting Records and Housevotes are one set, so there are 26."
+)
+SHRUNK = (
+    "“MCM conformal” has the published signed factor, “MCM shrunk”, our addition, one drawn towards 1 as far as folds "
+    "of the training part like it."
+)
+NOT_RBF = "not what an RBF-SVM gives: 65.34 is the share of the larger class, where a tuned one is near 100"
+OTHER_LABEL = "the authors' file predicts attribute A1 (480/210) and not the approval (383/307)"
+WITH_ROW_NUMBER = (
+    "the authors' tenth feature is the row number, which alone separates the classes: the file is sorted by them"
+)
+WITH_LEAK = "the authors' file has 58 rows without a target scored as 0, and two columns that together give it away"
+SURGERY = "the authors' file predicts surgery and not surgical lesion; the lesion codes nearly are the latter"
+WITH_IDENTIFIER = "the authors' file has the patient's number as a feature"
+BY_ROW = {
+    ("Australian Credit Approval", ""): OTHER_LABEL,
+    ("Glass", ""): WITH_ROW_NUMBER,
+    ("ECG", ""): WITH_LEAK,
+    ("Horsecolic", ""): SURGERY,
+    ("Breast Cancer (W)", ""): WITH_IDENTIFIER,
+}
+
+TABLE_1 = Table(
+    "mcm-table-1",
+    "MCM, Table 1: rows and columns of the small sets",
+    SHAPES,
+    rows=SMALL_SETS,
+    columns=(
+        Edge("samples", method="data", metric="samples"),
+        Edge("features", method="data", metric="features"),
+    ),
+    printed=printed_figures(
+        """
+        Ionosphere                   | 351  | 54
+        Promotors                    | 106  | 57
+        Mammographic Masses          | 961  | 5
+        Bands                        | 539  | 39
+        SONAR                        | 208  | 60
+        Wholesale Customers          | 440  | 7
+        Seed                         | 140  | 7
+        Blogger                      | 100  | 6
+        Indian Liver Patient Dataset | 583  | 10
+        Blood Transfusion            | 748  | 4
+        Tic Tac Toe                  | 958  | 9
+        Pima Indians                 | 768  | 8
+        Heart Statlog                | 270  | 13
+        Habermann's Survival         | 306  | 3
+        Hepatitis                    | 155  | 19
+        ECG                          | 132  | 12
+        Congressional Voting Records | 435  | 16
+        Horsecolic                   | 300  | 27
+        Australian                   | 690  | 14
+        Australian Credit Approval   | 690  | 15
+        German Credit                | 1000 | 20
+        Breast Cancer (W)            | 568  | 31
+        Planning Relax               | 182  | 12
+        Housevotes                   | 436  | 16
+        Balance                      | 576  | 4
+        Ecoli                        | 220  | 6
+        Glass                        | 146  | 10
+        """,
+        ["samples", "features"],
+    ),
+    doubts={
+        ("Ionosphere", "features"): "the set has 34 columns",
+        ("Blogger", "features"): "counts the class",
+        ("Bands", "samples"): "the file has 540 rows; the authors' lacks one",
+        ("Bands", "features"): "three of the 39 are identifiers, left out here",
+        ("ECG", "samples"): "58 of the 132 have no target",
+        ("ECG", "features"): "two give the target away, three are said by their donors to be ignored; left out here",
+        ("Horsecolic", "features"): "one is an identifier and three nearly are the target; left out here",
+        ("Breast Cancer (W)", "samples"): "the set has 569 rows; the authors' file lacks one",
+        ("Breast Cancer (W)", "features"): "30 and the patient's number",
+        ("Housevotes", "samples"): "the same set as Congressional Voting Records, with 435 rows",
+        ("Glass", "features"): "9 and the row number",
+    },
+    digits=0,
+    notes=(CLEAN,),
+)
+
+TABLE_2 = Table(
+    "mcm-table-2",
+    "MCM, Table 2: accuracy (%) on the small sets",
+    SMALL,
+    rows=SMALL_SETS,
+    columns=(
+        Edge("MCM", method="MCM", metric="accuracy"),
+        Edge("MCM conformal", method="MCM conformal", metric="accuracy"),
+        Edge("SVM", method="SVC", metric="accuracy"),
+        Edge("MCM shrunk", method="MCM shrunk", metric="accuracy"),
+    ),
+    printed=printed_figures(
+        """
+        Ionosphere                   | 88.87 ± 4.12  | 93.72 ± 2.61 | 89.74 ± 2.37
+        Promotors                    | 71.44 ± 15.18 | 82.15 ± 3.40 | 82.06 ± 7.69
+        Mammographic Masses          | 75.33 ± 12.35 | 83.77 ± 3.92 | 82.42 ± 2.88
+        Bands                        | 76.28 ± 7.03  | 80.54 ± 2.99 | 74.23 ± 5.25
+        SONAR                        | 76.06 ± 8.13  | 86.13 ± 7.12 | 79.31 ± 6.46
+        Wholesale Customers          | 86.13 ± 2.12  | 90.69 ± 1.19 | 90.23 ± 2.05
+        Seed                         | 95.71 ± 6.39  | 99.29 ± 1.60 | 97.14 ± 3.91
+        Blogger                      | 84.82 ± 5.52  | 84.82 ± 5.52 | 71.04 ± 3.49
+        Indian Liver Patient Dataset | 70.67 ± 1.48  | 71.55 ± 0.00 | 73.07 ± 1.37
+        Blood Transfusion            | 78.60 ± 2.28  | 75.80 ± 1.22 | 76.87 ± 1.11
+        Tic Tac Toe                  | 98.85 ± 1.13  | 98.75 ± 0.28 | 65.34 ± 0.23
+        Pima Indians                 | 75.78 ± 3.48  | 76.43 ± 3.88 | 77.86 ± 3.05
+        Heart Statlog                | 73.33 ± 6.75  | 81.85 ± 3.80 | 87.04 ± 1.31
+        Habermann's Survival         | 72.22 ± 2.85  | 74.18 ± 0.82 | 75.81 ± 2.26
+        Hepatitis                    | 75.48 ± 10.04 | 81.36 ± 2.96 | 83.94 ± 5.79
+        ECG                          | 83.39 ± 10.93 | 87.15 ± 5.04 | 87.95 ± 4.68
+        Congressional Voting Records | 93.57 ± 2.99  | 95.18 ± 0.93 | 96.33 ± 0.94
+        Horsecolic                   | 74.67 ± 8.77  | 80.00 ± 4.25 | 82.67 ± 3.84
+        Australian                   | 83.76 ± 4.32  | 86.37 ± 2.28 | 87.68 ± 3.48
+        Australian Credit Approval   | 68.41 ± 2.21  | 68.48 ± 1.54 | 69.57 ± 0.00
+        German Credit                | 74.10 ± 1.43  | 71.60 ± 0.89 | 75.10 ± 2.72
+        Breast Cancer (W)            | 94.37 ± 1.72  | 97.19 ± 0.96 | 97.71 ± 1.33
+        Planning Relax               | 62.09 ± 8.53  | 71.02 ± 2.92 | 74.19 ± 3.58
+        Housevotes                   | 94.04 ± 0.94  | 95.87 ± 0.60 | 96.79 ± 1.25
+        Balance                      | 100.00 ± 0.00 | 99.83 ± 0.39 | 96.00 ± 1.01
+        Ecoli                        | 96.36 ± 2.03  | 98.18 ± 1.02 | 98.64 ± 2.03
+        Glass                        | 90.39 ± 6.66  | 95.20 ± 3.94 | 98.64 ± 1.86
+        """,
+        ["MCM", "MCM conformal", "SVM"],
+    ),
+    doubts=BY_ROW | {("Tic Tac Toe", "SVM"): NOT_RBF},
+    notes=(NESTED, CLEAN, SHRUNK, "SVM: an RBF-SVC, tuned. The printed SVM column is not one (see Tic Tac Toe)."),
+    claims=(
+        signed_rank_test("MCM conformal", "MCM"),
+        signed_rank_test("MCM shrunk", "MCM"),
+        signed_rank_test("MCM", "SVM"),
+        signed_rank_test("MCM conformal", "SVM"),
+    ),
+)
+
+MIXED = "the printed column is a mixture of counts and accuracies: most of its means are near the accuracies of Table 2"
+TABLE_3 = Table(
+    "mcm-table-3",
+    "MCM, Table 3: support vectors on the small sets",
+    SMALL,
+    rows=SMALL_SETS,
+    columns=(
+        Edge("MCM conformal", method="MCM conformal", metric="vectors", digits=1),
+        Edge("SVM", method="SVC", metric="vectors", digits=1),
+        Edge("MCM", method="MCM", metric="vectors", digits=1),
+        Edge("MCM shrunk", method="MCM shrunk", metric="vectors", digits=1),
+    ),
+    printed=printed_figures(
+        """
+        Ionosphere                   | 74.00 ± 6.40    | 89.62 ± 2.14
+        Promotors                    | 38.60 ± 5.98    | 79.89 ± 8.70
+        Mammographic Masses          | 173.00 ± 333.29 | 120.51 ± 93.35
+        Bands                        | 102.60 ± 44.12  | 112.86 ± 94.74
+        SONAR                        | 61.40 ± 18.96   | 87.76 ± 21.48
+        Wholesale Customers          | 38.20 ± 11.58   | 85.36 ± 12.07
+        Seed                         | 17.40 ± 6.47    | 82.95 ± 34.94
+        Blogger                      | 14.40 ± 4.39    | 67.37 ± 9.52
+        Indian Liver Patient Dataset | 5.60 ± 12.52    | 91.39 ± 44.89
+        Blood Transfusion            | 11.80 ± 3.03    | 112.06 ± 86.20
+        Tic Tac Toe                  | 71.60 ± 36.17   | 144.29 ± 193.37
+        Pima Indians                 | 30.20 ± 7.50    | 129.05 ± 125.42
+        Heart Statlog                | 53.00 ± 29.30   | 93.20 ± 15.14
+        Habermann's Survival         | 10.00 ± 8.40    | 82.01 ± 15.32
+        Hepatitis                    | 19.40 ± 15.45   | 76.28 ± 19.46
+        ECG                          | 37.40 ± 10.26   | 78.62 ± 23.22
+        Congressional Voting Records | 81.40 ± 25.86   | 89.94 ± 15.67
+        Horsecolic                   | 67.00 ± 28.00   | 86.72 ± 10.51
+        Australian                   | 98.60 ± 41.04   | 134.07 ± 113.67
+        Australian Credit Approval   | 16.00 ± 24.99   | 125.64 ± 137.35
+        German Credit                | 122.40 ± 46.44  | 143.42 ± 167.36
+        Breast Cancer (W)            | 72.20 ± 22.58   | 98.93 ± 3.20
+        Planning Relax               | 34.40 ± 29.04   | 76.49 ± 6.48
+        Housevotes                   | 61.80 ± 6.57    | 89.50 ± 17.91
+        Balance                      | 7.40 ± 0.89     | 90.34 ± 13.91
+        Ecoli                        | 9.20 ± 6.83     | 85.20 ± 32.97
+        Glass                        | 27.00 ± 9.57    | 88.70 ± 24.41
+        """,
+        ["MCM conformal", "SVM"],
+    ),
+    doubts=BY_ROW | {("", "SVM"): MIXED},
+    notes=(
+        NESTED,
+        "The paper's Table 3 has no column for the MCM without a conformal kernel; ours is one but the last.",
+    ),
+    claims=(share("MCM", "SVM", "vectors", 0.12), share("MCM conformal", "SVM", "vectors", 0.12)),
+)
+
+SPLIT_NOT_FOUND = "not to be had: its rows are drawn from a9a's, and which ones was not found"
+TABLE_4 = Table(
+    "mcm-table-4",
+    "MCM, Table 4: accuracy (%) of the large-scale machine",
+    LARGE,
+    rows=tuple(
+        Edge(title, not_run=SPLIT_NOT_FOUND)
+        if title in ("a3a", "a4a", "a8a")
+        else Edge(title, data=MCM_LARGE[title].name)
+        for title in (
+            "w4a",
+            "diabetes",
+            "breast-cancer",
+            "australian",
+            "german-numer",
+            "fourclass",
+            "a3a",
+            "a4a",
+            "a8a",
+            "a9a",
+            "EEG Eye State",
+            "HTRU2",
+            "MAGIC Gamma Telescope",
+            "phishing",
+            "Default of Credit Card Clients",
+        )
+    ),
+    columns=(
+        Edge("LS MCM", method="LS MCM", metric="accuracy"),
+        Edge("LS Conf MCM", method="LS Conf MCM", metric="accuracy"),
+        Edge("LS shrunk MCM", method="LS shrunk MCM", metric="accuracy"),
+        Edge("vectors, LS MCM", method="LS MCM", metric="vectors", digits=0),
+        Edge("vectors, LS Conf MCM", method="LS Conf MCM", metric="vectors", digits=0),
+    ),
+    printed=printed_figures(
+        """
+        w4a                            | 97.39 | 97.40
+        diabetes                       | 76.62 | 75.97
+        breast-cancer                  | 96.35 | 97.08
+        australian                     | 81.16 | 83.33
+        german-numer                   | 71.50 | 71.50
+        fourclass                      | 98.84 | 98.84
+        a3a                            | 84.16 | 84.18
+        a4a                            | 84.44 | 84.46
+        a8a                            | 84.83 | 84.86
+        EEG Eye State                  | 78.77 | 78.70
+        HTRU2                          | 98.04 | 98.04
+        MAGIC Gamma Telescope          | 87.40 | 87.51
+        phishing                       | 94.93 | 94.93
+        Default of Credit Card Clients | 80.46 | 80.52
+        """,
+        ["LS MCM", "LS Conf MCM"],
+    ),
+    doubts={
+        (
+            "breast-cancer",
+            "",
+        ): "LIBSVM's file has the sample's number as a tenth feature; ours has nine, and 699 rows with gaps filled",
+    },
+    notes=(
+        "Ours: a fifth of the rows is tested (random_state 42, 43, 44; w4a and a9a: 42 alone), a fifth of the training "
+        "rows (of at most 4,000 of them) chooses among six points, and the machine is then fitted on all of them.",
+        "w4a: the LIBSVM w8a file, which has w4a's total of rows; a9a, of which a3a, a4a and a8a are drawn, is our "
+        "addition. The rows of EEG Eye State are one recording, so that random splits leak; those of phishing repeat "
+        "each other.",
+    ),
+    claims=(signed_rank_test("LS Conf MCM", "LS MCM"), signed_rank_test("LS shrunk MCM", "LS MCM")),
+)
+
+TABLES = (TABLE_1, TABLE_2, TABLE_3, TABLE_4)

@@ -1,0 +1,218 @@
+"""Tables I to III and Figure 5 of the paper on subspace learning machines."""
+
+from __future__ import annotations
+
+from .. import methods as m
+from ..claims import at_least_as_good, at_most_printed, smaller_than_printed
+from ..convergence import CONVERGENCE, SETS, TREES, draw_curves
+from ..data import SLM_CLASSES, SLM_NUMBERS
+from ..declaration import Edge, Experiment, Table, printed_figures
+from ..protocols import SeededSplits
+
+CLASSES = Experiment(
+    "slm-classes",
+    SeededSplits(test_share=0.4),
+    SLM_CLASSES,
+    (
+        m.NETWORK,
+        m.LINEAR_SVM,
+        m.RBF_SVM,
+        m.DECISION_TREE,
+        m.TUNED_DECISION_TREE,
+        m.SLM_BASELINE,
+        m.SLM_DEFAULTS,
+        m.RANDOM_FOREST,
+        m.XGBOOST,
+        m.SLM_FOREST,
+        m.SLM_BOOST,
+    ),
+    seeds=10,
+    quick_seeds=2,
+)
+NUMBERS = Experiment(
+    "slm-numbers",
+    SeededSplits(test_share=0.4),
+    SLM_NUMBERS,
+    (
+        m.LINEAR_SVR,
+        m.RBF_SVR,
+        m.DECISION_TREE,
+        m.TUNED_DECISION_TREE,
+        m.SLM_BASELINE,
+        m.SLM_DEFAULTS,
+        m.RANDOM_FOREST,
+        m.XGBOOST,
+        m.SLM_FOREST,
+        m.SLM_BOOST,
+    ),
+    seeds=10,
+    quick_seeds=2,
+    fewer_seeds={"california_housing": 3},
+)
+
+CLASS_TITLES = (
+    "circle-and-ring", "2-new-moons", "4-new-moons", "Iris", "Wine", "B.C.W.", "Pima", "Ionosphere", "Banknote",
+)  # fmt: skip
+CLASS_SETS = tuple(Edge(title, data=data.name) for title, data in zip(CLASS_TITLES, SLM_CLASSES, strict=True))
+NUMBER_TITLES = ("Friedman 1", "Friedman 2", "Friedman 3", "Boston", "California", "Diabetes")
+NUMBER_SETS = tuple(
+    Edge(title, data=data.name, digits=digits)
+    for title, data, digits in zip(NUMBER_TITLES, SLM_NUMBERS, (2, 2, 3, 2, 3, 2), strict=True)
+)
+
+PROTOCOL = (
+    "Ours: mean ± standard deviation over seeded 60/40 splits (and draws of the generated sets); every method is tuned "
+    "over nine points by three folds of the training part, except DT, which the paper grows without limit. The paper's "
+    "figures come from one unseeded split with parameters searched on it, so they are best cases."
+)
+QUOTED = "quoted: the paper took this row from its reference [4]; FF-MLP has no public code"
+# What a count of right answers would give instead.
+OF_228 = "cannot come from the 228 rows that 40 % of 569 are: {} would be printed as {}"
+OF_157 = "cannot come from the 157 rows that 40 % of 392 are: 124 right answers would be printed as 78.98"
+OF_141 = "cannot come from the 141 rows that 40 % of 351 are: 135 right answers would be printed as 95.74"
+
+TABLE_1 = Table(
+    "slm-table-1",
+    "SLM, Table I: accuracy (%) on nine sets",
+    CLASSES,
+    rows=(
+        Edge("FF-MLP", not_run=QUOTED),
+        *(Edge(method.name, method=method.name) for method in CLASSES.methods),
+    ),
+    columns=tuple(Edge(each.title, data=each.data, metric="accuracy") for each in CLASS_SETS),
+    printed=printed_figures(
+        """
+        FF-MLP       | 87.25 | 91.25 | 95.38 | 98.33 | 94.44  | 94.30 | 73.89 | 89.36 | 98.18
+        BP-MLP       | 88.00 | 91.25 | 87.00 | 64.67 | 79.72  | 97.02 | 75.54 | 84.11 | 88.38
+        LSVM         | 48.50 | 85.25 | 85.00 | 96.67 | 98.61  | 96.49 | 76.43 | 86.52 | 99.09
+        SVM/RBF      | 88.25 | 89.75 | 88.38 | 98.33 | 98.61  | 97.36 | 75.15 | 93.62 | 100.00
+        DT           | 85.00 | 87.25 | 94.63 | 98.33 | 95.83  | 94.74 | 77.07 | 89.36 | 98.00
+        SLM Baseline | 88.25 | 91.50 | 95.63 | 98.33 | 98.61  | 97.23 | 77.71 | 90.07 | 99.09
+        RF           | 87.00 | 90.50 | 96.00 | 98.33 | 100.00 | 95.61 | 79.00 | 94.33 | 98.91
+        XGBoost      | 87.50 | 91.25 | 96.00 | 98.33 | 100.00 | 98.25 | 75.80 | 91.49 | 99.82
+        SLM Forest   | 88.25 | 91.50 | 96.00 | 98.33 | 100.00 | 97.36 | 79.00 | 95.71 | 100.00
+        SLM Boost    | 88.25 | 91.50 | 96.00 | 98.33 | 100.00 | 98.83 | 77.71 | 94.33 | 100.00
+        """,
+        list(CLASS_TITLES),
+    ),
+    doubts={
+        ("SLM Baseline", "B.C.W."): OF_228.format("222 right answers", "97.37"),
+        ("SLM Boost", "B.C.W."): OF_228.format("225 right answers", "98.68"),
+        ("RF", "Pima"): OF_157,
+        ("SLM Forest", "Pima"): OF_157,
+        ("SLM Forest", "Ionosphere"): OF_141,
+        (
+            "BP-MLP",
+            "",
+        ): "copied from the paper's reference [4], where networks were trained for 50 epochs; not run anew",
+    },
+    notes=(
+        PROTOCOL,
+        "4-new-moons: the paper prints no coordinates; ours were placed so that the best possible accuracy fits its "
+        "table.",
+        "BP-MLP has the paper's layers, fitted by L-BFGS on back-propagated gradients. DT, tuned and "
+        "SLM, defaults are our additions.",
+    ),
+    claims=(
+        at_least_as_good("SLM Baseline", "DT", 7),
+        at_least_as_good("SLM Baseline", "DT, tuned", 7),
+        at_least_as_good("SLM Forest", "RF", 7),
+        at_least_as_good("SLM Boost", "XGBoost", 7),
+    ),
+)
+
+TABLE_2 = Table(
+    "slm-table-2",
+    "SLM, Table II: parameters, as the paper counts them, and depth",
+    CLASSES,
+    rows=CLASS_SETS,
+    columns=(
+        Edge("FF/BP-MLP", method="BP-MLP", metric="parameters"),
+        *(Edge(name, method=name, metric="parameters") for name in ("LSVM", "SVM/RBF", "DT", "SLM Baseline")),
+        Edge("DT depth", method="DT", metric="depth", digits=1),
+        Edge("SLM tree depth", method="SLM Baseline", metric="depth", digits=1),
+        Edge("SLM numbers stored", method="SLM Baseline", metric="stored"),
+        Edge("SLM, defaults", method="SLM, defaults", metric="parameters"),
+        Edge("accuracy, SLM Baseline", method="SLM Baseline", metric="accuracy", digits=2),
+        Edge("accuracy, SLM, defaults", method="SLM, defaults", metric="accuracy", digits=2),
+    ),
+    printed=printed_figures(
+        """
+        circle-and-ring | 125  | 2965 | 1425 | 350 | 39  | 14 | 4
+        2-new-moons     | 114  | 1453 | 1305 | 286 | 42  | 15 | 4
+        4-new-moons     | 702  | 2853 | 2869 | 298 | 93  | 11 | 5
+        Iris            | 47   | 235  | 343  | 34  | 20  | 6  | 3
+        Wine            | 147  | 453  | 963  | 26  | 99  | 4  | 2
+        B.C.W.          | 74   | 1462 | 3254 | 54  | 126 | 7  | 4
+        Pima            | 2012 | 1532 | 1802 | 130 | 55  | 8  | 3
+        Ionosphere      | 278  | 1017 | 2207 | 50  | 78  | 10 | 2
+        Banknote        | 22   | 1160 | 1322 | 78  | 40  | 7  | 3
+        """,
+        ["FF/BP-MLP", "LSVM", "SVM/RBF", "DT", "SLM Baseline", "DT depth", "SLM tree depth"],
+    ),
+    doubts={
+        ("Pima", "LSVM"): "counts 461 training rows; 60 % of the 392 rows of Table I are 235",
+        ("Pima", "SVM/RBF"): "counts 461 training rows; 60 % of the 392 rows of Table I are 235",
+    },
+    digits=0,
+    notes=(
+        "The models of Table I as they are tuned there: SVM L + 1 + (D + 2) for each vector (eq. 36), DT twice the "
+        "splits, SLM planes × (D0 + 1) (eq. 37), MLP weights and biases. “Stored” counts honestly: non-zero weights, "
+        "thresholds and leaf values.",
+    ),
+    claims=(
+        at_most_printed("SLM Baseline", 6),
+        smaller_than_printed("SLM Baseline", "SLM, defaults", 6),
+    ),
+)
+
+TABLE_3 = Table(
+    "slm-table-3",
+    "SLM, Table III: RMSE on six sets",
+    NUMBERS,
+    rows=tuple(Edge(method.name, method=method.name) for method in NUMBERS.methods),
+    columns=tuple(Edge(each.title, data=each.data, metric="rmse", digits=each.digits) for each in NUMBER_SETS),
+    printed=printed_figures(
+        """
+        LSVR         | 2.49 | 138.43 | 0.22 | 4.90 | 0.76 | 53.78
+        SVR/RBF      | 1.17 | 6.74   | 0.11 | 3.28 | 0.58 | 53.71
+        DT           | 3.10 | 33.57  | 0.11 | 4.75 | 0.74 | 76.56
+        SLM Baseline | 2.89 | 31.28  | 0.11 | 4.42 | 0.69 | 56.05
+        RF           | 2.01 | 22.32  | 0.08 | 3.24 | 0.52 | 54.34
+        XGBoost      | 1.17 | 32.34  | 0.07 | 2.67 | 0.48 | 53.99
+        SLM Forest   | 1.88 | 20.79  | 0.08 | 3.01 | 0.48 | 52.52
+        SLM Boost    | 1.07 | 18.07  | 0.06 | 2.39 | 0.45 | 51.27
+        """,
+        list(NUMBER_TITLES),
+    ),
+    notes=(
+        PROTOCOL,
+        "SLM stands for the paper's SLR here. California: three splits, and tuning on 3,000 rows of the training part.",
+    ),
+    claims=(
+        at_least_as_good("SLM Baseline", "DT", 5, lower_is_better=True),
+        at_least_as_good("SLM Baseline", "DT, tuned", 5, lower_is_better=True),
+        at_least_as_good("SLM Forest", "RF", 5, lower_is_better=True),
+        at_least_as_good("SLM Boost", "XGBoost", 5, lower_is_better=True),
+    ),
+)
+
+FIGURE_5 = Table(
+    "slm-figure-5",
+    "SLM, Figure 5: accuracy (%) of forests and log-loss of boosting by the number of trees",
+    CONVERGENCE,
+    rows=tuple(
+        Edge(f"{title}, {method.name}", data=data.name, method=method.name)
+        for title, data in SETS.items()
+        for method in CONVERGENCE.methods
+    ),
+    columns=tuple(Edge(str(trees), metric=str(trees)) for trees in TREES),
+    digits=3,
+    notes=(
+        "The paper prints curves and no figures. Means over seeded 60/40 splits, nothing tuned; “published” has the "
+        "published options, the others are each library's defaults.",
+    ),
+    picture=draw_curves,
+)
+
+TABLES = (TABLE_1, TABLE_2, TABLE_3, FIGURE_5)

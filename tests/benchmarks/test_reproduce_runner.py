@@ -1,0 +1,296 @@
+"""The runner of the papers' tables, on a tiny table of its own."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+
+import pytest
+from benchmarks.reproduce.claims import (
+    at_least_as_good,
+    at_most_printed,
+    near_printed,
+    share,
+    signed_rank_test,
+    smaller_than_printed,
+)
+from benchmarks.reproduce.declaration import Data, Edge, Experiment, Figure, Method, Table, printed_figures
+from benchmarks.reproduce.protocols import NestedFolds, SeededSplits
+from benchmarks.reproduce.results import collect
+from benchmarks.reproduce.runner import Cell, cells_of, run, run_cell
+from benchmarks.reproduce.store import Store
+from benchmarks.reproduce.writer import as_html, as_json, markdown, terminal
+
+MOONS = Data("moons", ("make_new_moons", {"n_samples": 60}))
+RINGS = Data("rings", ("make_circle_and_ring", {"n_samples": 60}))
+TREE = Method("tree", "sklearn.tree.DecisionTreeClassifier", grid={"max_depth": [1, 3]}, size="decision_tree")
+OURS = Method("ours", "planewise.SLMClassifier", size="slm")
+PEER = Method("peer", "a_package_nobody_has.Classifier")
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Gives each cell's seed, and writes down that it ran."""
+
+    log: str
+    broken: str = ""
+
+    def run(self, data, method, seed, data_home):
+        if data.name == self.broken:
+            raise ValueError("no such column")
+        with open(self.log, "a") as file:
+            file.write(f"{data.name} {method.name} {seed}\n")
+        return {"accuracy": 90.0 + seed + (method.name == "ours")}
+
+
+def table(protocol, *methods, printed=None, **more):
+    experiment = Experiment("tiny", protocol, (MOONS, RINGS), methods, seeds=3, quick_seeds=1)
+    rows = (Edge("Moons", data="moons"), Edge("Rings", data="rings"), Edge("Cell", not_run="not to be had: private"))
+    columns = tuple(Edge(method.name, method=method.name, metric="accuracy") for method in methods)
+    return Table("tiny-table", "A tiny table", experiment, rows, columns, printed or {}, **more)
+
+
+@pytest.fixture
+def counted(tmp_path):
+    log = tmp_path / "log"
+    log.touch()
+    return Counted(str(log)), lambda: log.read_text().split("\n")[:-1]
+
+
+# ------------------------------------------------------------------------------------------------------------ running
+def test_finished_cells_are_not_run_again(tmp_path, counted):
+    protocol, ran = counted
+    tiny = table(protocol, TREE, OURS)
+    first = run([tiny], Store(tmp_path), progress=False)
+    again = run([tiny], Store(tmp_path), progress=False)
+    assert (first.ran, first.kept, again.ran, again.kept) == (12, 0, 0, 12)
+    assert len(ran()) == len(set(ran())) == 12
+
+
+def test_tables_of_one_experiment_share_its_cells(tmp_path, counted):
+    protocol, ran = counted
+    tiny = table(protocol, TREE)
+    run([tiny, replace(tiny, name="other")], Store(tmp_path), progress=False)
+    assert len(ran()) == 6
+
+
+def test_a_run_that_was_interrupted_goes_on(tmp_path, counted, monkeypatch):
+    protocol, ran = counted
+    tiny = table(protocol, TREE, OURS)
+    store, add = Store(tmp_path), Store.add
+
+    def interrupted(self, *args):
+        add(self, *args)
+        if len(self.cells("tiny")) == 5:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Store, "add", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run([tiny], store, progress=False)
+    monkeypatch.undo()
+    report = run([tiny], Store(tmp_path), progress=False)
+    assert (report.ran, report.kept, len(ran())) == (7, 5, 12)
+
+
+def test_a_line_cut_off_by_a_kill_is_run_again_and_spoils_no_other(tmp_path, counted):
+    protocol, _ = counted
+    tiny = table(protocol, TREE)
+    run([tiny], Store(tmp_path), progress=False)
+    path = tmp_path / "tiny.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-20])
+    assert run([tiny], Store(tmp_path), progress=False).ran == 1
+    cells = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [cell["metrics"] for cell in cells] == [json.loads(line)["metrics"] for line in whole.splitlines()]
+
+
+def test_two_runs_at_a_time_lose_nothing_of_each_other(tmp_path, counted):
+    protocol, _ = counted
+    store = Store(tmp_path)
+    run([table(protocol, TREE)], store, progress=False)
+    run([table(protocol, OURS)], Store(tmp_path), progress=False)
+    store.tidy("tiny")
+    assert len(Store(tmp_path).cells("tiny")) == 12
+
+
+def test_the_first_seeds_of_everything_come_first(tmp_path, counted):
+    protocol, ran = counted
+    run([table(protocol, TREE, OURS)], Store(tmp_path), progress=False)
+    assert [line[-1] for line in ran()] == ["0"] * 4 + ["1"] * 4 + ["2"] * 4
+
+
+def test_quick_runs_few_seeds_and_a_full_run_keeps_them(tmp_path, counted):
+    protocol, _ = counted
+    tiny = table(protocol, TREE)
+    assert run([tiny], Store(tmp_path), quick=True, progress=False).ran == 2
+    report = run([tiny], Store(tmp_path), progress=False)
+    assert (report.ran, report.kept) == (4, 2)
+    assert len(collect(tiny, Store(tmp_path), quick=True)["Moons", "tree"].values) == 1
+    assert len(collect(tiny, Store(tmp_path))["Moons", "tree"].values) == 3
+
+
+def test_a_cell_declared_otherwise_is_run_again(tmp_path, counted):
+    protocol, _ = counted
+    run([table(protocol, TREE)], Store(tmp_path), progress=False)
+    other = table(protocol, replace(TREE, grid={"max_depth": [1, 4]}))
+    assert collect(other, Store(tmp_path)).finished == 0
+    assert run([other], Store(tmp_path), progress=False).ran == 6
+    assert len((tmp_path / "tiny.jsonl").read_text().splitlines()) == 6
+
+
+def test_fresh_runs_everything_again(tmp_path, counted):
+    protocol, ran = counted
+    run([table(protocol, TREE)], Store(tmp_path), progress=False)
+    assert run([table(protocol, TREE)], Store(tmp_path), fresh=True, progress=False).ran == 6
+    assert len(ran()) == 12
+
+
+def test_a_missing_peer_is_named_and_the_others_run(tmp_path, counted):
+    protocol, ran = counted
+    tiny = table(protocol, TREE, PEER)
+    report = run([tiny], Store(tmp_path), progress=False)
+    assert report.missing == {"a_package_nobody_has": ["peer"]} and len(ran()) == 6
+    assert "a_package_nobody_has is not installed" in terminal(collect(tiny, Store(tmp_path)))
+
+
+def test_a_cell_that_fails_is_reported_and_ends_nothing(tmp_path, counted):
+    protocol, ran = counted
+    report = run([table(replace(protocol, broken="moons"), TREE)], Store(tmp_path), progress=False)
+    assert report.failed[0] == "moons, tree, seed 0: ValueError: no such column"
+    assert (len(report.failed), report.ran, len(ran())) == (3, 3, 3)
+
+
+@pytest.mark.parametrize("protocol", [SeededSplits(0.4), NestedFolds(3, 2)])
+def test_cells_are_the_same_to_the_last_digit_however_they_are_run(tmp_path, protocol):
+    tiny = table(protocol, TREE, OURS)
+    run([tiny], Store(tmp_path / "one"), progress=False)
+    run([tiny], Store(tmp_path / "two"), jobs=2, progress=False)
+    one, two = (collect(tiny, Store(tmp_path / name)) for name in ("one", "two"))
+    assert {place: entry.values for place, entry in one.entries.items()} == {
+        place: entry.values for place, entry in two.entries.items()
+    }
+    assert 50 < one["Moons", "ours"].mean <= 100
+
+
+def test_sizes_are_counted_as_the_paper_does():
+    experiment = Experiment("tiny", SeededSplits(0.4), (MOONS,), (TREE,), 1, 1)
+    metrics = run_cell(cells_of(experiment, quick=False)[0], None).metrics
+    assert metrics["depth"] in (1, 3) and 2 <= metrics["parameters"] <= 14
+
+
+def test_the_fingerprint_does_not_depend_on_defaults_spelled_out():
+    experiment = Experiment("tiny", SeededSplits(0.4), (MOONS,), (TREE,), 1, 1)
+    spelled_out = Experiment("tiny", SeededSplits(0.4, folds=3), (replace(MOONS, classes=()),), (TREE,), 1, 1)
+    assert Cell(experiment, MOONS, TREE, 0).fingerprint == Cell(spelled_out, spelled_out.data[0], TREE, 0).fingerprint
+    other = Experiment("tiny", SeededSplits(0.3), (MOONS,), (TREE,), 1, 1)
+    assert Cell(experiment, MOONS, TREE, 0).fingerprint != Cell(other, MOONS, TREE, 0).fingerprint
+
+
+# ------------------------------------------------------------------------------------------------------------ writing
+@pytest.fixture
+def results(tmp_path, counted):
+    protocol, _ = counted
+    printed = {("Moons", "tree"): Figure(90.25, 0.5), ("Rings", "tree"): Figure(99.0), ("Cell", "ours"): Figure(70.0)}
+    tiny = table(
+        protocol,
+        TREE,
+        OURS,
+        printed=printed,
+        doubts={("Rings", ""): "no count of 400 rows gives it", ("Moons", "ours"): "nothing is printed there"},
+        claims=(at_least_as_good("ours", "tree", 2),),
+    )
+    run([tiny], Store(tmp_path), progress=False)
+    return collect(tiny, Store(tmp_path))
+
+
+def test_a_cell_shows_ours_the_papers_and_the_difference(results):
+    entry = results["Moons", "tree"]
+    assert (entry.mean, entry.std, entry.difference) == (91.0, pytest.approx(0.8165, abs=1e-4), 0.75)
+    line = next(line for line in terminal(results).splitlines() if line.startswith("  tree"))
+    assert line.split() == ["tree", "90.25", "±", "0.50", "91.00", "±", "0.82", "+0.75"]
+    assert "| Moons | 91.00 ± 0.82<br>paper 90.25 ± 0.50 (+0.75) | 92.00 ± 0.82 |" in markdown(results)
+
+
+@pytest.mark.parametrize("write", [terminal, markdown, as_html])
+def test_figures_that_cannot_be_right_are_marked_with_a_footnote(results, write):
+    text = write(results)
+    assert text.count("no count of 400 rows gives it") == 1
+    assert text.count("not to be had: private") == 1
+    assert "nothing is printed there" not in text  # a doubt about no figure is no news
+    assert "99.00<sup>" in text if write is as_html else "99.00†1" in text
+
+
+def test_json_has_every_figure_seed_by_seed(results):
+    content = json.loads(as_json(results))
+    cell = next(cell for cell in content["cells"] if (cell["row"], cell["column"]) == ("Rings", "tree"))
+    assert cell["ours"]["values"] == [90.0, 91.0, 92.0] and cell["paper"] == {"mean": 99.0, "std": None}
+    assert cell["cannot_be_right"] == "no count of 400 rows gives it"
+    assert (content["finished"], content["declared"]) == (12, 12)
+
+
+def test_the_page_escapes_what_is_not_its_own(tmp_path, counted):
+    protocol, _ = counted
+    tiny = replace(table(protocol, TREE), title="<script>")
+    assert "<script>" not in as_html(collect(tiny, Store(tmp_path)))
+
+
+# ------------------------------------------------------------------------------------------------------------- claims
+def test_claims_count_sets_and_name_those_behind(results):
+    assert at_least_as_good("ours", "tree", 2)(results).startswith("ours is at least as good as tree on 2 of 2 sets")
+    assert "on 0 of 2 sets (meant: 2); behind on Moons (-1), Rings (-1)." in at_least_as_good("tree", "ours", 2)(
+        results
+    )
+    assert "on 2 of 2 sets" in at_least_as_good("tree", "ours", 2, lower_is_better=True)(results)
+
+
+def test_shares_and_tests_are_stated(results):
+    assert "mean ratio 1.011" in share("ours", "tree", "vectors", 0.12)(results)
+    assert "+1.00 on average, better on 2, worse on 0 of 2 sets" in signed_rank_test("ours", "tree")(results)
+
+
+def test_a_set_under_two_names_counts_once_but_all_printed_lines_do(tmp_path, counted):
+    protocol, _ = counted
+    printed = {(row, "tree"): Figure(1.0) for row in ("Moons", "Same")}
+    printed |= {(row, "ours"): Figure(2.0) for row in ("Moons", "Same")}
+    tiny = table(protocol, TREE, OURS, printed=printed)
+    tiny = replace(tiny, rows=(*tiny.rows, Edge("Same", data="moons")))
+    run([tiny], Store(tmp_path), progress=False)
+    sentence = signed_rank_test("ours", "tree")(collect(tiny, Store(tmp_path)))
+    assert "better on 2, worse on 0 of 2 sets" in sentence and "p = 0.5 (of the 2 printed means: 0.5)" in sentence
+
+
+def test_of_an_unfinished_run_only_common_seeds_are_compared(tmp_path, counted):
+    protocol, _ = counted
+    whole = table(protocol, TREE, OURS)
+    run([table(protocol, OURS)], Store(tmp_path), quick=True, progress=False)
+    run([table(protocol, TREE)], Store(tmp_path), progress=False)  # its mean of three seeds equals ours of the first
+    results = collect(whole, Store(tmp_path))
+    assert results["Moons", "ours"].mean == results["Moons", "tree"].mean
+    assert "+1.00 on average" in signed_rank_test("ours", "tree")(results)
+
+
+def test_the_smaller_model_counts_if_it_is_nearly_as_good(tmp_path, counted):
+    protocol, _ = counted
+    tiny = table(protocol, TREE, OURS)
+    columns = (
+        *tiny.columns,
+        *(Edge(f"accuracy, {edge.title}", method=edge.title, metric="accuracy") for edge in tiny.columns),
+    )
+    tiny = replace(tiny, columns=columns, printed={(row, "ours"): Figure(91.5) for row in ("Moons", "Rings")})
+    run([tiny], Store(tmp_path), progress=False)
+    results = collect(tiny, Store(tmp_path))  # ours has 92, the tree 91 of everything
+    assert "on 2 of 2 sets" in smaller_than_printed("ours", "tree", 2, points=1.0)(results)
+    assert "on 0 of 2 sets" in smaller_than_printed("ours", "tree", 2, points=0.5)(results)
+    assert "at or below the printed figure on 0 of 2 sets" in at_most_printed("ours", 2)(results)
+
+
+def test_near_printed_counts_two_standard_errors_of_both_and_better(results):
+    # Moons is better, Rings eight points below
+    assert "1 of 2 cells (50 %)" in near_printed("Tiny", 0.9, repetitions=3)(results)
+
+
+def test_printed_figures_are_read_with_their_spread():
+    figures = printed_figures("a | 1 | 2.5 ± 0.5\nb | - | 3", ["x", "y"])
+    assert figures == {("a", "x"): Figure(1.0), ("a", "y"): Figure(2.5, 0.5), ("b", "y"): Figure(3.0)}
+    with pytest.raises(ValueError, match="'a' has 1 figures, not 2"):
+        printed_figures("a | 1", ["x", "y"])

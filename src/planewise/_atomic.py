@@ -16,9 +16,13 @@ def replacing(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write to that takes its place in one step, when the block ends.
 
     It is written beside the target and put in its place only when everything is on the disk: an error or a kill leaves
-    what was there before.
+    what was there before. A folder in its place, or none to be in, is told before anything is written.
     """
     target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(f"{str(target)!r} is a folder; give the name of a file in it.")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {str(target.parent)!r} to write {target.name!r} into.")
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:

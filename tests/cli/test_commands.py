@@ -137,7 +137,7 @@ def test_chunks_do_not_change_the_answers(fitted, run, monkeypatch, towns):
     path = fitted("slm")
     towns.write_parquet("towns.parquet")
     whole = run("predict", path, "towns.csv").stdout
-    monkeypatch.setattr("planewise.cli._read.CHUNK_BYTES", 200)
+    monkeypatch.setattr("planewise.cli._lines.CHUNK_BYTES", 200)
     monkeypatch.setattr("planewise.cli._read.CHUNK_ROWS", 7)
     assert run("predict", path, "towns.csv").stdout == whole
     assert run("predict", path, "towns.parquet").stdout == whole
@@ -195,3 +195,10 @@ def test_help_has_examples(run):
     for command in ("demo", "fit", "predict", "describe", "explain", "export"):
         done = run(command, "--help")
         assert done.exit_code == 0 and f"planewise {command}" in done.stdout
+
+
+def test_a_setting_may_be_a_list_of_lists(fitted):
+    path = fitted("recip", "class", "--set", "projections=[[0,1],[3]]")
+    assert sorted(pw.load(path).estimator_.projections_) == [(0, 1), (3,)]
+    path = fitted("recip", "class", "--set", 'projections=[["size","town"]]', "--force")
+    assert pw.load(path).estimator_.projections_ == [(0, 1)]

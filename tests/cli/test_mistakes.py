@@ -169,7 +169,7 @@ def test_a_column_of_another_type(run, fitted, towns, family):
 
 def test_an_error_on_the_way_leaves_what_was_there(run, fitted, towns, monkeypatch):
     model = fitted("slm")
-    monkeypatch.setattr("planewise.cli._read.CHUNK_BYTES", 500)
+    monkeypatch.setattr("planewise.cli._lines.CHUNK_BYTES", 500)
     words = with_a_word(towns, "x")
     words.write_csv("words.csv")
     for name in ("p.csv", "p.parquet"):
@@ -226,3 +226,17 @@ def test_onnx_without_its_package_names_the_command(fitted):
     code = "import sys; sys.modules['onnx'] = None\nfrom planewise.cli import main; main()"
     done = command("export", path, "--to", "onnx", "--out", "m.onnx", code=code)
     assert done.returncode == 2 and "pip install 'planewise[export]'" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_kept_column_with_the_name_of_an_answer(run, fitted, towns):
+    model = fitted("slm")
+    towns.rename({"id": "prediction", "note": "p(dear)"}).write_csv("t.csv")
+    mistake(run("predict", model, "t.csv", "--keep", "prediction", "--out", "p.csv"), "--keep 'prediction' cannot be")
+    mistake(run("predict", model, "nowhere.csv", "--keep", "prediction"), "--keep 'prediction' cannot be")
+    mistake(run("predict", model, "t.csv", "--keep", "p(dear)", "--proba"), "--keep 'p(dear)' cannot be")
+    assert run("predict", model, "t.csv", "--keep", "p(dear)").exit_code == 0
+
+
+def test_a_list_that_is_no_json(csv, run):
+    done = run("fit", csv, "--target", "class", "--model", "recip", "--set", "projections=[[0,1]")
+    mistake(done, "The value of 'projections', '[[0,1]', begins as a JSON list but is none")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import cycle
 
 import numpy as np
 import pandas as pd
@@ -126,7 +127,8 @@ def encoded(model, frame):
             continue
         place = {value: k for k, value in enumerate(model.categories_[j].tolist())}
         values = frame[column].tolist()
-        out[:, j] = [np.nan if pd.isna(v) else place.get(v, len(place)) for v in values]
+        unseen = cycle([len(place), 0.5, -1, 1.25, 1e9])  # any number that is no place is a category not seen
+        out[:, j] = [np.nan if pd.isna(v) else place[v] if v in place else next(unseen) for v in values]
     return out
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import zipfile
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -314,6 +315,27 @@ def test_an_interrupted_save_leaves_the_old_file(tmp_path, monkeypatch):
         pw.save(fitted("boosting")[0], path)
     assert path.read_bytes() == before
     assert [each.name for each in tmp_path.iterdir()] == ["m"]
+
+
+def test_a_folder_in_the_place_of_the_file_is_said(tmp_path):
+    model = fitted("tree, frame")[0]
+    with pytest.raises(IsADirectoryError, match="is a folder; give the name of a file in it"):
+        pw.save(model, tmp_path)
+    with pytest.raises(FileNotFoundError, match="There is no folder"):
+        pw.save(model, tmp_path / "no" / "m")
+    assert not list(tmp_path.iterdir()) and not list(tmp_path.parent.glob("*.part"))
+
+
+def test_messages_are_sentences(tmp_path, tree_file):
+    document, arrays = parts_of(tree_file)
+    document["model"]["parameters"]["max_depth"] = -1
+    write(tree_file, document, arrays)
+    with pytest.raises(ModelFileError, match=r"got -1\.$"):
+        pw.load(tree_file)
+    model = pw.SLMClassifier().fit(*iris())
+    model.classes_ = np.array([datetime(2024, 1, day) for day in (1, 2, 3)], dtype=object)
+    with pytest.raises(ValueError, match="a datetime, which no file can hold"):
+        pw.save(model, tmp_path / "labels")
 
 
 def test_a_missing_file_is_the_usual_error(tmp_path):

@@ -234,8 +234,8 @@ def test_few_rows_of_a_class_are_said():
 def test_tables_that_say_nothing_are_refused():
     with pytest.raises(ValueError, match="Every column of X is constant"):
         RECIPClassifier().fit(np.ones((10, 3)), np.arange(10) % 2)
-    with pytest.raises(ValueError, match="only one class"):
-        RECIPClassifier().fit(np.random.default_rng(0).normal(size=(10, 3)), np.zeros(10))
+    with pytest.raises(ValueError, match="only one class among the rows that count: 'a'"):
+        RECIPClassifier().fit(np.random.default_rng(0).normal(size=(10, 3)), np.repeat("a", 10))
     with pytest.raises(ValueError, match="only one class"):
         RECIPClassifier().fit([[1.0], [2.0]], [0, 1], sample_weight=[1, 0])
 

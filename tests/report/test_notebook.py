@@ -19,7 +19,8 @@ NAMES = ["<script>alert(1)</script>", 'a"b', "</svg>", "d & e"]
 def explanations():
     iris = load_iris()
     labels = np.array(["<b>one</b>", "two", "three & more"])[iris.target]
-    model = RECIPClassifier(random_state=0).fit(pd.DataFrame(iris.data[1::2], columns=NAMES), labels[1::2])
+    model = RECIPClassifier(projections=[(0, 3), (2, 3), (1,)], random_state=0)
+    model.fit(pd.DataFrame(iris.data[1::2], columns=NAMES), labels[1::2])
     return model.explain(pd.DataFrame(iris.data[::2], columns=NAMES), units={NAMES[0]: "<cm>"})
 
 

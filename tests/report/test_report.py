@@ -232,8 +232,8 @@ def test_a_kernel_given_as_a_matrix_names_the_rows_that_decide():
     rows, new = (X - centre) / spread, (X_new - centre) / spread
     model = MCMClassifier(kernel="precomputed").fit(rows @ rows.T, y)
     found = read(report(model, new @ rows.T, y_new))
-    shown = [row for row in found.rows if len(row) == 6 and row[0].isdigit()]
-    assert shown and {int(row[0]) for row in shown} <= set(model.support_.tolist())
+    shown = [cell.split()[-1] for row in found.rows for cell in row if cell.startswith("row of the kernel")]
+    assert shown and {int(number) for number in shown} <= set(model.support_.tolist())
 
 
 def test_one_class_and_one_row_are_no_obstacle():

@@ -49,6 +49,8 @@ def explain(
     for label, share in (answer["probability"] or {}).items():
         say(f"        {label}: {100 * share:.1f} %")
     show_table(f"\n{reasons.title}", reasons.header, reasons.rows, reasons.left)
+    if reasons.note:
+        say(f"\n{reasons.note}")
     if html is not None:
         say(f"\npage    {html}")
 

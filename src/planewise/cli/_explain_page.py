@@ -20,6 +20,7 @@ def page(answer: dict[str, Any], reasons: Reasons, estimator: str) -> str:
         *([_page.facts(shares)] if shares else []),
         _page.heading(reasons.heading),
         reasons_shown(reasons),
+        *([_page.paragraph(reasons.note)] if reasons.note else []),
         _page.footer(estimator),
     ]
     return _page.page(title, body)

@@ -48,6 +48,11 @@ def predict(
     if proba and not hasattr(fitted.estimator_, "predict_proba"):
         raise MistakeError(f"this {type(fitted.estimator_).__name__} was fitted without probabilities.")
     kept = list(dict.fromkeys(keep or []))
+    for name in kept:
+        if name in _answer_names(fitted, proba):
+            raise MistakeError(
+                f"--keep {name!r} cannot be: the answers have a column of this name; rename it in the table first."
+            )
     counted = _Counted(_answers(fitted, table, proba, kept))
     if out is None:
         print_chunks(counted)
@@ -75,18 +80,23 @@ class _Counted:
         return chunk
 
 
+def _answer_names(model: TableModel, proba: bool) -> list[str]:
+    return ["prediction", *(f"p({label})" for label in (model.classes_.tolist() if proba else []))]
+
+
 def _answers(model: TableModel, table: Path, proba: bool, kept: list[str]) -> Iterator[pl.DataFrame]:
     names = list(dict.fromkeys([*(column.name for column in model.columns_), *kept]))
     any_rows = False
+    answer_names = _answer_names(model, proba)
     for chunk in chunks(table, model.columns_, names):
         any_rows = True
         columns = [chunk[name] for name in kept]
         if proba:
             probability = model.predict_proba(chunk)
-            columns.append(pl.Series("prediction", model.classes_[probability.argmax(axis=1)]))
-            columns += [pl.Series(f"p({label})", probability[:, k]) for k, label in enumerate(model.classes_.tolist())]
+            found = [model.classes_[probability.argmax(axis=1)], *probability.T]
         else:
-            columns.append(pl.Series("prediction", model.predict(chunk)))
+            found = [model.predict(chunk)]
+        columns += [pl.Series(name, values) for name, values in zip(answer_names, found, strict=True)]
         yield pl.DataFrame(columns)
     if not any_rows:
         raise MistakeError(f"{str(table)!r} has no rows.")

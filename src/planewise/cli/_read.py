@@ -8,34 +8,35 @@ from typing import Any
 
 import polars as pl
 
+from planewise.cli._lines import open_table
 from planewise.cli._mistakes import MistakeError
-from planewise.table._columns import Column, require_columns
+from planewise.table._columns import IN_WORDS, Column, require_columns
+from planewise.table._words import first_unread, with_dates
 
 MISSING = ["", "NA", "N/A", "nan", "NaN", "null", "NULL", "?"]
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
 CHUNK_ROWS = 65_536
-CHUNK_BYTES = 16 << 20
-LONGEST_ROW = 256 << 20
 
 
 def read_table(path: Path) -> pl.DataFrame:
     """All rows; the types of text files are told by all their values."""
     form = _form(path)
-    if form == "text":
-        try:
-            table = pl.read_csv(
-                path, separator=SEPARATORS[path.suffix.lower()], null_values=MISSING, infer_schema_length=None
-            )
-        except pl.exceptions.NoDataError:
-            raise MistakeError(f"{str(path)!r} is empty.") from None
-        except pl.exceptions.ComputeError as error:
-            raise MistakeError(f"{str(path)!r} cannot be read as a table: {_first_line(error)}") from error
-    else:
-        table = _read_binary(path, form)
+    table = _read_text(path) if form == "text" else _read_binary(path, form)
     if table.height == 0:
         raise MistakeError(f"{str(path)!r} has no rows.")
     return table
+
+
+def _read_text(path: Path) -> pl.DataFrame:
+    separator = SEPARATORS[path.suffix.lower()]
+    header, blocks = open_table(path, separator)
+    whole = b"".join([header.text, *blocks])
+    try:
+        table = pl.read_csv(whole, separator=separator, null_values=MISSING, infer_schema_length=None)
+    except pl.exceptions.PolarsError as error:
+        raise MistakeError(f"{str(path)!r} cannot be read as a table: {_first_line(error)}") from error
+    return with_dates(table)
 
 
 def read_row(path: Path, row: int, columns: list[Column] | None, names: list[str]) -> pl.DataFrame:
@@ -75,22 +76,32 @@ def _text_chunks(path: Path, columns: list[Column], names: list[str]) -> Iterato
     separator = SEPARATORS[path.suffix.lower()]
     as_text = {c.name: pl.Float64 if c.kind == "number" else pl.String for c in columns}
     types = {name: as_text.get(name, pl.String) for name in names}
-    blocks = _whole_rows(path)
-    header = next(blocks, None)
-    if header is None:
-        raise MistakeError(f"{str(path)!r} is empty.")
-    require_columns(names, pl.read_csv(header, separator=separator, n_rows=0).columns)
+    header, blocks = open_table(path, separator)
+    require_columns(names, header.names)
     row = 0
     for block in blocks:
         try:
             chunk = pl.read_csv(
-                header + block, separator=separator, null_values=MISSING, columns=names, schema_overrides=types
+                header.text + block, separator=separator, null_values=MISSING, columns=names, schema_overrides=types
             )
         except pl.exceptions.PolarsError as error:
-            _explain_text(header + block, separator, types, row)
+            _explain_text(header.text + block, separator, types, row)
             raise MistakeError(f"{str(path)!r} cannot be read as a table: {_first_line(error)}") from error
+        _require_words(chunk, columns, row)
         row += chunk.height
         yield chunk.select(names)
+
+
+def _require_words(chunk: pl.DataFrame, columns: list[Column], row: int) -> None:
+    """A mistake that names the first value that is no truth value, or no date, where the model needs one."""
+    for column in columns:
+        if column.kind in ("truth", "date"):
+            at = first_unread(chunk[column.name], column.kind)
+            if at is not None:
+                raise MistakeError(
+                    f"Column {column.name!r} holds the text {chunk[column.name][at]!r} in row {row + at}, but held "
+                    f"{IN_WORDS[column.kind]} when the model was fitted."
+                )
 
 
 def _explain_text(block: bytes, separator: str, types: dict[str, Any], row: int) -> None:
@@ -109,40 +120,6 @@ def _explain_text(block: bytes, separator: str, types: dict[str, Any], row: int)
                     f"Column {name!r} holds the text {words[name][at]!r} in row {row + at}, but held numbers when the "
                     "model was fitted."
                 )
-
-
-def _whole_rows(path: Path) -> Iterator[bytes]:
-    """The header line, then blocks that end at the end of a row; line breaks inside quotes end no row."""
-    left = b""
-    with path.open("rb") as file:
-        header = file.readline()
-        if not header.strip():
-            return
-        yield header if header.endswith(b"\n") else header + b"\n"
-        while block := file.read(CHUNK_BYTES):
-            left += block
-            cut = _end_of_rows(left)
-            if cut:
-                yield left[:cut]
-                left = left[cut:]
-            elif len(left) > LONGEST_ROW:
-                raise MistakeError(
-                    f"{str(path)!r} has a row of more than {LONGEST_ROW >> 20} MiB: is a quote not closed?"
-                )
-    if left.strip():
-        yield left
-
-
-def _end_of_rows(block: bytes) -> int:
-    """Where the last whole row ends: after a line break with an even number of quotes before it."""
-    odd = block.count(b'"') % 2
-    end = len(block)
-    while (at := block.rfind(b"\n", 0, end)) >= 0:
-        odd = (odd + block.count(b'"', at, end)) % 2
-        if not odd:
-            return at + 1
-        end = at
-    return 0
 
 
 def _read_binary(path: Path, form: str) -> pl.DataFrame:

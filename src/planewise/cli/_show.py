@@ -7,6 +7,7 @@ import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,8 @@ def _plain(value: Any) -> Any:
         return _plain(value.tolist())
     if isinstance(value, np.generic):
         return _plain(value.item())
+    if isinstance(value, date):
+        return value.isoformat()
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

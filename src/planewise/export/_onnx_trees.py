@@ -87,11 +87,13 @@ class Projections:
             right[:, place] = np.float32(0) >= threshold
             right[forest.set_category[slice(*forest.set_start[plane : plane + 2])], place] = weight >= threshold
         column = graph.constant(feature, np.int64)
-        category = graph.add("Floor", graph.add("Gather", filled, column, axis=1))
+        category = graph.add("Gather", filled, column, axis=1)
         beyond = graph.constant(known, np.float32)
-        unseen = graph.add(
+        outside = graph.add(
             "Or", graph.add("Less", category, graph.constant(0, np.float32)), graph.add("Greater", category, beyond)
         )
+        between = graph.add("Greater", category, graph.add("Floor", category))
+        unseen = graph.add("Or", outside, between)
         place_ = graph.cast(graph.add("Where", unseen, beyond, category), "INT64")
         found = graph.add("Gather", graph.constant(right, np.float32), place_)
         gone = graph.add("Gather", missing, graph.constant([feature], np.int64), axis=1)

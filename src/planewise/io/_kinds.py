@@ -220,7 +220,7 @@ class Labels:
         values = value.tolist()
         if any(type(each) not in _LABEL_TYPES[kind] for each in values):
             odd = next(each for each in values if type(each) not in _LABEL_TYPES[kind])
-            raise NotPlainError(f"the label {odd!r}, a {type(odd).__name__},")
+            raise NotPlainError(f"the label {odd!r}, a {type(odd).__name__}")
         return {"dtype": kind, "values": [pack_value(each, arrays) for each in values]}
 
     def unpack(self, packed: Any, arrays: ArrayReader, where: str) -> Any:

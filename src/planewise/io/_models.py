@@ -107,7 +107,7 @@ def load(path: str | PathLike[str]) -> Any:
         model = unpack_model(document["model"], arrays)
         arrays.require_all_taken()
     except ModelFileError as error:
-        raise ModelFileError(f"The file {fspath(path)!r} {error}.") from error.__cause__
+        raise ModelFileError(f"The file {fspath(path)!r} {str(error).removesuffix('.')}.") from error.__cause__
     return model
 
 

@@ -20,6 +20,10 @@ from planewise.slm import SLMClassifier, SLMRegressor
 from planewise.table import TableModel
 
 MOST_SHOWN = 12
+SAME_VALUES = (
+    "A row of the fit has the same values in all columns that the model looks at: if it is this very row, it is its "
+    "own nearest one."
+)
 
 
 @dataclass
@@ -32,6 +36,7 @@ class Reasons:
     data: list[dict[str, Any]]  # as programs do
     weights: list[float] = field(default_factory=list)  # of the rows, for bars
     left: tuple[int, ...] = (0,)  # columns of words
+    note: str = ""  # what to mind in reading them
 
     @property
     def heading(self) -> str:
@@ -152,9 +157,21 @@ def _value(table: Any, name: str) -> Any:
 
 # ---------------------------------------------------------------------------------------------------------- views
 def _view(estimator: Any, X: Any) -> Reasons:
-    """The view that decided the row, in a sentence; all that is known of it as data."""
+    """The view that decided the row, in a sentence; all that is known of it as data.
+
+    Rows of the fit are told by their values: their numbers are those of the rows that were not held out, and would be
+    taken for those of the table.
+    """
     explanation = estimator.explain(X)[0]
-    return Reasons("the view that decides", ["in words"], [[explanation.to_text()]], [explanation.data()])
+    data = explanation.data()
+    near = data["neighbours"]
+    for neighbour in near if isinstance(near, list) else [*near["for"], *near["against"]]:
+        del neighbour["rows"]
+    row = estimator._query_values(X)[0]
+    known = estimator._rows.values
+    data["same values in the fit"] = bool(((known == row) | (np.isnan(known) & np.isnan(row))).all(axis=1).any())
+    note = SAME_VALUES if data["same values in the fit"] else ""
+    return Reasons("the view that decides", ["in words"], [[explanation.to_text()]], [data], note=note)
 
 
 # ------------------------------------------------------------------------------------------------------- machines
@@ -172,11 +189,9 @@ def _exact_machine(estimator: Any, X: Any, value: Callable[[str], Any]) -> Reaso
             f"what each column added to the score{of}: {number(usual)} on average, {number(usual + parts.sum())} here"
         )
         return _by_column(title, estimator, value, parts, {"average": usual, "sum": usual + float(parts.sum())})
-    if (
-        getattr(machine, "kernel", None) == "precomputed"
-    ):  # the row holds its kernel values, and vectors have no columns
-        nameless = np.empty((len(machine.support_), 0))
-        return _vectors([], nameless, weights, row[0][machine.support_], bias, of, machine.support_)
+    if getattr(machine, "kernel", None) == "precomputed":  # the row holds kernel values, and vectors have no columns
+        numbers, nowhere = machine.support_[:, None], np.zeros(len(machine.support_), dtype=bool)
+        return _vectors(["row of the kernel"], numbers, weights, row[0][machine.support_], bias, of, nowhere)
     names = feature_names(estimator)
     kernel: Any = machine._kernel if isinstance(machine, MCMRegressor) else machine._trained_settings.kernel
     scaled, vectors = machine._scaling(row), machine._scaling(machine.support_vectors_)
@@ -184,7 +199,8 @@ def _exact_machine(estimator: Any, X: Any, value: Callable[[str], Any]) -> Reaso
     factor = getattr(machine, "_factor", None)
     if factor is not None:
         closeness = closeness * factor(scaled)[0]
-    return _vectors(names, machine.support_vectors_, weights, closeness, bias, of, machine.support_)
+    same = (machine.support_vectors_ == row).all(axis=1)
+    return _vectors(names, machine.support_vectors_, weights, closeness, bias, of, same)
 
 
 def _towards(machine: Any, label: Any, coefficients: Any) -> tuple[NDArray[np.float64], float, str]:
@@ -201,7 +217,8 @@ def _towards(machine: Any, label: Any, coefficients: Any) -> tuple[NDArray[np.fl
     return signs @ coefficients, float(signs @ machine.intercept_), f" of {label}"
 
 
-def _vectors(names: list[str], vectors: Any, weights: Any, closeness: Any, bias: float, of: str, rows: Any) -> Reasons:
+def _vectors(names: list[str], vectors: Any, weights: Any, closeness: Any, bias: float, of: str, same: Any) -> Reasons:
+    """The vectors by what they add; told by their values, for their numbers would not be those of the table's rows."""
     added = weights * closeness
     order = np.argsort(-np.abs(added), kind="stable")
     order = order[weights[order] != 0]  # the others are vectors of other classes
@@ -209,22 +226,22 @@ def _vectors(names: list[str], vectors: Any, weights: Any, closeness: Any, bias:
     shown = []
     for j in order[:MOST_SHOWN]:
         values = ", ".join(f"{name} {number(float(v))}" for name, v in zip(names, vectors[j], strict=True))
-        which = "" if rows is None else str(rows[j])
-        shown.append([which, number(float(weights[j])), number(float(closeness[j])), f"{added[j]:+.4g}", values])
+        shown.append([number(float(weights[j])), number(float(closeness[j])), f"{added[j]:+.4g}", values])
     for j in order:
         data.append(
             {
-                "row": None if rows is None else int(rows[j]),
                 "weight": float(weights[j]),
                 "kernel": float(closeness[j]),
                 "added": float(added[j]),
                 "vector": dict(zip(names, map(float, vectors[j]), strict=True)),
+                "same values": bool(same[j]),
             }
         )
     score = number(bias + float(added.sum()))
     title = f"what {len(order)} of {len(vectors)} vectors add to the score{of}: from {number(bias)} to {score}"
-    header = ["row of the fit", "weight", "nearness", "added", "vector"]
-    return Reasons(title, header, shown, data, [float(added[j]) for j in order[:MOST_SHOWN]], left=(0, 4))
+    header = ["weight", "nearness", "added", "vector"]
+    bars = [float(added[j]) for j in order[:MOST_SHOWN]]
+    return Reasons(title, header, shown, data, bars, left=(3,), note=SAME_VALUES if same[order].any() else "")
 
 
 def _large_machine(estimator: Any, X: Any, value: Callable[[str], Any]) -> Reasons:
@@ -241,8 +258,9 @@ def _large_machine(estimator: Any, X: Any, value: Callable[[str], Any]) -> Reaso
         closeness = closeness * estimator.conformal_(standard)[0]
     weights = sign * estimator.dual_coef_[output]
     bias = sign * float(estimator.intercept_[output])
+    nowhere = np.zeros(len(weights), dtype=bool)  # prototypes are moved: none is a row of the fit
     return _vectors(
-        feature_names(estimator), estimator.support_vectors_, weights, closeness, bias, f" of {label}", None
+        feature_names(estimator), estimator.support_vectors_, weights, closeness, bias, f" of {label}", nowhere
     )
 
 

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise.table._polars import polars
+from planewise.table._words import A_DAY, first_unread, read_words
 
 KINDS = ("number", "truth", "date", "category")
 MOST_CATEGORIES = 1000
 MOST_INDICATORS = 50  # columns that one category column becomes for a machine: its most frequent categories
-A_DAY = 86_400_000_000  # in microseconds
 _NAMED_AS_KEY = re.compile(
     r"(?i)^(.*[ _-])?(id|ids|uid|uuid|guid|key|index|idx|rownum|row_?number|nr)$|^unnamed: 0$|^$"
 )
@@ -128,13 +128,17 @@ def as_numbers(values: Any, kind: str) -> NDArray[np.float64]:
     now = kind_of(values.dtype)
     if values.null_count() == len(values):
         return np.full(len(values), np.nan)
-    if kind == "truth" and now == "category":
-        words = values.cast(pl.String).str.to_lowercase()
-        if words.drop_nulls().is_in(["true", "false"]).all():
-            return np.asarray((words == "true").cast(pl.Float64).to_numpy(), dtype=np.float64)
+    if kind in ("truth", "date") and now == "category":
+        at = first_unread(values, kind)
+        if at is not None:
+            raise ValueError(
+                f"Column {values.name!r} holds the text {values[at]!r} in row {at}, but held {IN_WORDS[kind]} when the "
+                "model was fitted."
+            )
+        return np.array(read_words(values, kind).to_numpy(), dtype=np.float64)
     if now != kind and {now, kind} != {"number", "truth"}:
         raise ValueError(
-            f"Column {values.name!r} holds {_WORDS[now]}, but held {_WORDS[kind]} when the model was fitted."
+            f"Column {values.name!r} holds {IN_WORDS[now]}, but held {IN_WORDS[kind]} when the model was fitted."
         )
     if kind == "date":
         values = values.cast(pl.Datetime("us")).dt.timestamp("us").cast(pl.Float64) / A_DAY
@@ -144,7 +148,7 @@ def as_numbers(values: Any, kind: str) -> NDArray[np.float64]:
     return numbers
 
 
-_WORDS = {
+IN_WORDS = {
     "number": "numbers",
     "truth": "truth values",
     "date": "dates",
@@ -178,7 +182,7 @@ def for_trees(table: Any, columns: list[Column]) -> Any:
         if column.kind == "category":
             if kind_of(values.dtype) != "category" and values.null_count() < len(values):
                 raise ValueError(
-                    f"Column {column.name!r} holds {_WORDS[kind_of(values.dtype)]}, but held text when the model was "
+                    f"Column {column.name!r} holds {IN_WORDS[kind_of(values.dtype)]}, but held text when the model was "
                     "fitted."
                 )
             parts.append(values.cast(pl.String).cast(pl.Categorical))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from planewise import mcm, recip, slm
@@ -55,7 +56,7 @@ def read_setting(cls: type, name: str, text: str) -> Any:
         hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
         raise ValueError(f"{cls.__name__} has no parameter {name!r}{hint}")
     limit = limits_of(cls).get(name)
-    readings = _readings(text)
+    readings = _readings(name, text)
     if limit is None:
         return readings[0]
     for value in readings:
@@ -64,8 +65,16 @@ def read_setting(cls: type, name: str, text: str) -> Any:
     raise ValueError(f"The parameter {name!r} of {cls.__name__} must be {limit.words}; got {text!r}.")
 
 
-def _readings(text: str) -> list[Any]:
-    """What the text may mean, the likeliest first; with commas, or where nothing else will do, a list."""
+def _readings(name: str, text: str) -> list[Any]:
+    """What the text may mean, the likeliest first; with commas, or where nothing else will do, a list.
+
+    In brackets it is a list as JSON writes it, which may hold others.
+    """
+    if text.strip().startswith("["):
+        try:
+            return [json.loads(text)]
+        except ValueError as error:
+            raise ValueError(f"The value of {name!r}, {text!r}, begins as a JSON list but is none: {error}.") from None
     parts = [_of_one(part)[0] for part in text.split(",") if part.strip()]
     return [parts, text.strip()] if "," in text else [*_of_one(text), parts]
 

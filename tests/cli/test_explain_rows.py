@@ -1,0 +1,61 @@
+"""Rows of the fit are told by their values: a number of theirs is no row of the user's table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import planewise as pw
+
+
+@pytest.fixture
+def numbers():
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(120, 3)).round(4)
+    table = pl.DataFrame({"a": x[:, 0], "b": x[:, 1], "c": x[:, 2], "y": np.where(x[:, 0] * x[:, 1] > 0, "u", "v")})
+    table.write_csv("numbers.csv")
+    return table
+
+
+def every_key(data):
+    if isinstance(data, dict):
+        return set(data).union(*(every_key(value) for value in data.values()))
+    return set().union(*(every_key(value) for value in data)) if isinstance(data, list) else set()
+
+
+def test_vectors_have_values_and_no_row_numbers(run, numbers):
+    grid = ["--set", "mus=10,1", "--set", "gammas=0.2,1"]
+    run("fit", "numbers.csv", "--target", "y", "--model", "mcm", "--out", "m.planewise", *grid)
+    vectors = pw.load("m.planewise").estimator_.support_vectors_
+    own = numbers.select("a", "b", "c").to_numpy()
+    inside = [row for row in range(120) if (vectors == own[row]).all(axis=1).any()]
+    outside = next(row for row in range(120) if row not in inside)
+    told = json.loads(run("explain", "m.planewise", "numbers.csv", "--row", inside[0], "--json").stdout)["reasons"][1:]
+    assert "row" not in every_key(told)
+    assert [list(each["vector"].values()) for each in told if each["same values"]] == [own[inside[0]].tolist()]
+    for row, says in ((inside[0], True), (outside, False)):
+        shown = run("explain", "m.planewise", "numbers.csv", "--row", row, "--html", f"{row}.html").stdout
+        assert ("A row of the fit has the same values" in shown) == says
+        assert ("A row of the fit has the same values" in Path(f"{row}.html").read_text(encoding="utf-8")) == says
+        assert "row of the fit  " not in shown
+
+
+@pytest.mark.parametrize("target", ["y", "c"])
+def test_neighbours_have_values_and_no_row_numbers(run, numbers, target):
+    path = "m.planewise"
+    assert run("fit", "numbers.csv", "--target", target, "--model", "recip", "--out", path).exit_code == 0
+    known = pw.load(path).estimator_._rows.values
+    says = {}
+    for row in range(120):
+        told = json.loads(run("explain", path, "numbers.csv", "--row", row, "--json").stdout)["reasons"][0]
+        assert "rows" not in every_key(told)
+        says[told["same values in the fit"]] = row
+        if len(says) == 2:
+            break
+    assert set(says) == {True, False} and len(known) == 96
+    assert "A row of the fit has" in run("explain", path, "numbers.csv", "--row", says[True]).stdout
+    assert "A row of the fit has" not in run("explain", path, "numbers.csv", "--row", says[False]).stdout

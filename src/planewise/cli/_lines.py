@@ -109,16 +109,16 @@ def _checked(path: Path, block: bytes, separator: str, n_fields: int, line: int)
     if n_fields == 1 and separator.encode() not in block:
         return block
     signs = np.frombuffer(block, np.uint8)
-    breaks, separators = signs == LINE_BREAK, signs == ord(separator)
-    quotes = signs == QUOTE
-    if quotes.any():
-        outside = np.cumsum(quotes, dtype=np.uint8) % 2 == 0  # that the sum wraps at 256 does not change its parity
-        breaks, separators = breaks & outside, separators & outside
-    ends = np.flatnonzero(breaks)
+    places = np.flatnonzero((signs == LINE_BREAK) | (signs == ord(separator)))
+    quotes = np.flatnonzero(signs == QUOTE)
+    if len(quotes):
+        places = places[np.searchsorted(quotes, places) % 2 == 0]  # those outside of quotes
+    row_ends = np.flatnonzero(signs[places] == LINE_BREAK)
+    ends = places[row_ends]
     if len(ends) == 0 or ends[-1] != len(block) - 1:
-        ends = np.append(ends, len(block))
+        row_ends, ends = np.append(row_ends, len(places)), np.append(ends, len(block))
     starts = np.concatenate([[0], ends[:-1] + 1])
-    found = np.diff(np.searchsorted(np.flatnonzero(separators), ends), prepend=0) + 1
+    found = np.diff(row_ends, prepend=-1)
     empty = []
     for row in np.flatnonzero(found != n_fields):
         text = block[starts[row] : ends[row]]

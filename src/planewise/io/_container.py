@@ -26,7 +26,7 @@ _BAD_ZIP = (
     zipfile.BadZipFile,
     zlib.error,
     struct.error,
-    NotImplementedError,
+    NotImplementedError,  # what zipfile raises for a compression it does not know
     RuntimeError,
     EOFError,
     OverflowError,

@@ -596,35 +596,51 @@ void check_size(std::size_t got, std::size_t wanted, const char *name) {
     if (got != wanted) throw std::invalid_argument(std::string(name) + " has the wrong size");
 }
 
-// Keeps the arrays alive, and what views share between calls.
-class OwnAndOtherSearch {
+std::vector<std::int32_t> rows_of_table(const Labels &rows, std::size_t n_rows) {
+    std::vector<std::int32_t> queries(rows.data(), rows.data() + rows.size());
+    for (const std::int32_t q : queries)
+        if (q < 0 || static_cast<std::size_t>(q) >= n_rows) throw std::invalid_argument("no such row");
+    return queries;
+}
+
+// A search for two numbers for each view and row: keeps the arrays alive, and what views share between calls.
+template <class Search>
+class RowSearch {
   public:
-    OwnAndOtherSearch(const Rows &x, const Labels &label, const Vector<float> &categorical)
+    RowSearch(const Rows &x, const Labels &label, const Vector<float> &categorical)
         : x_(x), label_(label), categorical_(categorical), search_(points_of(x, categorical), checked(label, x)) {}
-    void distances(const Labels &view_start, const Labels &view_column, const Labels &rows, std::size_t k,
-                   const Filled<float> &same, const Filled<float> &other, int n_threads) {
+    RowSearch(const Rows &x, const Labels &label, const Vector<double> &weight, const Vector<float> &categorical)
+        : x_(x),
+          label_(label),
+          categorical_(categorical),
+          weight_(weight),
+          search_(points_of(x, categorical), checked(label, x), checked(weight, x)) {}
+
+    template <class Find>
+    void run(const Labels &view_start, const Labels &view_column, const Labels &rows, const Filled<float> &first,
+             const Filled<float> &second, int n_threads, Find find) {
         const Views views = views_of(view_start, view_column, x_.shape(1));
-        check_size(same.size(), views.count() * rows.size(), "same");
-        check_size(other.size(), same.size(), "other");
-        const std::vector<std::int32_t> queries(rows.data(), rows.data() + rows.size());
-        for (const std::int32_t q : queries)
-            if (q < 0 || static_cast<std::size_t>(q) >= x_.shape(0)) throw std::invalid_argument("no such row");
+        check_size(first.size(), views.count() * rows.size(), "results");
+        check_size(second.size(), first.size(), "results");
+        const std::vector<std::int32_t> queries = rows_of_table(rows, x_.shape(0));
         run_native(n_threads, [&](Threads &threads, const std::function<bool()> &stop) {
-            search_.distances(views, queries, k, same.data(), other.data(), threads, [&] {
+            find(search_, views, queries, threads, [&] {
                 if (stop()) throw Interrupted();
             });
         });
     }
 
   private:
-    static const std::int32_t *checked(const Labels &label, const Rows &x) {
-        check_length(label.size(), x.shape(0), "label");
-        return label.data();
+    template <class T>
+    static const T *checked(const Vector<T> &one_a_row, const Rows &x) {
+        check_length(one_a_row.size(), x.shape(0), "label and weight");
+        return one_a_row.data();
     }
     Rows x_;
     Labels label_;
     Vector<float> categorical_;
-    OwnAndOther search_;
+    Vector<double> weight_;
+    Search search_;
 };
 
 // Without labels (an empty array) all rows are of one class.
@@ -784,11 +800,37 @@ NB_MODULE(_core, m) {
           "squares"_a.noconvert(), "average"_a.noconvert(), "rate"_a, "price"_a, "momentum_memory"_a,
           "squares_memory"_a, "averaging_memory"_a,
           "One step of Adam with a proximal step for absolute values; changes all arrays but the gradient.");
-    nb::class_<OwnAndOtherSearch>(m, "OwnAndOtherSearch", "Distances to rows of the own and of other labels, by view.")
+    nb::class_<RowSearch<OwnAndOther>>(m, "OwnAndOtherSearch",
+                                       "Distances to rows of the own and of other labels, by view.")
         .def(nb::init<const Rows &, const Labels &, const Vector<float> &>(), "points"_a, "label"_a, "categorical"_a)
-        .def("distances", &OwnAndOtherSearch::distances, "view_start"_a, "view_column"_a, "rows"_a, "k"_a,
-             "same"_a.noconvert(), "other"_a.noconvert(), "n_threads"_a,
-             "Fill `same` and `other` with the distances to the k-th nearest row of the own and of any other label.");
+        .def(
+            "distances",
+            [](RowSearch<OwnAndOther> &self, const Labels &view_start, const Labels &view_column, const Labels &rows,
+               std::size_t k, const Filled<float> &same, const Filled<float> &other, int n_threads) {
+                self.run(view_start, view_column, rows, same, other, n_threads,
+                         [&](OwnAndOther &search, const Views &views, const auto &queries, Threads &threads,
+                             const Pause &pause) {
+                             search.distances(views, queries, k, same.data(), other.data(), threads, pause);
+                         });
+            },
+            "view_start"_a, "view_column"_a, "rows"_a, "k"_a, "same"_a.noconvert(), "other"_a.noconvert(),
+            "n_threads"_a,
+            "Fill `same` and `other` with the distances to the k-th nearest row of the own and of any other label.");
+    nb::class_<RowSearch<OwnWeights>>(m, "OwnWeightsSearch", "Weights of the nearest rows of the own label, by view.")
+        .def(nb::init<const Rows &, const Labels &, const Vector<double> &, const Vector<float> &>(), "points"_a,
+             "label"_a, "weight"_a, "categorical"_a)
+        .def(
+            "weights",
+            [](RowSearch<OwnWeights> &self, const Labels &view_start, const Labels &view_column, const Labels &rows,
+               std::size_t k, const Filled<float> &own, const Filled<float> &other, int n_threads) {
+                self.run(view_start, view_column, rows, own, other, n_threads,
+                         [&](OwnWeights &search, const Views &views, const auto &queries, Threads &threads,
+                             const Pause &pause) {
+                             search.weights(views, queries, k, own.data(), other.data(), threads, pause);
+                         });
+            },
+            "view_start"_a, "view_column"_a, "rows"_a, "k"_a, "own"_a.noconvert(), "other"_a.noconvert(), "n_threads"_a,
+            "Fill `own` and `other` with the weights of the k nearest rows of the own label and of others.");
     m.def("class_neighbours", &nearest_of_classes, "points"_a, "label"_a, "n_classes"_a, "categorical"_a,
           "view_start"_a, "view_column"_a, "queries"_a, "exclude"_a, "k"_a, "row"_a.noconvert(),
           "distance"_a.noconvert(), "n_threads"_a, "Fill `row` and `distance` with the k nearest rows of each class.");

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <numeric>
 
 #include "view_layout.hpp"
 #include "view_search.hpp"
@@ -12,47 +14,67 @@ namespace planewise {
 namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float missing = std::numeric_limits<float>::quiet_NaN();
 
 // So few queries are answered sooner by looking at every row than by sorting columns first.
 constexpr std::size_t few_queries = 32;
 
-struct Neighbour {
-    float distance;
-    std::int32_t row;
-    bool operator<(const Neighbour &other) const {
-        return distance != other.distance ? distance < other.distance : row < other.row;
-    }
-};
-
-// The k nearest so far.
+// The k nearest so far, by distance and then by row: kept as whole numbers in that order, for distances are not
+// negative and the bits of such floats rise with them. Twice as many are gathered before the further half is dropped:
+// putting each into its place would cost more than all distances.
 class Nearest {
   public:
     void reset(std::size_t k) {
-        list_.assign(k, {infinity, -1});
+        k_ = k;
+        keys_.clear();
         reach_ = infinity;
     }
     // No row with a larger squared distance can be one of them. Squares that differ may have equal roots, which are a
     // tie for the lower row: hence a little more than the square of the last one.
     float reach() const { return reach_; }
     void consider(float square, std::int32_t row) {
-        const Neighbour candidate{std::sqrt(square), row};
-        if (!(candidate < list_.back())) return;
-        std::size_t at = list_.size() - 1;
-        for (; at > 0 && candidate < list_[at - 1]; --at) list_[at] = list_[at - 1];
-        list_[at] = candidate;
-        const double last = list_.back().distance;
+        keys_.push_back(static_cast<std::uint64_t>(bits_of(std::sqrt(square))) << 32 | static_cast<std::uint32_t>(row));
+        if (keys_.size() < 2 * k_) return;
+        drop_further();
+        const double last = distance_of(keys_[k_ - 1]);
         reach_ = std::nextafter(static_cast<float>(std::min(last * last * (1 + 1e-6), 3e38)), infinity);
-        if (list_.back().row < 0) reach_ = infinity;
     }
-    void write(std::int32_t *row, float *distance) const {
-        for (const Neighbour &neighbour : list_) {
-            *row++ = neighbour.row;
-            *distance++ = neighbour.distance;
+    // visit(row) for each, in no particular order.
+    template <class Visit>
+    void each(Visit visit) {
+        drop_further();
+        for (const std::uint64_t key : keys_) visit(row_of(key));
+    }
+    void write(std::int32_t *row, float *distance) {
+        drop_further();
+        std::sort(keys_.begin(), keys_.end());
+        for (std::size_t i = 0; i < k_; ++i) {
+            row[i] = i < keys_.size() ? row_of(keys_[i]) : -1;
+            distance[i] = i < keys_.size() ? distance_of(keys_[i]) : infinity;
         }
     }
 
   private:
-    std::vector<Neighbour> list_;
+    static std::uint32_t bits_of(float distance) {
+        std::uint32_t bits;
+        std::memcpy(&bits, &distance, sizeof bits);
+        return bits;
+    }
+    static float distance_of(std::uint64_t key) {
+        const auto bits = static_cast<std::uint32_t>(key >> 32);
+        float distance;
+        std::memcpy(&distance, &bits, sizeof distance);
+        return distance;
+    }
+    static std::int32_t row_of(std::uint64_t key) { return static_cast<std::int32_t>(key & 0xffffffffu); }
+    void drop_further() {
+        if (keys_.size() <= k_) return;
+        std::nth_element(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(k_ - 1), keys_.end());
+        keys_.resize(k_);
+    }
+
+    std::vector<std::uint64_t> keys_;
+    std::size_t k_ = 1;
     float reach_ = infinity;
 };
 
@@ -70,8 +92,18 @@ float squared_distance(const Points &points, const std::int32_t *column, std::si
     return sum;
 }
 
-void look_at_every_row(const Points &points, const std::int32_t *label, const Views &views,
-                       const ClassNeighbours &wanted, Threads &threads, const Pause &pause) {
+// What is searched for: k nearest rows of each class, at most, to queries that are complete rows of the table's width.
+struct Wanted {
+    const float *query;
+    std::size_t queries;
+    const std::int32_t *exclude;
+    std::size_t classes, k;
+};
+
+// Calls answer(view, query, class, list) for each of them.
+template <class Answer>
+void look_at_every_row(const Points &points, const std::int32_t *label, const Views &views, const Wanted &wanted,
+                       Threads &threads, const Pause &pause, Answer answer) {
     threads.each(views.count() * wanted.queries, [&](std::size_t piece, int thread) {
         if (thread == 0) pause();
         const std::size_t v = piece / wanted.queries, q = piece % wanted.queries;
@@ -84,11 +116,7 @@ void look_at_every_row(const Points &points, const std::int32_t *label, const Vi
             const auto row = static_cast<std::int32_t>(i);
             if (square <= list.reach() && !(wanted.exclude && wanted.exclude[q] == row)) list.consider(square, row);
         }
-        std::size_t at = piece * wanted.classes * wanted.k;
-        for (const Nearest &list : lists) {
-            list.write(wanted.row + at, wanted.distance + at);
-            at += wanted.k;
-        }
+        for (std::size_t c = 0; c < wanted.classes; ++c) answer(v, q, c, lists[c]);
     });
 }
 
@@ -115,10 +143,11 @@ struct Workspace {
     }
 };
 
-// Rows of one class; results go to its place among the classes.
-void search_class(const Points &points, std::vector<std::int32_t> members, std::size_t which, const Views &views,
-                  const ClassNeighbours &wanted, Threads &threads, const Pause &pause) {
-    SortedColumns rows(points, nullptr, std::move(members));
+// The same with the rows of one class laid out in each view.
+template <class Answer>
+void search_class(SortedColumns &rows, std::size_t which, const Views &views, const Wanted &wanted, Threads &threads,
+                  const Pause &pause, Answer answer) {
+    const std::size_t columns = rows.points().columns;
     rows.sort(views.column, threads, pause);
     std::vector<Workspace> workspaces(static_cast<std::size_t>(threads.count()));
     // Few views are cut, so that all threads have work; each share lays its view out again.
@@ -132,13 +161,12 @@ void search_class(const Points &points, std::vector<std::int32_t> members, std::
             if (thread == 0 && q % 1024 == 0) pause();
             bool complete = true;
             for (std::size_t d = 0; d < dimensions; ++d) {
-                work.query[d] = wanted.query[q * points.columns + static_cast<std::size_t>(views.columns(v)[d])];
+                work.query[d] = wanted.query[q * columns + static_cast<std::size_t>(views.columns(v)[d])];
                 complete &= work.query[d] == work.query[d];
             }
             work.list.reset(wanted.k);
             if (complete) work.find(rows, wanted.exclude ? wanted.exclude[q] : -1);
-            const std::size_t at = ((v * wanted.queries + q) * wanted.classes + which) * wanted.k;
-            work.list.write(wanted.row + at, wanted.distance + at);
+            answer(v, q, which, work.list);
         }
     });
 }
@@ -147,12 +175,57 @@ void search_class(const Points &points, std::vector<std::int32_t> members, std::
 
 void class_neighbours(const Points &points, const std::int32_t *label, const Views &views,
                       const ClassNeighbours &wanted, Threads &threads, const Pause &pause) {
-    if (wanted.queries <= few_queries) return look_at_every_row(points, label, views, wanted, threads, pause);
+    const Wanted search{wanted.query, wanted.queries, wanted.exclude, wanted.classes, wanted.k};
+    const auto write = [&](std::size_t v, std::size_t q, std::size_t c, Nearest &list) {
+        const std::size_t at = ((v * wanted.queries + q) * wanted.classes + c) * wanted.k;
+        list.write(wanted.row + at, wanted.distance + at);
+    };
+    if (wanted.queries <= few_queries) return look_at_every_row(points, label, views, search, threads, pause, write);
     std::vector<std::vector<std::int32_t>> members(wanted.classes);
     for (std::size_t i = 0; i < points.rows; ++i)
         members[static_cast<std::size_t>(label ? label[i] : 0)].push_back(static_cast<std::int32_t>(i));
-    for (std::size_t c = 0; c < wanted.classes; ++c)
-        search_class(points, std::move(members[c]), c, views, wanted, threads, pause);
+    for (std::size_t c = 0; c < wanted.classes; ++c) {
+        SortedColumns rows(points, nullptr, std::move(members[c]));
+        search_class(rows, c, views, search, threads, pause, write);
+    }
+}
+
+OwnWeights::OwnWeights(const Points &points, const std::int32_t *label, const double *weight)
+    : label_(label), weight_(weight) {
+    std::vector<std::int32_t> all(points.rows);
+    std::iota(all.begin(), all.end(), 0);
+    rows_ = std::make_unique<SortedColumns>(points, nullptr, std::move(all));
+}
+
+OwnWeights::~OwnWeights() = default;
+
+void OwnWeights::weights(const Views &views, const std::vector<std::int32_t> &queries, std::size_t k, float *own,
+                         float *other, Threads &threads, const Pause &pause) {
+    const Points &points = rows_->points();
+    std::vector<float> query;
+    query.reserve(queries.size() * points.columns);
+    for (const std::int32_t q : queries) {
+        const float *row = points.row(static_cast<std::size_t>(q));
+        query.insert(query.end(), row, row + points.columns);
+    }
+    const Wanted search{query.data(), queries.size(), queries.data(), 1, k};  // no row is its own neighbour
+    const auto add_up = [&](std::size_t v, std::size_t q, std::size_t, Nearest &list) {
+        const std::int32_t mine = label_[static_cast<std::size_t>(queries[q])];
+        double same = 0, different = 0;
+        std::size_t found = 0;
+        list.each([&](std::int32_t row) {
+            const auto i = static_cast<std::size_t>(row);
+            (label_[i] == mine ? same : different) += weight_[i];
+            ++found;
+        });
+        const std::size_t at = v * queries.size() + q;
+        own[at] = found == 0 ? missing : static_cast<float>(same);
+        other[at] = found == 0 ? missing : static_cast<float>(different);
+    };
+    if (queries.size() <= few_queries)
+        look_at_every_row(points, nullptr, views, search, threads, pause, add_up);
+    else
+        search_class(*rows_, 0, views, search, threads, pause, add_up);
 }
 
 }  // namespace planewise

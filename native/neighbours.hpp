@@ -70,4 +70,23 @@ struct ClassNeighbours {
 void class_neighbours(const Points &points, const std::int32_t *label, const Views &views,
                       const ClassNeighbours &wanted, Threads &threads, const Pause &pause);
 
+// Of the nearest rows, whatever their label, the weight of those of a row's own. What views share is kept between
+// calls.
+class OwnWeights {
+  public:
+    // Points, labels and weights must outlive this.
+    OwnWeights(const Points &points, const std::int32_t *label, const double *weight);
+    ~OwnWeights();
+
+    // For each view and each query, a row of the table: the weight of those of its k nearest other rows that have its
+    // label, and of the others (both views x queries). NaN where it has no neighbour.
+    void weights(const Views &views, const std::vector<std::int32_t> &queries, std::size_t k, float *own, float *other,
+                 Threads &threads, const Pause &pause);
+
+  private:
+    std::unique_ptr<SortedColumns> rows_;
+    const std::int32_t *label_;
+    const double *weight_;
+};
+
 }  // namespace planewise

@@ -184,6 +184,37 @@ TEST("the nearest rows of each class are those of looking at every row, equal on
     }
 }
 
+TEST("weights of the nearest rows are those of the rows that are found") {
+    const Table table = mixed(250, 6, 3);
+    const Views views = all_views(6);
+    std::vector<double> weight(table.rows);
+    for (std::size_t i = 0; i < table.rows; ++i) weight[i] = static_cast<double>(1 + i % 4) / 2;
+    OwnWeights search(table.points(), table.label.data(), weight.data());
+    for (const std::size_t queries : {5u, 60u})
+        for (const std::size_t k : {1u, 20u}) {
+            std::vector<float> own(views.count() * queries), other(own.size());
+            std::vector<std::int32_t> chosen(queries), row(own.size() * k);
+            std::iota(chosen.begin(), chosen.end(), 0);
+            std::vector<float> far(row.size());
+            Threads threads(2);
+            search.weights(views, chosen, k, own.data(), other.data(), threads, [] {});
+            class_neighbours(table.points(), nullptr, views,
+                             {table.value.data(), queries, chosen.data(), 1, k, row.data(), far.data()}, threads,
+                             [] {});
+            std::size_t wrong = 0;
+            for (std::size_t at = 0; at < own.size(); ++at) {
+                float mine = 0, others = 0;
+                for (std::size_t place = 0; place < k; ++place)
+                    if (const std::int32_t r = row[at * k + place]; r >= 0)
+                        (table.label[static_cast<std::size_t>(r)] == table.label[at % queries] ? mine : others) +=
+                            static_cast<float>(weight[static_cast<std::size_t>(r)]);
+                if (row[at * k] < 0) mine = others = missing;
+                wrong += !equal(own[at], mine) || !equal(other[at], others);
+            }
+            CHECK(wrong == 0);
+        }
+}
+
 TEST("a pause that throws ends the search") {
     const Table table = mixed(50, 3, 2);
     struct Stop {};

@@ -10,7 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from planewise.recip._neighbours import VIEWS_PER_STEP, class_neighbours, nearest, own_and_other_distances
+from planewise.recip._neighbours import (
+    VIEWS_PER_STEP,
+    class_neighbours,
+    nearest,
+    own_and_other_distances,
+    own_and_other_weights,
+)
 
 
 def distances(points, queries, view, categorical=None):
@@ -134,6 +140,31 @@ def test_class_neighbours_equal_brute_force(table, k, n_threads):
     wanted = brute_class_neighbours(points, one_class, 1, views, queries, k, exclude, categorical)
     assert_array_equal(rows, wanted[0][:, :, 0])
     assert_array_equal(distance, wanted[1][:, :, 0])
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(), st.sampled_from([1, 2, 3, 7, 20]), st.sampled_from([1, 2]))
+def test_weights_of_the_nearest_rows_equal_brute_force(table, k, n_threads):
+    points, labels, _, categorical, random = table
+    views = all_views(points.shape[1], 5)[:12]
+    weights = random.integers(1, 9, len(points)) / 2.0  # sums are exact in any order
+    rows = random.integers(0, len(points), int(random.choice([12, 40])))
+    own, other = own_and_other_weights(
+        points, labels, weights, views, rows, k, categorical=categorical, n_threads=n_threads
+    )
+    one_class = np.zeros(len(points), np.int32)
+    near = brute_class_neighbours(points, one_class, 1, views, points[rows], k, rows, categorical)[0][:, :, 0]
+    there = np.where(near >= 0, weights[near], 0)
+    mine = labels[near] == labels[rows][None, :, None]
+    none = (near < 0).all(axis=2)
+    assert_array_equal(own, np.where(none, np.nan, np.where(mine, there, 0).sum(axis=2)))
+    assert_array_equal(other, np.where(none, np.nan, np.where(mine, 0, there).sum(axis=2)))
+
+
+def test_weights_must_be_one_a_row():
+    points, labels = standard_table(50)
+    with pytest.raises(ValueError, match="weights must have one entry for each of the 50 rows"):
+        own_and_other_weights(points, labels, np.ones(49), [(0,)], [0], 1)
 
 
 def standard_table(n=700, p=4):

@@ -226,7 +226,7 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
             warn_user(
                 f"The weights of {len(rows.weight)} distinct rows add up to {total:.3g}, less than k={self.k_} rows of "
                 "weight 1, so that smoothing draws all probabilities to the classes' shares. A weight counts rows: "
-                "multiply them (by the number of rows, if they add up to 1), or set smoothing=0."
+                "multiply them (by the number of rows, if they add up to 1), or lower smoothing."
             )
 
     def _weight_for_choice(self, rows: DistinctRows) -> Vector:

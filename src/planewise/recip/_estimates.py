@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 
 from planewise.recip._answer import Ratios, class_ratios
 from planewise.recip._entropy import LARGEST, local_entropies
-from planewise.recip._neighbours import VIEWS_PER_STEP, class_neighbours, nearest
+from planewise.recip._neighbours import class_neighbours, nearest, own_and_other_weights
 from planewise.recip._rows import FloatArray, Indices, Vector
 from planewise.recip._views import View
 
+TINY = np.float32(1e-30)  # so that a smoothing beyond float32 divides nothing by zero
 NEIGHBOURS_AT_ONCE = 2**23  # so many are held at a time
 Near = tuple[FloatArray, NDArray[np.int32]]  # distances and rows, sorted
 
@@ -164,32 +165,25 @@ class Counts:
     def entropies(
         self, reference: Reference, views: Sequence[View], rows: Indices, n_threads: int, step: Callable[[], Any] | None
     ) -> FloatArray:
-        out = np.empty((len(views), len(rows)), dtype=np.float32)
-        queries, exclude = reference.points[rows], rows.astype(np.int32)
-        label, weight = reference.label, reference.weight.astype(np.float32)
-        mine = label[rows][None, :, None]
-        share = self.share[label[rows]]
-        for first in range(0, len(views), VIEWS_PER_STEP):
-            block = list(views[first : first + VIEWS_PER_STEP])
-            near, _ = nearest(
-                reference.points,
-                block,
-                queries,
-                self.k,
-                exclude=exclude,
-                categorical=reference.gap,
-                n_threads=n_threads,
-            )
-            there = np.where(near >= 0, weight[near], np.float32(0))
-            own = np.where(label[near] == mine, there, np.float32(0)).sum(axis=2)
-            others = there.sum(axis=2) - own
-            odds = (others + self.smoothing * (1 - share)) / (own + self.smoothing * share)
-            odds = np.minimum(odds ** (1 - self.alpha), LARGEST)
-            odds[near[:, :, 0] < 0] = np.nan
-            out[first : first + len(block)] = odds
-            if step is not None:
-                step()
-        return out
+        own, odds = own_and_other_weights(
+            reference.points,
+            reference.label,
+            reference.weight,
+            views,
+            rows,
+            self.k,
+            categorical=reference.gap,
+            n_threads=n_threads,
+            step=step,
+        )
+        share = self.share[reference.label[rows]].astype(np.float32)
+        smoothing = np.float32(self.smoothing)
+        for mine, others in zip(own, odds, strict=True):  # by view, in place: both are large
+            others += smoothing * (1 - share)
+            others /= np.maximum(mine + smoothing * share, TINY)
+            others **= np.float32(1 - self.alpha)
+            np.minimum(others, np.float32(LARGEST), out=others)
+        return odds
 
     def power(self, dimension: int) -> float:
         return 1 - self.alpha

@@ -8,7 +8,7 @@ Results are exact: they depend neither on the number of threads nor on how the w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -71,13 +71,46 @@ def own_and_other_distances(
     same = np.empty((len(views), len(chosen)), np.float32)
     other = np.empty_like(same)
     search = _core.OwnAndOtherSearch(points, labels, difference)
-    for first in range(0, len(views), VIEWS_PER_STEP):
-        block = slice(first, first + VIEWS_PER_STEP)
-        start, column = _flat(views[block])
+    for block, start, column in _blocks(views, step):
         search.distances(start, column, chosen, k, same[block], other[block], n_threads)
-        if step is not None:
-            step()
     return same, other
+
+
+def own_and_other_weights(
+    points: FloatArray,
+    labels: IntArray,
+    weights: NDArray[np.float64],
+    views: Views,
+    rows: ArrayLike,
+    k: int,
+    *,
+    categorical: FloatArray | None = None,
+    n_threads: int = 1,
+    step: Callable[[], object] | None = None,
+) -> tuple[FloatArray, FloatArray]:
+    """Of the k nearest rows, itself left out, the weights of those of a row's own label and of the others.
+
+    Parameters are those of :func:`own_and_other_distances`, and the weight of every row.
+
+    Returns
+    -------
+    own, other : float32 arrays of shape (len(views), len(rows))
+        NaN where a row has no neighbour, as it lacks a value of the view or is alone there.
+    """
+    points, difference = _table(points, categorical)
+    labels = _labels(labels, len(points))
+    weight = np.ascontiguousarray(weights, np.float64)
+    if weight.shape != labels.shape:
+        raise ValueError(f"weights must have one entry for each of the {len(points)} rows of points.")
+    _check_views(views, points.shape[1])
+    chosen = _row_numbers(rows, len(points), "rows", lowest=0)
+    _check_k(k)
+    own = np.empty((len(views), len(chosen)), np.float32)
+    other = np.empty_like(own)
+    search = _core.OwnWeightsSearch(points, labels, weight, difference)
+    for block, start, column in _blocks(views, step):
+        search.weights(start, column, chosen, k, own[block], other[block], n_threads)
+    return own, other
 
 
 def class_neighbours(
@@ -220,6 +253,15 @@ def _check_views(views: Views, n_columns: int) -> None:
 def _check_k(k: int) -> None:
     if k < 1:
         raise ValueError(f"k must be at least 1, not {k}.")
+
+
+def _blocks(views: Views, step: Callable[[], object] | None) -> Iterator[tuple[slice, IntArray, IntArray]]:
+    """Some views at a time, as the core takes them; `step` is called when they are done."""
+    for first in range(0, len(views), VIEWS_PER_STEP):
+        block = slice(first, first + VIEWS_PER_STEP)
+        yield block, *_flat(views[block])
+        if step is not None:
+            step()
 
 
 def _flat(views: Views) -> tuple[IntArray, IntArray]:

@@ -3,16 +3,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
+BROWSER_STAMP := $(VENV)/.browser
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo test quick lint format native-test sanitize clean help
+.PHONY: demo test test-browser quick lint format native-test sanitize fuzz clean help
 
 help:
 	@echo "make demo         set everything up, fit on a bundled data set, compare with scikit-learn"
 	@echo "make test         set everything up, run all tests"
+	@echo "make test-browser the pages of reports in the system's Chromium: errors, requests, axe-core, print"
 	@echo "make quick        the tests again, without the native ones"
 	@echo "make lint         ruff, mypy, clang-format"
 	@echo "make sanitize     native tests under the address and undefined-behaviour sanitizers"
+	@echo "make fuzz         damaged model files for half an hour, on a core with both sanitizers"
 	@echo "make format       put the code into shape"
 
 demo: $(STAMP)
@@ -20,6 +23,10 @@ demo: $(STAMP)
 
 test: $(STAMP) native-test
 	$(BIN)/python -m pytest -q -n 2
+
+test-browser: $(BROWSER_STAMP)
+	@$(BIN)/python tests/browser/chromium.py
+	$(BIN)/python -m pytest -q -n 2 -m browser tests/browser
 
 quick: $(STAMP)
 	$(BIN)/python -m pytest -q -n 2 -x
@@ -39,6 +46,10 @@ $(STAMP): $(SOURCES)
 	$(BIN)/python -m pip install -q --disable-pip-version-check --no-build-isolation -e ".[all]"
 	@touch $(STAMP)
 
+$(BROWSER_STAMP): $(STAMP)
+	$(BIN)/python -m pip install -q --disable-pip-version-check --group browser
+	@touch $(BROWSER_STAMP)
+
 CONFIGURE := $(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPLANEWISE_NATIVE_TESTS=ON -S .
 
 native-test: $(STAMP)
@@ -53,6 +64,18 @@ sanitize: $(STAMP)
 	  { cat build/native.log; exit 1; }
 	@$(BIN)/cmake --build build/sanitize
 	build/sanitize/test_native
+
+# The installed core stays as it is. Python keeps memory until it ends, so leaks are not looked for here.
+FUZZ ?= --minutes 30 --seconds 120
+fuzz: $(STAMP)
+	@mkdir -p build
+	@$(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -S . -B build/fuzz -DCMAKE_BUILD_TYPE=Debug \
+	  -DPLANEWISE_SANITIZE=ON -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python \
+	  -Dnanobind_DIR="$$($(BIN)/python -m nanobind --cmake_dir)" > build/fuzz.log 2>&1 || { cat build/fuzz.log; exit 1; }
+	@$(BIN)/cmake --build build/fuzz --target _core
+	LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so)" \
+	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	  $(BIN)/python tools/fuzz_files.py --core "$$(echo build/fuzz/_core.*so)" $(FUZZ)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

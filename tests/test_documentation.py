@@ -75,6 +75,12 @@ def test_the_examples_of_the_guide_to_views_run(capsys):
     assert accuracy > 0.9
 
 
+def test_the_examples_of_the_page_on_reviews_run(capsys):
+    pytest.importorskip("fastapi")
+    run_blocks(ROOT / "docs" / "review.md")
+    assert "'open': 40" in capsys.readouterr().out
+
+
 def test_the_links_of_the_pages_lead_somewhere():
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
         for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):

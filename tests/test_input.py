@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import multiprocessing
 
+import narwhals.stable.v1 as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -13,8 +14,15 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from planewise import DiscriminantFeatureTest, SLMClassifier, SLMRegressor
-from planewise._input import thread_count
+from planewise import (
+    DiscriminantFeatureTest,
+    MCMClassifier,
+    RECIPClassifier,
+    RECIPRegressor,
+    SLMClassifier,
+    SLMRegressor,
+)
+from planewise._input import _as_values, thread_count
 
 COLUMNS = ["length", "width", "height", "depth"]
 FRAMES = {
@@ -376,3 +384,31 @@ def test_threads_are_threads_in_a_worker_process_too():
     queue = context.Queue()
     context.Process(target=threads_in_a_worker, args=(queue,), daemon=True).start()
     assert queue.get(timeout=60) == [2, 1, thread_count(-1)]
+
+
+@pytest.mark.parametrize("make", [SLMClassifier, RECIPClassifier, RECIPRegressor, MCMClassifier])
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (["low", "high"] * 20, "text such as 'low'"),
+        (pd.Categorical(["a", "b"] * 20), "categories such as 'a'"),
+        (pd.date_range("2024-01-01", periods=40), "dates such as"),
+    ],
+)
+def test_a_column_that_held_numbers_and_now_holds_something_else_is_named(make, values, words):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"size": rng.normal(size=40), "width": rng.normal(size=40)})
+    model = make().fit(table, (table["size"] > 0).astype(int))
+    asked = [model.predict, model.explain] if hasattr(model, "explain") else [model.predict]
+    for ask in asked:
+        with pytest.raises(ValueError, match=f"Column 'size' held numbers in fit, but now holds {words}"):
+            ask(table.assign(size=values))
+
+
+def test_a_word_of_a_category_is_made_once_and_not_a_row():
+    """Words of megabytes would otherwise be copied for every row."""
+    words = pd.Index(["long " * 1000, "short", "never there"], dtype="str")
+    column = pd.Series(pd.Categorical.from_codes([0, 1, 0, -1, 0], words), name="c")
+    values = _as_values(nw.from_native(column, series_only=True))
+    assert values[0] is values[2] is values[4] and values[0] == words[0]
+    assert values[1] == "short" and np.isnan(values[3])

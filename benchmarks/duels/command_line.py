@@ -57,7 +57,7 @@ def measure(*args: str) -> dict[str, object]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--models", nargs="*", default=["slm", "forest", "boost", "mcm", "auto"])
+    parser.add_argument("--models", nargs="*", default=["slm", "forest", "boost", "mcm", "recip", "auto"])
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     results = []

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.reproduce [table ...]``: runs what is not finished and writes the tables."""
+"""Runs what is not finished of the papers' tables and figures, and writes them; without a name, lists them."""
 
 from __future__ import annotations
 
@@ -6,87 +6,129 @@ import argparse
 import sys
 from pathlib import Path
 
+from . import pictures
 from .declaration import Table
+from .methods import PIP_NAMES
 from .page import write_page
 from .results import Results, collect
-from .runner import cells_of, is_finished, run
+from .runner import cells_of, experiments_of, is_finished, run
+from .sources import code_hash
 from .store import Store
-from .tables import TABLES
+from .tables import GROUPS, TABLES
 from .writer import as_html, as_json, markdown, terminal
 
-HERE = Path(__file__).resolve().parent
-CELLS = HERE.parent / "results" / "cells"
+CELLS = Path(__file__).resolve().parents[1] / "results" / "cells"
+COMMAND = "python -m benchmarks.reproduce"
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None, command: str = COMMAND) -> int:
     """The command; returns its exit status."""
-    args = _parser().parse_args(arguments)
+    args = _parser(command).parse_args(arguments)
     store = Store(args.cells)
-    if not args.tables:
-        print(listing(store))
+    if not args.names:
+        print(listing(store, command))
         return 0
-    tables = list(TABLES.values()) if "all" in args.tables else [TABLES[name] for name in args.tables]
-    status = 0
-    if not args.show:
-        status = _run(tables, store, args)
+    tables = _tables(args.names)
+    status = 0 if args.show else _run(tables, store, args)
     everything = [collect(table, store, quick=args.quick) for table in tables]
+    if status == 130:
+        return status
     for results in everything:
+        _write(results, args.out, _picture(results, args.out, args))
         print(terminal(results) + "\n")
-        if args.out:
-            _write(results, args.out)
+    print(f"Written to {args.out}: Markdown, JSON, HTML and pictures.", file=sys.stderr)
     if args.page:
-        write_page(everything, args.page)
+        folder = args.page.parent / "images"
+        shown = {results.table.name: _picture(results, folder, args) for results in everything}
+        write_page(everything, {name: f"images/{file}" for name, file in shown.items() if file}, args.page)
     return status
+
+
+def _tables(names: list[str]) -> list[Table]:
+    found: dict[str, Table] = {}
+    for name in names:
+        found |= GROUPS.get(name) or {name: TABLES[name]}
+    return list(found.values())
 
 
 def _run(tables: list[Table], store: Store, args: argparse.Namespace) -> int:
     try:
         report = run(
             tables, store, quick=args.quick, fresh=args.fresh, jobs=args.jobs, data_home=args.data,
-            progress=not args.quiet,
+            progress=not args.quiet, methods=args.method or ("*",),
         )  # fmt: skip
     except KeyboardInterrupt:
         print("\nStopped. What is finished is kept: the same command goes on from here.", file=sys.stderr)
         return 130
     print(f"{report.ran} cells run, {report.kept} were finished before.", file=sys.stderr)
     for package, methods in report.missing.items():
-        print(f"{package} is not installed: {', '.join(methods)} left out (pip install {package}).", file=sys.stderr)
+        pip = f"pip install {PIP_NAMES.get(package, package)}"
+        print(f"{package} is not installed: {', '.join(methods)} left out ({pip}).", file=sys.stderr)
     for failure in report.failed:
         print(f"failed: {failure}", file=sys.stderr)
     return 1 if report.failed else 0
 
 
-def listing(store: Store) -> str:
-    """All tables, and how much of each is finished."""
+def listing(store: Store, command: str) -> str:
+    """All tables and figures, and how much of each is finished."""
     lines = ["What can be reproduced (cells finished / all):"]
     for table in TABLES.values():
         cells = cells_of(table.experiment, quick=False)
         done = sum(is_finished(cell, store) for cell in cells)
-        lines.append(f"  {table.name:<14}{done:>6} /{len(cells):>5}  {table.title}")
-    return "\n".join([*lines, "", "python -m benchmarks.reproduce slm-table-1 (or several, or all)"])
+        share = f"{done:>6} /{len(cells):>5}" if cells else f"{'drawn':>13}"
+        lines.append(f"  {table.name:<15}{share}  {table.title}")
+    lines += _of_other_code(store)
+    groups = "; ".join(f"{group}: {', '.join(tables)}" for group, tables in GROUPS.items() if group != "all")
+    return "\n".join([*lines, "", f"{command} slm-table-1 (or several; all: the papers'; {groups})"])
 
 
-def _write(results: Results, folder: Path) -> None:
+def _of_other_code(store: Store) -> list[str]:
+    """A warning if finished cells are not known to come from the sources as they are now."""
+    finished = [
+        store.cells(experiment.name)[cell.key].code
+        for experiment in experiments_of(TABLES.values())
+        for cell in cells_of(experiment, quick=False)
+        if is_finished(cell, store)
+    ]
+    unknown = finished.count("")
+    other = len(finished) - unknown - finished.count(code_hash())
+    counts = [f"{other} cells from other code"] * bool(other) + [f"{unknown} from unknown code"] * bool(unknown)
+    return ["", f"{', '.join(counts)}; --fresh runs them again."] if counts else []
+
+
+def _picture(results: Results, folder: Path, args: argparse.Namespace) -> str:
+    return pictures.put(results, folder, args.data, draw=not args.show, fresh=args.fresh)
+
+
+def _write(results: Results, folder: Path, picture: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    table, picture = results.table, ""
-    if table.picture is not None and results.finished:
-        picture = f"{table.name}.png"
-        table.picture(results, str(folder / picture))
-    (folder / f"{table.name}.md").write_text(markdown(results, picture), encoding="utf-8")
-    (folder / f"{table.name}.json").write_text(as_json(results), encoding="utf-8")
-    (folder / f"{table.name}.html").write_text(as_html(results), encoding="utf-8")
+    name = results.table.name
+    inside = (folder / picture).read_bytes() if picture else None
+    (folder / f"{name}.md").write_text(markdown(results, picture), encoding="utf-8")
+    (folder / f"{name}.json").write_text(as_json(results), encoding="utf-8")
+    (folder / f"{name}.html").write_text(as_html(results, inside), encoding="utf-8")
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.reproduce", description=__doc__)
-    parser.add_argument("tables", nargs="*", choices=[*TABLES, "all", []], metavar="table", help="none: list them")
+def _name(text: str) -> str:
+    if text not in TABLES and text not in GROUPS:
+        raise argparse.ArgumentTypeError(f"there is no {text!r}; there are {', '.join([*GROUPS, *TABLES])}")
+    return text
+
+
+def _parser(command: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=command, description=__doc__)
+    parser.add_argument("names", nargs="*", type=_name, metavar="name", help="of a table, or all, or peers")
     parser.add_argument("--quick", action="store_true", help="a few seeds only")
     parser.add_argument("--jobs", type=int, default=1, help="cells run side by side")
     parser.add_argument("--data", help="directory of data sets (else PLANEWISE_DATA, scikit-learn or OpenML)")
-    parser.add_argument("--out", type=Path, help="folder for Markdown, JSON, HTML and pictures")
+    parser.add_argument(
+        "--out", type=Path, default=Path("planewise-reproduction"),
+        help="folder for Markdown, JSON, HTML and pictures (default: %(default)s)",
+    )  # fmt: skip
     parser.add_argument("--page", type=Path, help="file for one Markdown page with all these tables")
     parser.add_argument("--show", action="store_true", help="run nothing, write what is finished")
     parser.add_argument("--fresh", action="store_true", help="run finished cells again")
+    parser.add_argument("--method", action="append", help="run this one alone: a pattern, 'SLM*'; may be repeated")
     parser.add_argument("--quiet", action="store_true", help="no progress line")
     parser.add_argument("--cells", type=Path, default=CELLS, help="folder of finished cells")
     return parser

@@ -1,90 +1,147 @@
-"""Sentences about a filled table: who is ahead where, how sparse, how sure."""
+"""What was meant of a table and what came out: who is ahead where, how sparse, how sure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import wilcoxon
 
 from .results import Entry, Results
 
-Claim = Callable[[Results], str]
+
+@dataclass(frozen=True)
+class Verdict:
+    """A sentence, and whether it is what was meant (None: nothing was, or nothing is there yet)."""
+
+    sentence: str
+    met: bool | None = None
+
+    def __str__(self) -> str:
+        word = {True: "Met: ", False: "Missed: ", None: ""}[self.met]
+        return word + self.sentence
+
+
+Claim = Callable[[Results], Verdict]
 
 
 def at_least_as_good(ours: str, theirs: str, needed: int, *, lower_is_better: bool = False) -> Claim:
     """On how many data sets the mean of `ours` is no worse."""
 
-    def claim(results: Results) -> str:
+    def claim(results: Results) -> Verdict:
         sign = -1 if lower_is_better else 1
-        gaps = [(title, sign * (one.mean - other.mean)) for title, one, other in results.pairs(ours, theirs)]
-        behind = [f"{title} ({gap:+.3g})" for title, gap in gaps if gap < 0]
-        good = len(gaps) - len(behind)
-        sentence = f"{ours} is at least as good as {theirs} on {good} of {len(gaps)} sets (meant: {needed})"
-        return sentence + (f"; behind on {', '.join(behind)}." if behind else ".")
+        pairs = list(results.pairs(ours, theirs))
+        if not pairs:
+            return Verdict(f"{ours} against {theirs}: nothing yet.")
+        behind = [
+            _gap(results, title, one, other, sign) for title, one, other in pairs if sign * (one.mean - other.mean) < 0
+        ]
+        good = len(pairs) - len(behind)
+        sentence = f"{ours} is at least as good as {theirs} on {good} of {len(pairs)} sets (meant: {needed})"
+        sentence += f"; behind on {', '.join(behind)}." if behind else "."
+        return Verdict(sentence, good >= needed)
 
     return claim
 
 
-def at_most_printed(column: str, needed: int) -> Claim:
-    """On how many rows our figure is at or below the printed one."""
-
-    def claim(results: Results) -> str:
-        entries = [e for (_, title), e in results.entries.items() if title == column and e.difference is not None]
-        good = sum(entry.difference <= 0 for entry in entries)
-        return f"{column}: at or below the printed figure on {good} of {len(entries)} sets (meant: {needed})."
-
-    return claim
+def _gap(results: Results, title: str, one: Entry, other: Entry, sign: int) -> str:
+    """How far behind, and how sure: the standard error of the differences seed by seed."""
+    differences = sign * (np.array(one.values) - np.array(other.values))
+    text = f"{title} ({differences.mean():+.3g}"
+    if len(differences) > 1 and (error := results.standard_error(title, differences)) > 0:
+        text += f", {-differences.mean() / error:.1f} standard errors"
+    return text + ")"
 
 
-def smaller_than_printed(printed: str, other: str, needed: int, *, points: float = 1.0) -> Claim:
-    """On how many rows either model is at or below the printed size, `other` being within `points` of accuracy."""
+def smaller_than_printed(columns: tuple[str, ...], needed: int, *, points: float = 1.0) -> Claim:
+    """On how many rows a model within `points` of the first one's accuracy is at or below the printed size.
 
-    def claim(results: Results) -> str:
-        good = total = 0
+    The first of `columns` has the printed figures; ``accuracy, <column>`` are columns too.
+    """
+
+    def claim(results: Results) -> Verdict:
+        above, total = [], 0
         for row in results.table.rows:
-            entries = [results[row.title, column] for column in (printed, other)]
-            accuracies = [results[row.title, f"accuracy, {column}"] for column in (printed, other)]
-            if not all(entry.values for entry in (*entries, *accuracies)):
+            sizes = [results[row.title, column] for column in columns]
+            accuracies = [results[row.title, f"accuracy, {column}"] for column in columns]
+            if not all(entry.values for entry in (*sizes, *accuracies)):
                 continue
-            allowed = entries[1].mean if accuracies[1].mean >= accuracies[0].mean - points else entries[0].mean
+            near = [
+                size.mean
+                for size, accuracy in zip(sizes, accuracies, strict=True)
+                if accuracy.mean >= accuracies[0].mean - points
+            ]
             total += 1
-            good += min(entries[0].mean, allowed) <= entries[0].printed.mean
-        return (
-            f"The smaller of {printed} and {other}, if within {points:g} point of {printed}'s accuracy, is at or below "
-            f"the printed size on {good} of {total} sets (meant: {needed})."
+            if min(near) > sizes[0].printed.mean:
+                above.append(f"{row.title} ({min(near):.0f}, printed {sizes[0].printed.mean:.0f})")
+        if not total:
+            return Verdict("Sizes: nothing yet.")
+        models = " and ".join(columns)
+        sentence = (
+            f"The smallest of {models} that is within {points:g} point of {columns[0]}'s accuracy in Table I is at or "
+            f"below the printed size on {total - len(above)} of {total} sets (meant: {needed})"
         )
+        return Verdict(sentence + (f"; above on {', '.join(above)}." if above else "."), total - len(above) >= needed)
 
     return claim
 
 
-def share(ours: str, theirs: str, what: str, wanted: float) -> Claim:
+def share(ours: str, theirs: str, what: str, wanted: float | None = None) -> Claim:
     """The mean ratio of two columns."""
 
-    def claim(results: Results) -> str:
-        ratios = [(one.mean + 1) / (other.mean + 1) for _, one, other in results.pairs(ours, theirs)]
-        if not ratios:
-            return f"No {what} of {ours} and {theirs} yet."
-        mean, geometric = np.mean(ratios), np.exp(np.mean(np.log(ratios)))
-        total = sum(one.mean for _, one, _ in results.pairs(ours, theirs))
-        total /= sum(other.mean for _, _, other in results.pairs(ours, theirs))
-        return (
-            f"{ours} / {theirs}, {what}: mean ratio {mean:.3f}, geometric mean {geometric:.3f}, ratio of the sums "
-            f"{total:.3f} over {len(ratios)} sets (meant: {wanted})."
+    def claim(results: Results) -> Verdict:
+        pairs = [(one.mean, other.mean) for _, one, other in results.pairs(ours, theirs) if other.mean > 0]
+        if not pairs:
+            return Verdict(f"No {what} of {ours} and {theirs} yet.")
+        mean = float(np.mean([one / other for one, other in pairs]))
+        total = sum(one for one, _ in pairs) / sum(other for _, other in pairs)
+        geometric = _geometric_mean([(one + 1) / (other + 1) for one, other in pairs])  # a machine may have none
+        sentence = (
+            f"{ours} / {theirs}, {what}: {mean:.3f} on average over {len(pairs)} sets (geometric mean, one added to "
+            f"each number, {geometric:.3f}; of their sum {total:.3f})"
         )
+        sentence += f"; meant: {wanted} on average." if wanted else "."
+        return Verdict(sentence, mean <= wanted if wanted else None)
 
     return claim
+
+
+def geometric(ours: str, theirs: str, peer: str, ratios: Mapping[str, str], *, most: float = 2.0) -> Claim:
+    """Geometric means of our loss, and of `ratios`, by a peer's.
+
+    One set where both are nearly right may decide the loss, so it is also said with no set counting for more than
+    `most` times.
+    """
+
+    def claim(results: Results) -> Verdict:
+        losses = [one.mean / other.mean for _, one, other in results.pairs(ours, theirs)]
+        if not losses:
+            return Verdict(f"{peer}: nothing yet.")
+        cut_off = _geometric_mean([min(max(loss, 1 / most), most) for loss in losses])
+        said = [f"loss {_geometric_mean(losses):.2g} ({cut_off:.2g} if no set counts beyond 1/{most:g} or {most:g})"]
+        for words in ratios.values():
+            row = f"{words}, planewise / {peer}"
+            entries = [entry for (title, _), entry in results.entries.items() if title == row and entry.values]
+            said.append(f"{words} {_geometric_mean([entry.mean for entry in entries]):.2g}")
+        return Verdict(f"planewise / {peer}, geometric mean over {len(losses)} sets: {', '.join(said)}.")
+
+    return claim
+
+
+def _geometric_mean(values: Sequence[float]) -> float:
+    return float(np.exp(np.mean(np.log(values))))
 
 
 def signed_rank_test(ours: str, theirs: str) -> Claim:
     """Wilcoxon's test on the means of the data sets, and on the printed ones."""
 
-    def claim(results: Results) -> str:
+    def claim(results: Results) -> Verdict:
         pairs = [(one, other) for _, one, other in results.pairs(ours, theirs)]
         table = results.table
         difference = np.array([one.mean - other.mean for one, other in pairs])
         if len(difference) < 2:
-            return f"{ours} against {theirs}: too few sets for Wilcoxon's test."
+            return Verdict(f"{ours} against {theirs}: too few sets for Wilcoxon's test.")
         better, worse = (difference > 1e-9).sum(), (difference < -1e-9).sum()
         sentence = (
             f"{ours} against {theirs}: {difference.mean():+.2f} on average, better on {better}, worse on {worse} of "
@@ -94,26 +151,30 @@ def signed_rank_test(ours: str, theirs: str) -> Claim:
         printed = np.array([one.mean - other.mean for one, other in places if one and other])
         if len(printed):
             sentence += f" (of the {len(printed)} printed means: {_p_value(printed):.2g})"
-        return sentence + "."
+        return Verdict(sentence + ".")
 
     return claim
 
 
-def near_printed(title: str, needed: float, *, repetitions: int, margin: float = 0.01) -> Claim:
+def near_printed(title: str, needed: float | None, *, repetitions: int, margin: float = 0.01) -> Claim:
     """How many cells are within two standard errors (of both) plus a margin of the printed figure, or better.
 
-    `repetitions` are those behind a printed figure.
+    `repetitions` are those behind a printed figure. Without `needed` nothing is met or missed.
     """
 
-    def claim(results: Results) -> str:
+    def claim(results: Results) -> Verdict:
         entries = [entry for entry in results.entries.values() if entry.difference is not None]
         if not entries:
-            return f"{title}: nothing yet."
-        good = sum(_near(entry, margin, repetitions) for entry in entries)
-        return (
-            f"{title}: {good} of {len(entries)} cells ({100 * good / len(entries):.0f} %) are within two standard "
-            f"errors plus {margin} of the printed figure, or better (meant: {100 * needed:.0f} %)."
-        )
+            return Verdict(f"{title}: nothing yet.")
+        far = [entry for entry in entries if not _near(entry, margin, repetitions)]
+        share = 1 - len(far) / len(entries)
+        named = [f"{entry.row.title}, {entry.column.title} ({entry.difference:+.3f})" for entry in far]
+        sentence = (
+            f"{title}: {len(entries) - len(far)} of {len(entries)} cells ({100 * share:.0f} %) are within two standard "
+            f"errors plus {margin} of the printed figure, or better"
+        ) + (f" (meant: {100 * needed:.0f} %)" if needed else "")
+        sentence += f"; not {'; '.join(named)}." if named else "."
+        return Verdict(sentence, share >= needed if needed else None)
 
     return claim
 

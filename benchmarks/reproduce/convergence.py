@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
+from planewise.plot import ConvergenceDisplay, Curve
+
 from .data import SLM_CLASSES, load
 from .declaration import Data, Experiment, Method, Metrics
 from .methods import build, fitted_model
+from .pictures import save
 from .results import Results
 
 TREES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
@@ -84,31 +88,32 @@ CONVERGENCE = Experiment(
             fixed={"reg_lambda": 0.0, "base_score": 0.0} | PUBLISHED,
         ),
     ),
-    seeds=10,
-    quick_seeds=4,
+    seeds=5,
+    quick_seeds=2,
 )
 
 
-def draw_curves(results: Results, path: str) -> None:
-    """Two panels a data set, as in the paper."""
+def draw_curves(results: Results, path: Path, data_home: str | None) -> None:
+    """Two panels a data set, as in the paper: forests, and under them boosting."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(2, len(SETS), figsize=(4 * len(SETS), 6), sharex=True, layout="constrained")
-    for column, title in enumerate(SETS):
-        for method in CONVERGENCE.methods:
-            forest = "Forest" in method.classifier
-            entries = [results[f"{title}, {method.name}", str(n)] for n in TREES]
-            if all(entry.values for entry in entries):
-                axis = axes[0 if forest else 1][column]
-                axis.plot(TREES, [entry.mean for entry in entries], marker=".", label=method.name)
-        axes[0][column].set(title=title, xscale="log")
-        axes[1][column].set(xlabel="trees")
-    axes[0][0].set(ylabel="accuracy (%)")
-    axes[1][0].set(ylabel="log-loss")
-    for row in axes:
-        row[0].legend(fontsize="small")
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
+    figure, axes = plt.subplots(2, len(SETS), figsize=(4 * len(SETS), 7), layout="constrained")
+    for row, (kind, measure) in enumerate((("Forest", "accuracy (%)"), ("Boost", "log_loss"))):
+        for column, title in enumerate(SETS):
+            curves = {
+                method.name: _curve(results, f"{title}, {method.name}")
+                for method in CONVERGENCE.methods
+                if ("Forest" in method.classifier) == (kind == "Forest")
+            }
+            curves = {name: curve for name, curve in curves.items() if curve.values.size}
+            if curves:
+                ConvergenceDisplay(curves, measure).plot(axes[row, column], title=title, with_key=column == 0)
+    save(figure, path)
+
+
+def _curve(results: Results, row: str) -> Curve:
+    """Means and spread of the seeds that are finished."""
+    return Curve(np.array(TREES), np.array([results[row, str(trees)].values for trees in TREES]).T)

@@ -137,3 +137,24 @@ RECIP_REAL = {
     "Spam": _loaded("spambase"),
     "Vowel": _loaded("vowel"),
 }
+
+# Sets for duels with peers.
+PEER_CLASSES = tuple(map(_loaded, ("banknote_authentication", "haberman", "mammographic_masses", "sonar")))
+PEER_VIEWS = (*PEER_CLASSES, _loaded("wine"))
+PEER_NUMBERS = tuple(_loaded(name, task="regression") for name in ("bike_sharing_hour", "power_plant_ccpp"))
+
+# Sets for choices of our own, none of them in the tables of the paper whose grids they choose.
+DEVELOP = tuple(
+    _loaded(name)
+    for name in (
+        "wholesale_customers",
+        "blood_transfusion",
+        "tic_tac_toe",
+        "heart_statlog",
+        "german_numer",
+        "magic_gamma",
+        "default_credit_card",
+        "spambase",
+        "waveform5000",
+    )
+) + tuple(_loaded(name, task="regression") for name in ("cpu_act", "abalone", "concrete_strength"))

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
 from typing import Any, Protocol
 
 Metrics = dict[str, float]
@@ -50,10 +51,14 @@ class Method:
         Parameter: values, all combinations of which are tried on folds of the training part.
     searches_itself : bool
         The estimator has a search of its own, and `grid` goes to its constructor.
+    repeats : int
+        How often the folds that choose are drawn.
     scaled : bool
         Whether rows (and real targets) are standardised for it.
     size : str
         Which function of sizes.py counts its parameters.
+    package : str
+        What must be installed for it, if its class does not say so.
     """
 
     name: str
@@ -63,13 +68,17 @@ class Method:
     fixed_for_classes: Mapping[str, Any] = field(default_factory=dict)
     grid: Mapping[str, Any] = field(default_factory=dict)
     searches_itself: bool = False
+    repeats: int = field(default=1, repr=False)  # unseen in a duel's fingerprint, which has its methods as text
     scaled: bool = False
     seeded: bool = True
     size: str = ""
+    package: str = ""
 
     @property
     def needs(self) -> set[str]:
         """The packages it comes from."""
+        if self.package:
+            return {self.package}
         return {path.split(".")[0] for path in (self.classifier, self.regressor) if path}
 
 
@@ -90,7 +99,9 @@ class Experiment:
     seeds, quick_seeds : int
         How many splits or folds, and how many with ``--quick``.
     fewer_seeds : mapping
-        Data set: how many at most, for the large ones.
+        Data set or method: how many at most, for the slow ones.
+    too_slow : mapping
+        (data set, method): why it is not run at all.
     """
 
     name: str
@@ -100,11 +111,14 @@ class Experiment:
     seeds: int
     quick_seeds: int
     fewer_seeds: Mapping[str, int] = field(default_factory=dict)
+    too_slow: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
-    def n_seeds(self, data: str, quick: bool) -> int:
-        """How many seeds a data set gets."""
+    def n_seeds(self, data: str, method: str, quick: bool) -> int:
+        """How many seeds a cell gets."""
+        if (data, method) in self.too_slow:
+            return 0
         wanted = self.quick_seeds if quick else self.seeds
-        return min(wanted, self.fewer_seeds.get(data, wanted))
+        return min(wanted, *(self.fewer_seeds.get(name, wanted) for name in (data, method)))
 
     def fingerprint(self, data: Data, method: Method) -> str:
         """Changes when anything is declared differently, so that no old figure passes for a new one."""
@@ -140,6 +154,23 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Why:
+    """What is behind a claim that was missed, and the figures it was written for: when these differ, it is not said.
+
+    Attributes
+    ----------
+    claims : tuple of str
+        Parts of the claims' sentences, all of which must be there.
+    figures : mapping
+        (row title, column title): our mean as the table shows it.
+    """
+
+    text: str
+    claims: tuple[str, ...] = ()
+    figures: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Table:
     """A table (or the figures behind a picture) of a paper.
 
@@ -150,9 +181,14 @@ class Table:
     doubts : mapping
         (row title, column title): why the printed figure cannot be right; "" stands for any row or column.
     claims : tuple of callables
-        Each takes the results and says one sentence.
+        Each takes the results and says one sentence, and whether it is what was meant.
+    why : tuple of Why
+        What is behind claims that were missed.
     picture : callable
-        Draws the results into a file.
+        Draws the results into a file: ``picture(results, path, data_home)``. A figure of a paper that has no numbers is
+        a table without rows.
+    picture_file : str
+        What the file is called, if not after the table.
     """
 
     name: str
@@ -163,8 +199,10 @@ class Table:
     printed: Mapping[tuple[str, str], Figure] = field(default_factory=dict)
     doubts: Mapping[tuple[str, str], str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    claims: tuple[Callable[[Any], str], ...] = ()
-    picture: Callable[[Any, str], None] | None = None
+    claims: tuple[Callable[[Any], Any], ...] = ()
+    why: tuple[Why, ...] = ()
+    picture: Callable[[Any, Path, str | None], None] | None = None
+    picture_file: str = ""
     digits: int = 2
 
     def cell(self, row: Edge, column: Edge) -> tuple[str, str, str]:

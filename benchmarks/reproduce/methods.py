@@ -83,6 +83,9 @@ SLM_FOREST = Method(
     grid=grids.SLM_FOREST,
     size="slm",
 )
+SLM_FOREST_DEFAULTS = Method(
+    "SLM Forest, defaults", "planewise.SLMForestClassifier", "planewise.SLMForestRegressor", size="slm"
+)
 SLM_BOOST = Method(
     "SLM Boost",
     "planewise.SLMBoostClassifier",
@@ -116,7 +119,9 @@ MCM_SHRUNK = Method(
     searches_itself=True,
     size="minimal_complexity_machine",
 )
-SVC = Method("SVC", "sklearn.svm.SVC", grid=grids.SVC, scaled=True, size="support_vector_machine")
+SVC = Method(
+    "SVC", "sklearn.svm.SVC", grid=grids.SVC, repeats=_SEARCH["n_repeats"], scaled=True, size="support_vector_machine"
+)
 LARGE_SCALE_MCM = Method(
     "LS MCM", "planewise.LargeScaleMCMClassifier", grid=grids.LARGE_SCALE_MCM, size="large_scale_machine"
 )
@@ -150,7 +155,45 @@ RECIP_LASSO = Method("lasso", _RECIP, fixed=_PUBLISHED | {"selection": "lasso"})
 RECIP_ROBUST_LASSO = Method("robust lasso", _RECIP, fixed=_PUBLISHED | {"selection": "robust_lasso"})
 RECIP_TUNED = Method("RECIP", _RECIP, fixed={"max_candidates": 500}, grid=grids.RECIP)
 NEAREST_NEIGHBOUR = Method("KNN", _NEIGHBOURS, fixed={"n_neighbors": 1}, seeded=False)
+FIVE_NEIGHBOURS = Method("KNN, K = 5", _NEIGHBOURS, fixed={"n_neighbors": 5}, seeded=False)
 NEIGHBOURS = Method("KNN", _NEIGHBOURS, grid=grids.NEIGHBOURS, scaled=True, seeded=False)
+
+# ------------------------------------------------- peers, as they come
+_ROUNDS = {"n_estimators": 100, "learning_rate": 0.1, "n_jobs": 1}
+PEER_BOOST = Method("planewise", "planewise.SLMBoostClassifier", "planewise.SLMBoostRegressor", fixed=_ROUNDS)
+LIGHTGBM = Method("LightGBM", "lightgbm.LGBMClassifier", "lightgbm.LGBMRegressor", fixed=_ROUNDS | {"verbose": -1})
+XGBOOST_DEFAULTS = Method("XGBoost", "xgboost.XGBClassifier", "xgboost.XGBRegressor", fixed=_ROUNDS)
+CATBOOST = Method(
+    "CatBoost",
+    "catboost.CatBoostClassifier",
+    "catboost.CatBoostRegressor",
+    fixed={
+        "iterations": 100,
+        "learning_rate": 0.1,
+        "thread_count": 1,
+        "allow_writing_files": False,
+        "verbose": 0,
+    },
+)
+HISTOGRAM_BOOSTING = Method(
+    "scikit-learn",
+    "sklearn.ensemble.HistGradientBoostingClassifier",
+    "sklearn.ensemble.HistGradientBoostingRegressor",
+    fixed={"max_iter": 100, "learning_rate": 0.1, "early_stopping": False},
+)
+YDF = Method(
+    "YDF oblique",
+    "benchmarks.duels.ydf_oblique.ObliqueBoostingClassifier",
+    "benchmarks.duels.ydf_oblique.ObliqueBoostingRegressor",
+    fixed={"n_estimators": 100},
+    package="ydf",
+)
+PEER_MACHINE = Method("planewise", "planewise.MCMClassifierCV", fixed={"cv": 3})
+PEER_SVC = Method("SVC", "sklearn.svm.SVC", grid=grids.SVC, scaled=True)
+PEER_VIEWS = Method("planewise", _RECIP)
+PEER_NEIGHBOURS = Method("KNN", _NEIGHBOURS, grid=grids.NEIGHBOURS, scaled=True, seeded=False)
+EBM = Method("EBM", "interpret.glassbox.ExplainableBoostingClassifier", fixed={"n_jobs": 1}, package="interpret")
+PIP_NAMES = {"interpret": "interpret-core", "sklearn": "scikit-learn"}
 
 
 def missing(method: Method) -> list[str]:

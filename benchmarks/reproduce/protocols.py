@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
 from sklearn.model_selection import train_test_split as split_rows
 
 from . import sizes
@@ -36,13 +44,20 @@ class SeededSplits:
     most_tuning_rows: int = 3000
     first_seed: int = 0
 
+    @property
+    def test_by_train(self) -> float:
+        """Rows tested by rows to learn from."""
+        return self.test_share / (1 - self.test_share)
+
     def run(self, data: Data, method: Method, seed: int, data_home: str | None) -> Metrics:
         """Score and sizes of the tuned method on one split."""
         seed += self.first_seed
         X, y = load(data, seed, data_home)
         labels = y if data.task == "classification" else None
         X, X_test, y, y_test = split_rows(X, y, test_size=self.test_share, random_state=seed, stratify=labels)
-        model = fit_tuned(method, data, (X, y), seed, folds(data, self.folds, seed), self.most_tuning_rows)
+        model = fit_tuned(
+            method, data, (X, y), seed, folds(data, self.folds, seed, method.repeats), self.most_tuning_rows
+        )
         return judge(method, data, model, X, (X_test, y_test))
 
 
@@ -54,13 +69,41 @@ class NestedFolds:
     inner: int = 3
     most_tuning_rows: int = 3000
 
+    @property
+    def test_by_train(self) -> float:
+        """Rows tested by rows to learn from."""
+        return 1 / (self.outer - 1)
+
     def run(self, data: Data, method: Method, seed: int, data_home: str | None) -> Metrics:
         """Score and sizes of the tuned method on one outer fold."""
         X, y = load(data, 0, data_home)
         train, test = list(folds(data, self.outer, 0).split(X, y))[seed]
-        model = fit_tuned(
-            method, data, (X[train], y[train]), seed, folds(data, self.inner, seed), self.most_tuning_rows
-        )
+        inner = folds(data, self.inner, seed, method.repeats)
+        model = fit_tuned(method, data, (X[train], y[train]), seed, inner, self.most_tuning_rows)
+        return judge(method, data, model, X[train], (X[test], y[test]))
+
+
+@dataclass(frozen=True)
+class InsideTraining:
+    """Nested folds inside the training part of one split, whose test part is never looked at: grids may be chosen here.
+
+    A seed is an outer fold; `most_rows` of the training part are used.
+    """
+
+    test_share: float = 0.4
+    most_rows: int = 600
+    outer: int = 3
+    inner: int = 3
+
+    def run(self, data: Data, method: Method, seed: int, data_home: str | None) -> Metrics:
+        """Score and sizes of the tuned method on one outer fold."""
+        X, y = load(data, 0, data_home)
+        share = min(self.most_rows / len(X), 1 - self.test_share)
+        labels = y if data.task == "classification" else None
+        X, _, y, _ = split_rows(X, y, train_size=share, test_size=self.test_share, random_state=0, stratify=labels)
+        train, test = list(folds(data, self.outer, 0).split(X, y))[seed]
+        inner = folds(data, self.inner, seed, method.repeats)
+        model = fit_tuned(method, data, (X[train], y[train]), seed, inner)
         return judge(method, data, model, X[train], (X[test], y[test]))
 
 
@@ -94,9 +137,13 @@ class Shapes:
         return {"samples": float(rows), "features": float(columns)}
 
 
-def folds(data: Data, number: int, seed: int) -> Any:
-    """Shuffled folds, of equal class shares where there are classes."""
-    kind = StratifiedKFold if data.task == "classification" else KFold
+def folds(data: Data, number: int, seed: int, repeats: int = 1) -> Any:
+    """Shuffled folds, of equal class shares where there are classes, drawn so many times."""
+    with_classes = data.task == "classification"
+    if repeats > 1:
+        many = RepeatedStratifiedKFold if with_classes else RepeatedKFold
+        return many(n_splits=number, n_repeats=repeats, random_state=seed)
+    kind = StratifiedKFold if with_classes else KFold
     return kind(number, shuffle=True, random_state=seed)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .declaration import Edge, Figure, Table
 from .methods import missing
@@ -67,9 +68,26 @@ class Results:
     entries: dict[tuple[str, str], Entry]
     finished: int
     declared: int
+    quick: bool = False
 
     def __getitem__(self, place: tuple[str, str]) -> Entry:
         return self.entries[place]
+
+    @property
+    def is_final(self) -> bool:
+        """Whether all that is declared is there: nothing is met or missed by a few seeds."""
+        return not self.quick and self.finished == self.declared
+
+    def standard_error(self, title: str, differences: NDArray[np.float64]) -> float:
+        """Of the mean over seeds, for a data set's row or column.
+
+        Splits of one table share most of their rows, so that their variance says too little: it counts
+        1 / n + test rows / training rows times (Nadeau and Bengio's correction). Generated rows are drawn anew.
+        """
+        name = next(edge.data for edge in (*self.table.rows, *self.table.columns) if edge.title == title)
+        data = next(each for each in self.table.experiment.data if each.name == name)
+        shared = getattr(self.table.experiment.protocol, "test_by_train", 0.0) if data.source[0] == "load" else 0.0
+        return float(differences.std(ddof=1) * np.sqrt(1 / len(differences) + shared))
 
     def pairs(self, ours: str, theirs: str) -> Iterator[tuple[str, Entry, Entry]]:
         """Two methods' (or columns') entries for each data set where both have figures, whichever way the table lies.
@@ -96,11 +114,11 @@ def collect(table: Table, store: Store, *, quick: bool = False) -> Results:
     for row in table.rows:
         for column in table.columns:
             values: dict[int, float] = {}
-            why_none = row.not_run or column.not_run
+            data_name, method_name, metric = table.cell(row, column)
+            why_none = row.not_run or column.not_run or experiment.too_slow.get((data_name, method_name), "")
             if not why_none:
-                data_name, method_name, metric = table.cell(row, column)
                 lacking = missing(methods[method_name])
-                for seed in range(experiment.n_seeds(data_name, quick)):
+                for seed in range(experiment.n_seeds(data_name, method_name, quick)):
                     cell = Cell(experiment, data[data_name], methods[method_name], seed)
                     used.add(cell.key)
                     if is_finished(cell, store):
@@ -117,4 +135,4 @@ def collect(table: Table, store: Store, *, quick: bool = False) -> Results:
                 table.doubt(row, column),
                 next(digits for digits in (row.digits, column.digits, table.digits) if digits is not None),
             )
-    return Results(table, entries, len(finished), len(used))
+    return Results(table, entries, len(finished), len(used), quick)

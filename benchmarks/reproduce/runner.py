@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from importlib.metadata import version
 
 from sklearn.exceptions import ConvergenceWarning
@@ -17,6 +18,7 @@ from planewise._progress import Progress
 
 from .declaration import Data, Experiment, Method, Table
 from .methods import missing
+from .sources import code_hash
 from .store import Finished, Key, Store
 
 
@@ -49,7 +51,7 @@ def cells_of(experiment: Experiment, quick: bool) -> list[Cell]:
         Cell(experiment, data, method, seed)
         for data in experiment.data
         for method in experiment.methods
-        for seed in range(experiment.n_seeds(data.name, quick))
+        for seed in range(experiment.n_seeds(data.name, method.name, quick))
     ]
 
 
@@ -83,13 +85,18 @@ def run(
     jobs: int = 1,
     data_home: str | None = None,
     progress: bool = True,
+    methods: Sequence[str] = ("*",),
 ) -> Report:
-    """Runs what is not finished (with `fresh`, everything) and says how that went."""
+    """Runs what is not finished (with `fresh`, everything) and says how that went.
+
+    `methods` are patterns of names ("SLM*"): only these are run.
+    """
     todo: list[Cell] = []  # the first seeds first, so that a run broken off has something of everything
     kept = 0
     lacking: dict[str, list[str]] = {}
     experiments = experiments_of(tables)
     cells = [cell for experiment in experiments for cell in cells_of(experiment, quick)]
+    cells = [cell for cell in cells if any(fnmatchcase(cell.method.name, each) for each in methods)]
     for cell in sorted(cells, key=lambda cell: cell.seed):
         packages = missing(cell.method)
         for package in packages:
@@ -108,20 +115,20 @@ def run(
                 failed.append(f"{cell}: {answer}")
             bar.step(str(cell))
     for experiment in experiments:
-        store.tidy(experiment.name)
+        store.tidy(experiment.name, {cell.key for cell in cells_of(experiment, quick=False)})
     return Report(len(todo) - len(failed), kept, lacking, failed)
 
 
 def run_cell(cell: Cell, data_home: str | None) -> Finished | str:
     """The cell's figures, or what went wrong."""
-    start = time.perf_counter()
+    start = time.process_time()  # a cell has one thread: what it would take on a machine that does nothing else
     try:
         with one_thread():
             metrics = cell.experiment.protocol.run(cell.data, cell.method, cell.seed, data_home)
     except Exception as error:  # one bad cell must not end a run of hours
         return f"{type(error).__name__}: {error}"
-    seconds = time.perf_counter() - start
-    return Finished(metrics, cell.fingerprint, seconds, f"planewise {version('planewise')}")
+    seconds = time.process_time() - start
+    return Finished(metrics, cell.fingerprint, seconds, f"planewise {version('planewise')}", code_hash())
 
 
 @contextmanager

@@ -38,8 +38,13 @@ def network(model: Any, rows: int, columns: int) -> Metrics:
 
 
 def minimal_complexity_machine(model: Any, rows: int, columns: int) -> Metrics:
-    """The vectors kept."""
-    return {"vectors": float(len(model.support_))}
+    """The vectors kept and, with a conformal kernel, these together with the cores of r, which prediction needs too."""
+    found = {"vectors": float(len(model.support_)), "with cores": float(len(model.support_))}
+    factor = model._factor
+    if factor is not None and factor.shrinkage > 0:
+        kept = np.vstack([factor.cores, model._scaling(model.support_vectors_)])
+        found["with cores"] = float(len(np.unique(kept.round(9), axis=0)))
+    return found
 
 
 def large_scale_machine(model: Any, rows: int, columns: int) -> Metrics:

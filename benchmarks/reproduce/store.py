@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,12 +15,13 @@ Key = tuple[str, str, int]  # data set, method, seed
 
 @dataclass(frozen=True)
 class Finished:
-    """What one cell gave."""
+    """What one cell gave; `code` is the hash of the sources it comes from, empty if that was not kept."""
 
     metrics: Metrics
     fingerprint: str
     seconds: float
     version: str
+    code: str = ""
 
 
 class Store:
@@ -48,14 +49,18 @@ class Store:
             file.write(_line(key, finished))
         self.cells(experiment)[key] = finished
 
-    def tidy(self, experiment: str) -> None:
-        """Drops lines that later ones replaced, or that were cut off; sorted, so that two runs can be compared."""
+    def tidy(self, experiment: str, declared: Collection[Key]) -> None:
+        """Drops lines that later ones replaced, that were cut off, or that are not of the `declared` cells.
+
+        Sorted, so that two runs can be compared.
+        """
         self._read.pop(experiment, None)  # another run may have added to the file meanwhile
         cells, path = self.cells(experiment), self._path(experiment)
         if cells:
             part = path.with_suffix(".part")
-            part.write_bytes(b"".join(_line(key, cells[key]) for key in sorted(cells)))
+            part.write_bytes(b"".join(_line(key, cells[key]) for key in sorted(cells) if key in declared))
             os.replace(part, path)
+            self._read.pop(experiment)
 
     def _path(self, experiment: str) -> Path:
         return self.folder / f"{experiment}.jsonl"
@@ -65,6 +70,7 @@ def _line(key: Key, finished: Finished) -> bytes:
     data, method, seed = key
     line = {"data": data, "method": method, "seed": seed, "metrics": finished.metrics}
     line |= {"of": finished.fingerprint, "seconds": round(finished.seconds, 2), "version": finished.version}
+    line |= {"code": finished.code} if finished.code else {}
     return json.dumps(line, ensure_ascii=False).encode() + b"\n"
 
 
@@ -75,6 +81,6 @@ def _parse(path: Path) -> Iterator[tuple[Key, Finished]]:
         try:
             cell = json.loads(line)
             key = cell["data"], cell["method"], cell["seed"]
-            yield key, Finished(cell["metrics"], cell["of"], cell["seconds"], cell["version"])
+            yield key, Finished(cell["metrics"], cell["of"], cell["seconds"], cell["version"], cell.get("code", ""))
         except (json.JSONDecodeError, KeyError, TypeError):
             continue

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import html
 import json
 from typing import Any
+
+from planewise.report import _page as html
 
 from .results import Entry, Results
 
@@ -44,20 +45,47 @@ def difference(entry: Entry) -> str:
 
 
 def progress(results: Results) -> str:
-    """How much of the table has been run."""
-    return f"{results.finished} of {results.declared} cells finished."
+    """How much of the table has been run, and how many seeds are behind its figures."""
+    counts = sorted({len(entry.seeds) for entry in results.entries.values() if entry.seeds})
+    few_to_many = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1])))) if counts else ""
+    behind = f"; {few_to_many} seeds or folds are behind a figure" if counts and counts[-1] > 1 else ""
+    return f"{results.finished} of {results.declared} cells finished{behind}."
+
+
+def verdicts(results: Results) -> list[str]:
+    """What was meant and what came out, why, and how much has been run."""
+    if not results.table.rows:
+        return []
+    claims = [claim(results) for claim in results.table.claims]
+    if not results.is_final:
+        word = "So far" if results.finished < results.declared else "By a few seeds"
+        return [*(f"{word}: {claim.sentence}" for claim in claims), progress(results)]
+    return [*map(str, claims), *explanations(results), progress(results)]
+
+
+def explanations(results: Results) -> list[str]:
+    """What is behind missed claims, as long as the figures are those it was written for."""
+    if not results.is_final:
+        return []
+    said = " ".join(claim(results).sentence for claim in results.table.claims)
+    return [
+        why.text
+        for why in results.table.why
+        if all(part in said for part in why.claims)
+        and all(f"{results[place].mean:.{results[place].digits}f}" == mean for place, mean in why.figures.items())
+    ]
 
 
 def sentences(results: Results) -> list[str]:
     """Notes and claims, in reading order."""
-    return [*results.table.notes, *(claim(results) for claim in results.table.claims), progress(results)]
+    return [*results.table.notes, *verdicts(results)]
 
 
 def terminal(results: Results) -> str:
     """A block for each row: a line for each column, so that eighty characters are enough."""
     notes = footnotes(results)
     lines = [results.table.title, "=" * len(results.table.title)]
-    width = max(len(column.title) for column in results.table.columns) + 2
+    width = max((len(column.title) for column in results.table.columns), default=0) + 2
     for row in results.table.rows:
         lines += ["", row.title, f"  {'':<{width}}{'paper':>18}  {'ours':>18}  {'difference':>10}"]
         for column in results.table.columns:
@@ -67,8 +95,9 @@ def terminal(results: Results) -> str:
                 f"  {column.title:<{width}}{printed(entry, notes) or '–':>18}  {ours(entry):>18}  "
                 f"{difference(entry):>10}{why}".rstrip()
             )
-    lines += ["", *(f"{MARK}{number} {reason}" for reason, number in notes.items()), "", *sentences(results)]
-    return "\n".join(lines)
+    if notes:
+        lines += ["", *(f"{MARK}{number} {reason}" for reason, number in notes.items())]
+    return "\n".join([*lines, "", *sentences(results)])
 
 
 def markdown(results: Results, picture: str = "") -> str:
@@ -77,6 +106,8 @@ def markdown(results: Results, picture: str = "") -> str:
     lines = [f"## {table.title}", "", f"`{table.name}`. " + " ".join(table.notes), ""]
     if picture:
         lines += [f"![{table.title}]({picture})", ""]
+    if not table.rows:
+        return "\n".join(lines)
     lines.append("| | " + " | ".join(column.title for column in table.columns) + " |")
     lines.append("|---" * (len(table.columns) + 1) + "|")
     for row in table.rows:
@@ -85,9 +116,7 @@ def markdown(results: Results, picture: str = "") -> str:
     lines.append("")
     lines += [f"{MARK}{number} {reason}.  " for reason, number in notes.items()]
     lines += [""] * bool(notes)
-    lines += [f"- {claim(results)}" for claim in table.claims]
-    lines += [f"- {progress(results)}"] if results.finished < results.declared else []
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *(f"- {sentence}" for sentence in verdicts(results))]) + "\n"
 
 
 def _markdown_cell(entry: Entry, notes: dict[str, int]) -> str:
@@ -117,7 +146,10 @@ def as_json(results: Results) -> str:
         "name": results.table.name,
         "title": results.table.title,
         "notes": list(results.table.notes),
-        "claims": [claim(results) for claim in results.table.claims],
+        "claims": [
+            vars(claim(results)) | ({} if results.is_final else {"met": None}) for claim in results.table.claims
+        ],
+        "why": explanations(results),
         "footnotes": list(notes),
         "finished": results.finished,
         "declared": results.declared,
@@ -126,34 +158,32 @@ def as_json(results: Results) -> str:
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
-STYLE = """
-body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 90rem; padding: 0 1rem; color: #1b1b1b }
-.wide { overflow-x: auto } table { border-collapse: collapse } caption { text-align: left; font-weight: 600 }
-th, td { border-bottom: 1px solid #ddd; padding: .35rem .7rem; text-align: right; white-space: nowrap }
-th[scope=row] { text-align: left } small { color: #555; display: block } sup { color: #a00000 }
-"""
-
-
-def as_html(results: Results) -> str:
+def as_html(results: Results, picture: bytes | None = None) -> str:
     """One page that needs no other file."""
     notes, table = footnotes(results), results.table
-    head = "".join(f'<th scope="col">{html.escape(column.title)}</th>' for column in table.columns)
+    head = "".join(f'<th scope="col">{html.said(column.title)}</th>' for column in table.columns)
     body = "".join(
-        f'<tr><th scope="row">{html.escape(row.title)}</th>'
+        f'<tr><th scope="row">{html.said(row.title)}</th>'
         + "".join(_html_cell(results[row.title, column.title], notes) for column in table.columns)
         + "</tr>\n"
         for row in table.rows
     )
-    reasons = "".join(f"<li>{html.escape(reason)}</li>" for reason in notes)
-    said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences(results))
-    title = html.escape(table.title)
-    return (
-        f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>\n'
-        f"<h1>{title}</h1>\n"
-        f'<div class="wide"><table><caption>Ours, and under it the paper\'s figure and the difference</caption>\n'
-        f"<thead><tr><td></td>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>\n"
-        f"<ol>{reasons}</ol>\n{said}\n</html>\n"
-    )
+    parts = [
+        html.heading(table.title, level=1),
+        *(html.paragraph(note.replace("`", ""), note=True) for note in table.notes),
+    ]
+    if picture:
+        parts.append(html.figure(table.title, picture))
+    if table.rows:
+        parts.append(html.paragraph("In each cell: ours, and under it the paper's figure and the difference."))
+        parts.append(
+            '<div class="wide" tabindex="0"><table class="figures">\n'
+            f"<thead><tr><td></td>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>"
+        )
+    if notes:
+        parts.append(f"<ol>{''.join(f'<li>{html.said(reason)}</li>' for reason in notes)}</ol>")
+    parts += [html.paragraph(sentence) for sentence in verdicts(results)]
+    return html.page(table.title, [*parts, html.footer("planewise reproduce " + table.name)])
 
 
 def _html_cell(entry: Entry, notes: dict[str, int]) -> str:
@@ -161,7 +191,7 @@ def _html_cell(entry: Entry, notes: dict[str, int]) -> str:
     below = ""
     if entry.printed is not None:
         mark = f"<sup>{notes[entry.doubt]}</sup>" if entry.doubt else ""
-        figure = html.escape(printed(entry, notes).split(MARK)[0])
+        figure = html.said(printed(entry, notes).split(MARK)[0])
         apart = f" ({difference(entry)})" if entry.values else ""
-        below = f"<small>paper {figure}{mark}{apart}</small>"
-    return f"<td>{html.escape(ours(entry))}{why}{below}</td>"
+        below = f"<br><small>paper {figure}{mark}{apart}</small>"
+    return f"<td>{html.said(ours(entry))}{why}{below}</td>"

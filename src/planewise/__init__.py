@@ -1,23 +1,29 @@
 """Small models you can see through, for tables."""
 
-from planewise.io import load, save
-from planewise.mcm import (
-    ConformalKernel,
-    LargeScaleMCMClassifier,
-    MCMClassifier,
-    MCMClassifierCV,
-    MCMRegressor,
-)
-from planewise.recip import ProjectionExplanation, RECIPClassifier, RECIPRegressor
-from planewise.slm import (
-    DiscriminantFeatureTest,
-    SLMBoostClassifier,
-    SLMBoostRegressor,
-    SLMClassifier,
-    SLMForestClassifier,
-    SLMForestRegressor,
-    SLMRegressor,
-)
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from planewise.io import load, save
+    from planewise.mcm import (
+        ConformalKernel,
+        LargeScaleMCMClassifier,
+        MCMClassifier,
+        MCMClassifierCV,
+        MCMRegressor,
+    )
+    from planewise.recip import ProjectionExplanation, RECIPClassifier, RECIPRegressor
+    from planewise.slm import (
+        DiscriminantFeatureTest,
+        SLMBoostClassifier,
+        SLMBoostRegressor,
+        SLMClassifier,
+        SLMForestClassifier,
+        SLMForestRegressor,
+        SLMRegressor,
+    )
 
 __version__ = "0.1.0"
 
@@ -41,3 +47,29 @@ __all__ = [
     "load",
     "save",
 ]
+
+_PARTS = ("datasets", "export", "io", "mcm", "recip", "report", "slm", "table")
+
+
+def __getattr__(name: str) -> Any:
+    """Bring a name in when it is first asked for: scikit-learn is slow to start, and `planewise --help` needs none."""
+    if name in _PARTS:
+        return import_module(f"planewise.{name}")
+    if name not in __all__:
+        raise AttributeError(f"module 'planewise' has no attribute {name!r}")
+    found = getattr(import_module(f"planewise.{_home(name)}"), name)
+    globals()[name] = found
+    return found
+
+
+def _home(name: str) -> str:
+    """The part of the library that a public name is from."""
+    if name in ("load", "save"):
+        return "io"
+    if name.startswith(("SLM", "Discriminant")):
+        return "slm"
+    return "recip" if name.startswith(("RECIP", "Projection")) else "mcm"
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__, *_PARTS])

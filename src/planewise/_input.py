@@ -57,7 +57,7 @@ def precise_rows(estimator: Any, X: Any, *, reset: bool) -> NDArray[np.float64]:
     frame = nw.from_native(X, eager_only=True)
     rows = np.empty(frame.shape)
     for j in range(rows.shape[1]):
-        rows[:, j] = _column_to_floats(frame[:, j], np.float64)
+        rows[:, j] = _column_to_floats(frame[:, j], np.float64, in_fit=reset)
     _require_rows(rows)
     missing = ~np.isfinite(rows)
     if missing.any():
@@ -243,20 +243,26 @@ def _frame_to_array(estimator: Any, X: Any, reset: bool, dtype: Any) -> NDArray[
         out[:, j] = (
             encode(_as_values(column), categories[j], column.name)
             if j in categories
-            else _column_to_floats(column, dtype)
+            else _column_to_floats(column, dtype, in_fit=reset)
         )
     return out
 
 
 def _as_values(column: nw.Series[Any]) -> NDArray[Any]:
     """A categorical column's values: words as Python strings, numbers as they are."""
-    if column.dtype in (nw.Categorical, nw.Enum) and not nw.dependencies.is_pandas_series(column.to_native()):
-        column = column.cast(nw.String)
+    if column.dtype in (nw.Categorical, nw.Enum):
+        native = column.to_native()
+        if not nw.dependencies.is_pandas_series(native):
+            column = column.cast(nw.String)
+        else:
+            words = native.cat.categories.tolist()
+            if all(isinstance(word, str) for word in words):  # each made once: pandas makes one a row, however long
+                return np.array([*words, np.nan], dtype=object)[native.cat.codes.to_numpy()]  # -1, the last: missing
     values = np.asarray(column.to_numpy())
     return values if values.dtype.kind in "iuf" else values.astype(object)
 
 
-def _column_to_floats(column: nw.Series[Any], dtype: Any = np.float32) -> NDArray[Any]:
+def _column_to_floats(column: nw.Series[Any], dtype: Any, *, in_fit: bool) -> NDArray[Any]:
     kind = column.dtype
     if column.null_count() == len(column):  # of whatever type: nothing in it can be misread
         return np.full(len(column), np.nan, dtype=dtype)
@@ -267,6 +273,11 @@ def _column_to_floats(column: nw.Series[Any], dtype: Any = np.float32) -> NDArra
         # Plain numbers can hide in a column of objects (ints, floats and None mixed) or a sparse one.
         if kind in (nw.Object, nw.Unknown) and all(v is None or isinstance(v, Real) for v in values):
             return np.array([np.nan if v is None else v for v in values], dtype=dtype)
+        if not in_fit:
+            raise ValueError(
+                f"Column {column.name!r} held numbers in fit, but now holds {_kind_in_words(kind)} such as "
+                f"{column.drop_nulls().to_list()[0]!r}; give it the numbers it held, or fit again."
+            )
         raise ValueError(
             f"Column {column.name!r} holds {kind} values; planewise needs numbers or categories. Name it in "
             "categorical_features (or give it a category dtype) where the estimator has that parameter, encode it "
@@ -276,6 +287,14 @@ def _column_to_floats(column: nw.Series[Any], dtype: Any = np.float32) -> NDArra
         column = column.cast(nw.Float64)
     with np.errstate(over="ignore"):  # too large for float32: refused as an infinity, by name
         return np.asarray(column.to_numpy(), dtype=dtype)
+
+
+def _kind_in_words(kind: Any) -> str:
+    if kind in (nw.Categorical, nw.Enum):
+        return "categories"
+    if kind == nw.String:
+        return "text"
+    return "dates" if kind in (nw.Date, nw.Datetime) else f"{kind} values"
 
 
 def _refuse_infinity(rows: NDArray[Any], names: list[str]) -> None:

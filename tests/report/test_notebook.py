@@ -28,25 +28,17 @@ def test_every_explanation_is_whole_and_escaped(explanations):
     for each in explanations[::9]:
         page = each._repr_html_()
         found = read(page)
-        assert "<b>" not in page and each.to_text() in found.text
+        assert "<b>one" not in page and "<cm>" not in page and each.to_text() in found.text
         nearest = min((n for side in each.neighbours.values() for n in side), key=lambda n: n["distance"])
-        assert found.rows[2][0] == ", ".join(map(str, nearest["rows"])) and found.rows[2][1] == str(nearest["label"])
+        assert found.row("1")[1:3] == [", ".join(map(str, nearest["rows"])), f"\N{NO-BREAK SPACE}{nearest['label']}"]
 
 
-def test_the_picture_names_every_row_under_the_mouse(explanations):
-    drawn = [each for each in explanations if len(each.view["features"]) == 2]
-    assert drawn
-    page = drawn[0]._repr_html_()
-    near = drawn[0].neighbours
-    assert page.count("<title>") == 1 + len(near["for"]) + len(near["against"])
-    assert page.count('class="mark for"') == len(near["for"])
-    assert page.count('class="mark against"') == len(near["against"])
-
-
-def test_styles_reach_nothing_else(explanations):
-    style = re.search("<style>(.*?)</style>", explanations[0]._repr_html_(), flags=re.S).group(1)
-    selectors = [each for rule in re.findall(r"([^{}]+)\{", style) for each in rule.split(",")]
-    assert selectors and all(each.strip().startswith(".planewise-view") for each in selectors)
+def test_what_an_output_holds_is_bound_to_it(explanations):
+    one, again = (explanations[0]._repr_html_() for _ in range(2))
+    names = [set(re.findall(r'\b(?:id|name)="([^"]+)"', page)) for page in (one, again)]
+    assert names[0] and not names[0] & names[1]  # both may be shown on one page
+    assert one.count("<script>") == one.count("<style>") == one.count('class="planewise-view"') == 1
+    assert len(one) < 400_000
 
 
 def test_numbers_categories_and_cases_no_view_can_judge():
@@ -56,4 +48,24 @@ def test_numbers_categories_and_cases_no_view_can_judge():
     assert each.to_text() in read(each._repr_html_()).text
     blank = model.explain(np.full((1, data.data.shape[1]), np.nan))[0]
     assert blank.view is None
-    assert read(blank._repr_html_()).rows == []
+    page = blank._repr_html_()
+    assert read(page).rows == [] and "No view can judge this case" in page
+
+
+@pytest.mark.parametrize("kind", [RECIPClassifier, RECIPRegressor])
+def test_an_explanation_stays_true_when_the_model_is_fitted_again(kind):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 3)), rng.integers(0, 3, 120)
+    model = kind(projections=[(0, 1), (2,)], random_state=0).fit(X, y)
+    old, same = model.explain(X[:1])[0], model.explain(X[:1])[0]
+    said = same.data(), same.data_in((2,)), _without_ids(same._repr_html_())
+    rows = same._model._rows
+    fewer = pd.DataFrame(rng.normal(size=(15, 4)), columns=list("abcd"))
+    model.set_params(projections=[("b", "d")], k=2).fit(fewer, np.arange(15) % 2 + 7.0)
+    assert (old.data(), old.data_in((2,)), _without_ids(old._repr_html_())) == said
+    assert old._model._rows is rows  # kept, not copied
+    assert model.explain(fewer[:1])[0].view["features"] == ["b", "d"]
+
+
+def _without_ids(page):
+    return re.sub("pw-[0-9a-f]{12}", "", page)

@@ -31,6 +31,7 @@ from planewise.report import _intervals, _page, report
 from planewise.report._calibration import calibration
 from planewise.report._mistakes import worst_rows
 from planewise.report._quality import evaluate, quality
+from planewise.report._view_files import view_script
 from planewise.table import TableModel
 
 FAMILIES = {
@@ -216,6 +217,28 @@ def test_a_model_of_a_table_finds_its_target():
     assert report(model, new) == report(model, new.drop("kind"), y_new)
     with pytest.raises(ValueError, match="no column 'kind'"):
         report(model, new.drop("kind"))
+
+
+def test_mistakes_of_views_can_be_looked_at_in_each_view():
+    X, y, X_new, y_new = wine(4)
+    model = RECIPClassifier(projections=[(0, 1), (2, 3), (1,)], random_state=0).fit(X, y)
+    page = report(model, X_new, y_new)
+    found = read(page)
+    mistakes = [each for each in found.headings if each.startswith("Row ")]
+    assert page.count('class="planewise-view"') == len(mistakes) > 1
+    assert page.count('type="radio"') == page.count('class="pw-panel"') >= 2 * len(mistakes)
+    assert page.count("<script>") == 1 and "training row" in found.text
+    assert "<script" not in report(SLMClassifier(random_state=0).fit(X, y), X_new, y_new)
+
+
+def test_training_rows_of_a_table_have_no_numbers():
+    """Rows were held out of the fit, so that their numbers would be taken for others of the table."""
+    X, y, X_new, y_new = wine(4)
+    table, new = (pl.DataFrame(dict(zip("abcd", rows.T, strict=True))) for rows in (X, X_new))
+    model = TableModel("recip", settings={"max_projections": 2}, random_state=0)
+    model.fit(table.with_columns(kind=pl.Series(y.tolist())), "kind")
+    page = report(model, new, y_new)
+    assert 'class="planewise-view"' in page and "training row " not in read(page).text.replace(view_script(), "")
 
 
 def test_a_model_that_is_always_right_has_no_mistakes():

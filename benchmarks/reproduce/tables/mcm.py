@@ -5,7 +5,7 @@ from __future__ import annotations
 from .. import methods as m
 from ..claims import share, signed_rank_test
 from ..data import MCM_LARGE, MCM_SMALL
-from ..declaration import Data, Edge, Experiment, Method, Table, printed_figures
+from ..declaration import Data, Edge, Experiment, Method, Table, Why, printed_figures
 from ..protocols import NestedFolds, Shapes, ValidationPart
 
 
@@ -17,7 +17,7 @@ def distinct(sets: dict[str, Data]) -> tuple[Data, ...]:
 DESCRIPTION = Method("data")
 SHAPES = Experiment("mcm-shapes", Shapes(), distinct(MCM_SMALL), (DESCRIPTION,), seeds=1, quick_seeds=1)
 SMALL = Experiment(
-    "mcm-small", NestedFolds(), distinct(MCM_SMALL), (m.MCM, m.MCM_SIGNED, m.MCM_SHRUNK, m.SVC), seeds=5, quick_seeds=2
+    "mcm-small", NestedFolds(), distinct(MCM_SMALL), (m.MCM, m.MCM_SIGNED, m.MCM_SHRUNK, m.SVC), seeds=5, quick_seeds=1
 )
 LARGE = Experiment(
     "mcm-large",
@@ -26,14 +26,18 @@ LARGE = Experiment(
     (m.LARGE_SCALE_MCM, m.LARGE_SCALE_CONFORMAL, m.LARGE_SCALE_SHRUNK),
     seeds=3,
     quick_seeds=1,
-    fewer_seeds={"w4a_web": 1, "a9a_adult_binary": 1},
+    fewer_seeds={
+        data.name: 1
+        for title, data in MCM_LARGE.items()
+        if title not in ("diabetes", "breast-cancer", "australian", "german-numer", "fourclass")
+    },
 )
 
 SMALL_SETS = tuple(Edge(title, data=data.name) for title, data in MCM_SMALL.items())
 NESTED = (
     "Ours: nested five-fold cross-validation, mean ± standard deviation over the outer folds; all that is tuned or "
-    "measured (C, mu, gamma, gamma_c, scaling, gaps) is found by three folds inside their training parts, over "
-    "24 points a method. The paper chose gamma_c on the test folds."
+    "measured (C, mu, gamma, gamma_c, scaling, gaps) is found by three folds, drawn twice, inside their training "
+    "parts, over 18 points a method, the SVM's too. The paper chose gamma_c on the test folds."
 )
 CLEAN = (
     "Clean data: no identifiers, no columns that give the target away, no rows without a target; text columns one-hot. "
@@ -168,6 +172,35 @@ TABLE_2 = Table(
         signed_rank_test("MCM", "SVM"),
         signed_rank_test("MCM conformal", "SVM"),
     ),
+    why=(
+        Why(
+            "The paper's gain from the conformal kernel does not show when gamma_c is tuned on training rows, gaps are "
+            "filled there and identifiers are left out: neither form differs from the plain machine by more than "
+            "chance.",
+            claims=(
+                "MCM conformal against MCM: -0.37 on average, better on 11, worse on 12 of 26 sets, Wilcoxon's "
+                "signed-rank test p = 0.8 ",
+                "MCM shrunk against MCM: -0.75 on average, better on 12, worse on 12 of 26 sets, Wilcoxon's "
+                "signed-rank test p = 0.49.",
+            ),
+        ),
+        Why(
+            "Six tenths of what the MCM lacks to the SVM come from Blogger (10.0 points, 2.1 standard errors, "
+            "corrected for folds that share their training rows), Bands (9.8, 3.9) and SONAR (6.3, 2.0): few rows, "
+            "many columns or categories turned into marks. On Blogger's 80 rows the search takes machines without "
+            "any vector, which answer with the larger class; on Bands and SONAR an SVM keeps most of the rows, the "
+            "MCM a fifth or a quarter of as many. Without these three it is 0.8 points behind.",
+            claims=("MCM against SVM: -1.69 on average",),
+            figures={
+                ("Blogger", "MCM"): "68.00",
+                ("Blogger", "SVM"): "78.00",
+                ("Bands", "MCM"): "75.37",
+                ("Bands", "SVM"): "85.19",
+                ("SONAR", "MCM"): "82.24",
+                ("SONAR", "SVM"): "88.50",
+            },
+        ),
+    ),
 )
 
 MIXED = "the printed column is a mixture of counts and accuracies: most of its means are near the accuracies of Table 2"
@@ -181,6 +214,8 @@ TABLE_3 = Table(
         Edge("SVM", method="SVC", metric="vectors", digits=1),
         Edge("MCM", method="MCM", metric="vectors", digits=1),
         Edge("MCM shrunk", method="MCM shrunk", metric="vectors", digits=1),
+        Edge("conformal, with cores", method="MCM conformal", metric="with cores", digits=1),
+        Edge("shrunk, with cores", method="MCM shrunk", metric="with cores", digits=1),
     ),
     printed=printed_figures(
         """
@@ -217,9 +252,37 @@ TABLE_3 = Table(
     doubts=BY_ROW | {("", "SVM"): MIXED},
     notes=(
         NESTED,
-        "The paper's Table 3 has no column for the MCM without a conformal kernel; ours is one but the last.",
+        "The paper's Table 3 has no column for the MCM without a conformal kernel. To predict, a conformal kernel "
+        "needs the cores of r, the vectors of its first machine, besides its own: the last columns count both.",
     ),
-    claims=(share("MCM", "SVM", "vectors", 0.12), share("MCM conformal", "SVM", "vectors", 0.12)),
+    claims=(
+        share("MCM", "SVM", "vectors", 0.12),
+        share("conformal, with cores", "SVM", "vectors", 0.12),
+        share("shrunk, with cores", "SVM", "vectors", 0.12),
+    ),
+    why=(
+        Why(
+            "The MCM has 0.117 of all the vectors that the SVM has; the mean of the ratios is higher because sets "
+            "count alike, and on some the ratio is above a quarter: Seed (9 of 18), Tic Tac Toe (90 of 283), the "
+            "voting records (21 of 78), SONAR (29 of 115). The signed kernel saves vectors only as long as its cores "
+            "are not counted.",
+            claims=(
+                "MCM / SVM, vectors: 0.137 on average over 26 sets",
+                "of their sum 0.117)",
+                "conformal, with cores / SVM, vectors: 0.170 on average",
+            ),
+            figures={
+                ("Seed", "MCM"): "9.0",
+                ("Seed", "SVM"): "18.0",
+                ("Tic Tac Toe", "MCM"): "89.8",
+                ("Tic Tac Toe", "SVM"): "283.2",
+                ("Congressional Voting Records", "MCM"): "20.6",
+                ("Congressional Voting Records", "SVM"): "78.4",
+                ("SONAR", "MCM"): "29.4",
+                ("SONAR", "SVM"): "114.6",
+            },
+        ),
+    ),
 )
 
 SPLIT_NOT_FOUND = "not to be had: its rows are drawn from a9a's, and which ones was not found"
@@ -282,8 +345,9 @@ TABLE_4 = Table(
         ): "LIBSVM's file has the sample's number as a tenth feature; ours has nine, and 699 rows with gaps filled",
     },
     notes=(
-        "Ours: a fifth of the rows is tested (random_state 42, 43, 44; w4a and a9a: 42 alone), a fifth of the training "
-        "rows (of at most 4,000 of them) chooses among six points, and the machine is then fitted on all of them.",
+        "Ours: a fifth of the rows is tested (random_state 42, 43, 44; 42 alone where that is above 2,000 rows), a "
+        "fifth of the training rows (of at most 4,000 of them) chooses among six points, and the machine is then "
+        "fitted on all of them.",
         "w4a: the LIBSVM w8a file, which has w4a's total of rows; a9a, of which a3a, a4a and a8a are drawn, is our "
         "addition. The rows of EEG Eye State are one recording, so that random splits leak; those of phishing repeat "
         "each other.",

@@ -11,6 +11,8 @@ from planewise.cli._export import export
 from planewise.cli._fit import fit
 from planewise.cli._mistakes import Commands
 from planewise.cli._predict import predict
+from planewise.cli._reproduce import SETTINGS, reproduce
+from planewise.cli._review import review
 
 app = typer.Typer(
     name="planewise",
@@ -37,5 +39,6 @@ def version(
         raise typer.Exit
 
 
-for command in (demo, fit, predict, describe, explain, export):
+for command in (demo, fit, predict, describe, explain, export, review):
     app.command(no_args_is_help=command is not demo)(command)
+app.command(context_settings=SETTINGS)(reproduce)

@@ -1,73 +1,11 @@
-"""planewise demo: the main job on data that is there already, beside scikit-learn."""
+"""planewise demo: what it is asked; ``_demo_run.py`` does it."""
 
 from __future__ import annotations
 
-import pickle
-import time
-import zlib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 import typer
-from sklearn import ensemble, neighbors, tree
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
-from sklearn.model_selection import train_test_split
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, SVR
-
-import planewise as pw
-from planewise._atomic import replacing
-from planewise.cli._demo_page import HEADER, cells_picture, contributions_picture, figures, page
-from planewise.cli._mistakes import refuse_existing
-from planewise.datasets import make_friedman, make_new_moons
-
-
-def _scaled(machine: Any) -> Any:
-    return make_pipeline(StandardScaler(), machine)
-
-
-def _bundled(load: Any) -> tuple[Any, Any, list[str]]:
-    bunch = load()
-    return bunch.data, bunch.target, list(bunch.feature_names)
-
-
-SETS: dict[str, Any] = {
-    "new moons": lambda: (*make_new_moons(random_state=0), ["east", "north"]),
-    "wine": lambda: _bundled(load_wine),
-    "breast cancer": lambda: _bundled(load_breast_cancer),
-    "Friedman 1": lambda: (*make_friedman(1, random_state=0), [f"x{j}" for j in range(10)]),
-    "diabetes": lambda: _bundled(load_diabetes),
-}
-REGRESSION = {"Friedman 1", "diabetes"}
-# Ours and scikit-learn's: (for classes, for numbers).
-FAMILIES: dict[str, Any] = {
-    "one tree": (
-        (pw.SLMClassifier, pw.SLMRegressor),
-        (tree.DecisionTreeClassifier, tree.DecisionTreeRegressor),
-    ),
-    "forest": (
-        (pw.SLMForestClassifier, pw.SLMForestRegressor),
-        (ensemble.RandomForestClassifier, ensemble.RandomForestRegressor),
-    ),
-    "boosting": (
-        (pw.SLMBoostClassifier, pw.SLMBoostRegressor),
-        (ensemble.HistGradientBoostingClassifier, ensemble.HistGradientBoostingRegressor),
-    ),
-    "kernel": (
-        (pw.MCMClassifier, lambda random_state: pw.MCMRegressor()),
-        (lambda random_state: _scaled(SVC()), lambda random_state: _scaled(SVR())),
-    ),
-    "views": (
-        (pw.RECIPClassifier, pw.RECIPRegressor),
-        (
-            lambda random_state: _scaled(neighbors.KNeighborsClassifier()),
-            lambda random_state: _scaled(neighbors.KNeighborsRegressor()),
-        ),
-    ),
-}
-WIDTHS = [14, 10, 10, 10, 13, 10, 10, 8, 8]
 
 
 def demo(
@@ -79,69 +17,6 @@ def demo(
     Example:
       planewise demo --out demo.html
     """
-    if out is None:
-        out = Path("planewise-demo.html")  # the demo's own, made anew each time
-    else:
-        refuse_existing(out, force)
-    figures()
-    rows, words, why, machine = [], [], b"", ""
-    _print_row(HEADER)
-    for name in SETS:
-        for family in FAMILIES:
-            row, model = compare(name, family)
-            rows.append(row)
-            _print_row(row)
-            *_, names = parts = split(name)
-            if (name, family) == ("wine", "one tree"):
-                words = planes_in_words(model, names)
-            if (name, family) == ("breast cancer", "kernel"):
-                machine = f"For {name} the machine keeps {len(model.support_)} of {len(parts[0])} rows."
-            if (name, family) == ("diabetes", "boosting"):
-                why = contributions_picture(model, parts[1][0], names)
-    with replacing(out) as file:
-        file.write(page(rows, words, machine, cells_picture(), why).encode())
-    typer.echo(f"\nreport: {out}")
+    from planewise.cli._demo_run import run_demo
 
-
-def _print_row(cells: list[str]) -> None:
-    typer.echo("".join(f"{cell:<{width}}" for cell, width in zip(cells, WIDTHS, strict=True)).rstrip())
-
-
-def split(name: str) -> tuple[Any, Any, Any, Any, list[str]]:
-    """Rows to learn from and rows held out, and the names of the columns."""
-    X, y, names = SETS[name]()
-    strata = None if name in REGRESSION else y
-    train, test, y_train, y_test = train_test_split(X, y, test_size=0.4, random_state=0, stratify=strata)
-    return train, test, y_train, y_test, names
-
-
-def compare(name: str, family: str) -> tuple[list[str], Any]:
-    """One row of the table: held-out quality, size and time of both; and our fitted model."""
-    train, test, y_train, y_test, _ = split(name)
-    regression = name in REGRESSION
-    models, times = [], []
-    for pair in FAMILIES[family]:
-        tick = time.perf_counter()
-        models.append(pair[regression](random_state=0).fit(train, y_train))
-        times.append(1000 * (time.perf_counter() - tick))
-    row = [name, family, "RMSE" if regression else "accuracy"]
-    row += [_quality(model, test, y_test, regression) for model in models]
-    row += [f"{len(zlib.compress(pickle.dumps(model))) / 1000:.1f} kB" for model in models]
-    row += [f"{milliseconds:.0f} ms" for milliseconds in times]
-    return row, models[0]
-
-
-def _quality(model: Any, X: Any, y: Any, regression: bool) -> str:
-    if regression:
-        return f"{np.sqrt(np.mean((model.predict(X) - y) ** 2)):.3g}"
-    return f"{100 * model.score(X, y):.1f} %"
-
-
-def planes_in_words(model: Any, names: list[str], most: int = 6) -> list[str]:
-    """The first planes as the user's own units see them."""
-    tree, lines = model.tree_, []
-    for plane in range(min(most, tree.n_planes)):
-        terms = range(tree.term_start[plane], tree.term_start[plane + 1])
-        text = " ".join(f"{tree.term_weight[term]:+.3g}·{names[tree.term_feature[term]]}" for term in terms)
-        lines.append(f"{text.lstrip('+')} ≥ {tree.threshold[plane]:.3g}")
-    return lines
+    run_demo(out, force)

@@ -6,11 +6,14 @@ from typing import Any
 
 from planewise.report import _page
 from planewise.report._reasons import Reasons
-from planewise.report._sections import reasons_shown
+from planewise.report._sections import has_views, reasons_shown, views_of_case
+from planewise.report._view_scene import TrainingRows
+from planewise.report._view_svg import MOST_POINTS
+from planewise.table import TableModel
 
 
-def page(answer: dict[str, Any], reasons: Reasons, estimator: str) -> str:
-    """The whole page."""
+def page(answer: dict[str, Any], reasons: Reasons, model: TableModel, table: Any) -> str:
+    """The whole page, for the one row of the table."""
     prediction = answer["prediction"]
     shown = f"{prediction:.4g}" if isinstance(prediction, float) else str(prediction)
     title = f"Row {answer['row']}: {answer['target']} is {shown}"
@@ -20,7 +23,20 @@ def page(answer: dict[str, Any], reasons: Reasons, estimator: str) -> str:
         *([_page.facts(shares)] if shares else []),
         _page.heading(reasons.heading),
         reasons_shown(reasons),
-        *([_page.paragraph(reasons.note)] if reasons.note else []),
-        _page.footer(estimator),
+        *_views(model, table),
+        _page.footer(type(model.estimator_).__name__),
     ]
     return _page.page(title, body)
+
+
+def _views(model: TableModel, table: Any) -> list[str]:
+    """The view that decided and others beside it, where the model has such.
+
+    Training rows have no numbers there: they would be taken for those of the table.
+    """
+    estimator = model.estimator_
+    if not has_views(estimator):
+        return []
+    explanation = estimator.explain(model.read(table))[0]
+    training = TrainingRows.of(estimator)
+    return [views_of_case(explanation, training, ident="case", most_points=MOST_POINTS, name_rows=False)]

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
-import polars
 import typer
 from typer.core import TyperGroup
+
+INTERRUPTED = "interrupted; no file was left half-written."
 
 
 class MistakeError(ValueError):
     """Something the user can put right."""
 
 
-MISTAKES = (ValueError, TypeError, OSError, ImportError, polars.exceptions.PolarsError)
+def is_mistake(error: BaseException) -> bool:
+    """Whether it is of a kind that users cause; polars, which is slow to start, is asked only if it is there."""
+    polars = sys.modules.get("polars")
+    if polars is not None and isinstance(error, polars.exceptions.PolarsError):
+        return True
+    return isinstance(error, (ValueError, TypeError, OSError, ImportError))
 
 
 class Commands(TyperGroup):
@@ -32,29 +40,48 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except (typer.Exit, typer.Abort):
             raise
-        except MISTAKES as error:
-            if ctx.meta["debug"]:
-                raise
-            tell(in_words(error))
-            raise typer.Exit(2) from None
+        except BrokenPipeError:
+            raise typer.Exit(nobody_listens()) from None
+        except KeyboardInterrupt:
+            tell(INTERRUPTED)
+            raise typer.Exit(130) from None
         except MemoryError:
             if ctx.meta["debug"]:
                 raise
             tell("there is not enough memory for this; try fewer rows, or --model slm.")
             raise typer.Exit(2) from None
-        except KeyboardInterrupt:
-            tell("interrupted; nothing was written.")
-            raise typer.Exit(130) from None
+        except Exception as error:
+            if ctx.meta["debug"] or not is_mistake(error):
+                raise
+            tell(in_words(error))
+            raise typer.Exit(2) from None
+
+
+def nobody_listens() -> int:
+    """The reader of the standard output has gone (``| head``): say no more, and end as other commands do then."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 141
+
+
+def _is_no_space(error: BaseException) -> bool:
+    """Whether the disk, or what one may have of it, is full; polars says so in words only: "(os error 28)"."""
+    full = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    return getattr(error, "errno", None) in full or any(f"(os error {code})" in str(error) for code in full)
 
 
 def in_words(error: BaseException) -> str:
     """The message of a mistake."""
-    if isinstance(error, FileNotFoundError) and error.filename is not None:
-        return f"there is no file {str(error.filename)!r}."
-    if isinstance(error, IsADirectoryError) and error.filename is not None:
-        return f"{str(error.filename)!r} is a folder, and a file is needed."
-    if isinstance(error, PermissionError) and error.filename is not None:
-        return f"{str(error.filename)!r} may not be read or written."
+    if _is_no_space(error):
+        return "there is no space left to write to; what was there before is unchanged."
+    name = None if not isinstance(error, OSError) or error.filename is None else str(error.filename)
+    if isinstance(error, FileNotFoundError) and name is not None:
+        return f"there is no file {name!r}."
+    if isinstance(error, IsADirectoryError) and name is not None:
+        return f"{name!r} is a folder, and a file is needed."
+    if isinstance(error, PermissionError) and name is not None:
+        return f"{name!r} may not be read or written."
+    if isinstance(error, OSError) and name is not None:
+        return f"{name!r} cannot be read or written: {error.strerror}."
     return str(error) or type(error).__name__
 
 
@@ -63,11 +90,15 @@ def tell(words: str) -> None:
     sys.stderr.write(f"planewise: {words}\n")
 
 
-def refuse_existing(path: Path, force: bool) -> None:
-    """A mistake if the file is there and may not be replaced, or has no folder to be in."""
+def refuse_existing(path: Path, force: bool, *read: Path) -> None:
+    """A mistake if the file is there and may not be replaced, is one of those that are read, or cannot be written."""
     if path.is_dir():
         raise MistakeError(f"{str(path)!r} is a folder; name a file in it.")
+    if path.exists() and any(each.exists() and path.samefile(each) for each in read):
+        raise MistakeError(f"{str(path)!r} is read, and cannot be written to as well; give another name.")
     if path.exists() and not force:
         raise MistakeError(f"{str(path)!r} exists; --force replaces it.")
     if not path.parent.exists():
         raise MistakeError(f"there is no folder {str(path.parent)!r} to write {path.name!r} to.")
+    if not os.access(path.parent, os.W_OK):
+        raise MistakeError(f"the folder {str(path.parent)!r} may not be written to.")

@@ -39,6 +39,20 @@ def _read_text(path: Path) -> pl.DataFrame:
     return with_dates(table)
 
 
+def read_all(path: Path, columns: list[Column]) -> pl.DataFrame:
+    """All rows and columns; those that a model reads by their kinds, in a text file the others as they are written."""
+    form = _form(path)
+    if form == "text":
+        names = open_table(path, SEPARATORS[path.suffix.lower()])[0].names
+    else:
+        names = (pl.scan_parquet if form == "parquet" else pl.scan_ipc)(path).collect_schema().names()
+    require_columns([column.name for column in columns], names)
+    parts = list(chunks(path, columns, names))
+    if not parts:
+        raise MistakeError(f"{str(path)!r} has no rows.")
+    return pl.concat(parts)
+
+
 def read_row(path: Path, row: int, columns: list[Column] | None, names: list[str]) -> pl.DataFrame:
     """One row of the table, counted from 0."""
     at = 0

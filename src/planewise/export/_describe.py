@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planewise.export._models import MACHINES, TREE_MODELS, feature_names, fitted, kernel_machine, tree_ensemble
 from planewise.export._rules import tree_rules
-from planewise.export._words import linear_sum, number, percent, signed
+from planewise.export._words import linear_sum, number, percent, short, signed
 
 KERNELS = {
     "rbf": "exp(−{gamma}·|x − v|²)",
@@ -80,7 +81,7 @@ def _facts(model: Any) -> list[tuple[str, str]]:
     facts = [("columns", str(model.n_features_in_))]
     classes = getattr(model, "classes_", None)
     if classes is not None:
-        shown = ", ".join(str(each) for each in classes[:10].tolist()) + (", …" if len(classes) > 10 else "")
+        shown = ", ".join(short(each) for each in classes[:10].tolist()) + (", …" if len(classes) > 10 else "")
         facts.append(("classes", f"{len(classes)}: {shown}"))
     return facts
 
@@ -179,7 +180,7 @@ def _vectors(model: Any, plain: Any, machines: list[str], limits: Limits) -> Tab
     units = np.asarray(model.support_vectors_)
     weight = plain.coefficients
     order = np.argsort(-np.abs(weight).max(axis=0, initial=0), kind="stable")[: limits.max_vectors]
-    telling = np.sort(_telling_columns(plain.vectors, limits.max_columns))
+    telling = telling_columns(plain.vectors, limits.max_columns)
     rows = [[signed(each) for each in weight[:, v]] + [number(units[v, j]) for j in telling] for v in order]
     notes = [f"Intercept: {', '.join(number(each) for each in plain.intercept)}."]
     if len(order) < len(units):
@@ -192,10 +193,12 @@ def _vectors(model: Any, plain: Any, machines: list[str], limits: Limits) -> Tab
     return TableSection("Vectors", columns, rows, " ".join(notes))
 
 
-def _telling_columns(vectors: Any, most: int) -> Any:
+def telling_columns(vectors: Any, most: int) -> NDArray[np.intp]:
+    """The columns in which scaled vectors differ most, in their order; a few far values do not count."""
     if len(vectors) == 0:
         return np.arange(0)
-    return np.argsort(-vectors.std(axis=0), kind="stable")[:most]
+    spread = np.abs(vectors - np.median(vectors, axis=0)).mean(axis=0)
+    return np.sort(np.argsort(-spread, kind="stable")[:most])
 
 
 def _views(model: Any, about: Description, limits: Limits) -> None:

@@ -9,9 +9,6 @@ from typing import Any
 from planewise.export._describe import Limits, describe
 from planewise.export._files import write_whole
 from planewise.export._models import fitted
-from planewise.report import _page
-from planewise.report._quality import evaluate, quality
-from planewise.report._sections import section
 
 
 def to_html(
@@ -54,6 +51,11 @@ def to_html(
     >>> "<h2>Quality</h2>" in page
     True
     """
+    # Reports know exports, not the other way round: only here, when one is asked for, does an export know reports.
+    from planewise.report import _page
+    from planewise.report._quality import evaluate, quality
+    from planewise.report._sections import section
+
     if (X is None) != (y is None):
         raise ValueError("X and y go together: give both or neither.")
     about = describe(model, Limits(max_trees=3))

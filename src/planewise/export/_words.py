@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from planewise._planes import normal_form
 from planewise.slm._flat_forest import FlatForest
 from planewise.slm._flat_tree import FlatTree
 
@@ -38,7 +39,7 @@ def linear_sum(weights: Sequence[Any] | NDArray[Any], names: Sequence[str]) -> s
 def plane_in_words(
     planes: FlatTree | FlatForest, plane: int, names: list[str], categories: dict[int, NDArray[Any]]
 ) -> str:
-    """What lies on the right side of a plane; the largest weight is brought to one."""
+    """What lies on the right side of a plane, in its normal form."""
     terms = slice(*planes.term_start[plane : plane + 2])
     features, weights = planes.term_feature[terms], planes.term_weight[terms].astype(np.float64)
     threshold = float(planes.threshold[plane])
@@ -49,12 +50,9 @@ def plane_in_words(
         known = [str(value) for value in categories[int(features[0])][members].tolist()]
         shown = ", ".join(known[:CATEGORIES_SHOWN]) + (", …" if len(known) > CATEGORIES_SHOWN else "")
         return f"{names[features[0]]} {word} {{{shown}}}{missing}"
-    if len(features) == 1:
-        relation = "≥" if weights[0] > 0 else "≤"
-        return f"{names[features[0]]} {relation} {number(threshold / weights[0], 6)}{missing}"
-    largest = np.abs(weights).max()
-    left = linear_sum(weights / largest, [names[j] for j in features])
-    return f"{left} ≥ {number(threshold / largest, 6)}{missing}"
+    form = normal_form(weights, threshold)
+    left = linear_sum(form.weights, [names[features[term]] for term in form.order])
+    return f"{left} {'≤' if form.turned else '≥'} {number(form.threshold, 6)}{missing}"
 
 
 def cell_in_words(codes: Sequence[int], letters: str) -> str:
@@ -70,6 +68,12 @@ def cell_in_words(codes: Sequence[int], letters: str) -> str:
 
 def _side(letter: str, bit: int) -> str:
     return letter if bit else f"not {letter}"
+
+
+def short(label: Any, most: int = 80) -> str:
+    """A label among others, none of which may push the others out of sight."""
+    text = str(label)
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def class_in_words(label: Any) -> str:

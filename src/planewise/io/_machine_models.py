@@ -282,7 +282,7 @@ def _check_conformal(model: Any) -> None:
     _check_factor(model._factor, n, "_factor")
 
 
-MACHINE_MODELS = [
+MODELS = [
     Declaration(
         _classifier.MCMClassifier,
         _classifier.CLASSIFIER_LIMITS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from functools import cache
+from importlib import import_module
 from os import PathLike, fspath
 from typing import Any
 
@@ -23,16 +24,30 @@ FORMAT = "planewise model"
 SCHEMA = 1
 
 
-@cache
-def declarations() -> dict[str, Declaration]:
-    """All estimators that files can hold, by name; nothing else is ever made of a file."""
-    from planewise.io._machine_models import MACHINE_MODELS
-    from planewise.io._recip_models import RECIP_MODELS
-    from planewise.io._table_models import TABLE_MODELS
-    from planewise.io._tree_models import TREE_MODELS
+# All estimators that files can hold, and where each is declared; nothing else is ever made of a file. Only what a file
+# needs is brought in, since all families together take a second to start.
+KNOWN = {
+    **dict.fromkeys(
+        [
+            *("SLMClassifier", "SLMRegressor", "SLMForestClassifier", "SLMForestRegressor"),
+            *("SLMBoostClassifier", "SLMBoostRegressor", "DiscriminantFeatureTest"),
+        ],
+        "_tree_models",
+    ),
+    **dict.fromkeys(
+        ["MCMClassifier", "MCMRegressor", "MCMClassifierCV", "LargeScaleMCMClassifier", "ConformalKernel"],
+        "_machine_models",
+    ),
+    **dict.fromkeys(["RECIPClassifier", "RECIPRegressor"], "_recip_models"),
+    "TableModel": "_table_models",
+}
 
-    every = (*TREE_MODELS, *MACHINE_MODELS, *RECIP_MODELS, *TABLE_MODELS)
-    return {declared.cls.__name__: declared for declared in every}
+
+@cache
+def declaration(name: str) -> Declaration:
+    """What a file holds of the estimator of this name, one of `KNOWN`."""
+    every = import_module(f"planewise.io.{KNOWN[name]}").MODELS
+    return next(declared for declared in every if declared.cls.__name__ == name)
 
 
 def save(model: Any, path: str | PathLike[str]) -> None:
@@ -114,10 +129,10 @@ def load(path: str | PathLike[str]) -> Any:
 def pack_model(model: Any, arrays: ArrayWriter) -> dict[str, Any]:
     """A fitted estimator as JSON."""
     name = type(model).__name__
-    declared = declarations().get(name)
-    if declared is None or type(model) is not declared.cls:
-        known = ", ".join(sorted(declarations()))
+    if name not in KNOWN or type(model) is not declaration(name).cls:
+        known = ", ".join(sorted(KNOWN))
         raise TypeError(f"A {name} cannot be saved to a model file; these can: {known}.")
+    declared = declaration(name)
     try:
         check_is_fitted(model)
     except NotFittedError:
@@ -156,8 +171,8 @@ def unpack_model(packed: Any, arrays: ArrayReader) -> Any:
         isinstance(packed, dict) and set(packed) == {"kind", "parameters", "fitted"}, "has a model of an unknown form"
     )
     name = packed["kind"]
-    require(isinstance(name, str) and name in declarations(), "holds a model that this version does not know")
-    declared = declarations()[name]
+    require(isinstance(name, str) and name in KNOWN, "holds a model that this version does not know")
+    declared = declaration(name)
     model = _constructed(declared, packed["parameters"], arrays)
     fitted = packed["fitted"]
     require(

@@ -147,7 +147,7 @@ def _check_regressor(model: Any) -> None:
     check_length(model._loss, (len(model.projections_), len(model._rows.target)), "_loss")
 
 
-RECIP_MODELS = [
+MODELS = [
     Declaration(
         _classifier.RECIPClassifier,
         _classifier.CLASSIFIER_LIMITS,

@@ -9,7 +9,7 @@ from planewise.io._errors import require
 from planewise.io._kinds import Kind, Number, Plain, Record, Several, Truth, Word
 from planewise.io._nested import Nested
 from planewise.table import _columns, _model
-from planewise.table._families import FAMILIES, TAKE_GAPS, estimator_class
+from planewise.table._families import FAMILIES, TAKE_GAPS, estimator_name
 
 _COLUMN = Record(
     _columns.Column,
@@ -22,7 +22,7 @@ _COLUMN = Record(
     },
 )
 _ESTIMATORS = {
-    estimator_class(family, task, n_rows).__name__
+    estimator_name(family, task, n_rows)
     for family in FAMILIES
     for task in ("classification", "regression")
     for n_rows in (1, 10**9)
@@ -47,7 +47,7 @@ def _check(model: Any) -> None:
     )
     estimator = model.estimator_
     require(hasattr(estimator, "classes_") == (model.task_ == "classification"), "has an estimator for another task")
-    allowed = {estimator_class(model.family, model.task_, n_rows).__name__ for n_rows in (1, 10**9)}
+    allowed = {estimator_name(model.family, model.task_, n_rows) for n_rows in (1, 10**9)}
     require(type(estimator).__name__ in allowed, "has an estimator of another family than it says")
     if model.family in TAKE_GAPS:
         read = names
@@ -67,4 +67,4 @@ def _check(model: Any) -> None:
     )
 
 
-TABLE_MODELS = [Declaration(_model.TableModel, _model.LIMITS, _FITTED, _check)]
+MODELS = [Declaration(_model.TableModel, _model.LIMITS, _FITTED, _check)]

@@ -144,7 +144,7 @@ def _check_feature_test(model: Any) -> None:
     require(1 <= model.elbow_ <= n and model.n_features_ == model.support_.sum(), "has another number of features")
 
 
-TREE_MODELS = [
+MODELS = [
     Declaration(
         _tree.SLMClassifier,
         _tree.CLASSIFIER_LIMITS,

@@ -26,6 +26,7 @@ from planewise._params import (
     seed,
     threads,
 )
+from planewise._shown import ShownInNotebooks
 from planewise._warn import warn_user
 from planewise.mcm._calibration import calibrate, probabilities
 from planewise.mcm._conformal_factor import SHRINKAGES
@@ -74,7 +75,7 @@ CLASSIFIER_LIMITS = CLASS_LIMITS | {
 }
 
 
-class MachineClassifier(ClassifierMixin, BaseEstimator):
+class MachineClassifier(ShownInNotebooks, ClassifierMixin, BaseEstimator):
     """What the classifier and its search share: input, prediction, and how a trained machine is kept."""
 
     classes_: NDArray[Any]

@@ -23,6 +23,7 @@ from planewise._input import (
     without_zero_weights,
 )
 from planewise._params import Limit, boolean, check_parameters, either, integer, one_of, real, seed
+from planewise._shown import ShownInNotebooks
 from planewise.mcm._conformal_factor import SHRINKAGES, ConformalFactor, Numbers, fit_conformal_factor
 from planewise.mcm._kernels import KERNEL_NAMES, Kernel, gamma_limit, gamma_value
 from planewise.mcm._problem import distinct_rows
@@ -49,7 +50,7 @@ LIMITS: dict[str, Limit] = {
 TRIED_BY = 1000  # rows on which shrinkage="cv" is decided
 
 
-class ConformalKernel(TransformerMixin, BaseEstimator):
+class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
     """A kernel r(x) r(x') k(x, x') fitted to the classes, for any kernel method.
 
     The factor r stretches the space where the classes meet and shrinks it elsewhere: it is the combination of a

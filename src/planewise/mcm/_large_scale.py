@@ -38,6 +38,7 @@ from planewise._params import (
     threads,
 )
 from planewise._progress import Progress
+from planewise._shown import ShownInNotebooks
 from planewise.mcm._calibration import calibrate, probabilities
 from planewise.mcm._conformal_factor import ConformalFactor
 from planewise.mcm._descent import Descent, batches_of, decide, learn, scores_of
@@ -90,7 +91,7 @@ ENOUGH_TO_CALIBRATE = 100  # rows of a partial_fit from which they set the steep
 CALIBRATED_BY = 5000  # rows that set the steepness of the probabilities when none are held out
 
 
-class LargeScaleMCMClassifier(ClassifierMixin, BaseEstimator):
+class LargeScaleMCMClassifier(ShownInNotebooks, ClassifierMixin, BaseEstimator):
     """The minimal complexity machine (MCM) for many rows, on a few prototypes that are moved to where they help.
 
     It minimises, by mini-batches, the MCM's objective h + C mean[1 - y f]_+ + mu |w|_1 for f(x) = phi(x) w + b, where h

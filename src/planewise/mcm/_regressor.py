@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from planewise._input import all_or_nothing, precise_rows, real_targets, row_weights
 from planewise._params import check_parameters, real
+from planewise._shown import ShownInNotebooks
 from planewise.mcm._classifier import SHARED_LIMITS, require_kernel_matrix, scaling_for, warn_unless_converged
 from planewise.mcm._documentation import document_machine
 from planewise.mcm._kernels import Kernel, Matrix, gamma_limit, gamma_value
@@ -27,7 +28,7 @@ REGRESSOR_LIMITS = SHARED_LIMITS | {
 
 
 @document_machine
-class MCMRegressor(RegressorMixin, BaseEstimator):
+class MCMRegressor(ShownInNotebooks, RegressorMixin, BaseEstimator):
     """Minimal complexity machine for numbers: a kernel regression with few support vectors, solved exactly.
 
     Every row (x, y) becomes two: (x, y + epsilon) above the surface and (x, y - epsilon) below it, and the machine that

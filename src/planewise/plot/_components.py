@@ -18,7 +18,8 @@ KernelFunction = Callable[[Numbers, Numbers], Numbers]
 class FittedKernel:
     """What a fitted machine or kernel knows: its scaling, the kernel before and after optimisation, and the cores."""
 
-    scale: Callable[[Any], Numbers]
+    scale: Callable[[Any], Numbers]  # a table of the user
+    scale_numbers: Callable[[Numbers], Numbers]  # rows as the model keeps them
     before: KernelFunction
     after: KernelFunction | None
     cores: Numbers  # scaled
@@ -29,6 +30,7 @@ def fitted_kernel(estimator: Any) -> FittedKernel:
     """Of an MCM classifier or a ConformalKernel."""
     if hasattr(estimator, "_standardisation") and hasattr(estimator, "X_fit_"):
         kernel, factor, ready = estimator._kernel, estimator._factor, estimator._ready
+        plain = ready
     elif hasattr(estimator, "_trained_settings"):
         from planewise._input import precise_rows
 
@@ -43,19 +45,21 @@ def fitted_kernel(estimator: Any) -> FittedKernel:
         def ready(X: Any) -> Numbers:
             return estimator._scaling(precise_rows(estimator, X, reset=False))
 
+        plain = estimator._scaling
+
     else:
         raise TypeError(
             f"{type(estimator).__name__} has no kernel to draw; pass a fitted MCMClassifier, MCMClassifierCV or "
             "ConformalKernel."
         )
     if factor is None:
-        return FittedKernel(ready, kernel, None, np.empty((0, 0)), None)
+        return FittedKernel(ready, plain, kernel, None, np.empty((0, 0)), None)
 
     def after(one: Numbers, other: Numbers) -> Numbers:
         return factor(one)[:, None] * kernel(one, other) * factor(other)
 
     known = (factor.separability(0.0), factor.separability(factor.shrinkage))
-    return FittedKernel(ready, kernel, after, np.asarray(factor.cores, dtype=np.float64), known)
+    return FittedKernel(ready, plain, kernel, after, np.asarray(factor.cores, dtype=np.float64), known)
 
 
 @dataclass(frozen=True)

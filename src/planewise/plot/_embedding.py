@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from planewise.plot._components import KernelComponents, Numbers, PlainComponents, fitted_kernel
+from planewise.plot._components import FittedKernel, KernelComponents, Numbers, PlainComponents, fitted_kernel
 from planewise.plot._points import draw_classes, limits
 from planewise.plot._style import (
     ACCENT,
@@ -32,12 +32,13 @@ TITLES = {"pca": "the data", "before": "the kernel", "after": "the kernel, optim
 
 @dataclass
 class Panel:
-    """One view of the rows: its name, their coordinates, and those of the cores."""
+    """One view of the rows: its name, their coordinates, and those of the cores and of the support vectors."""
 
     name: str
     train: Numbers
     test: Numbers | None
     cores: Numbers
+    support: Numbers
 
 
 @dataclass
@@ -45,16 +46,19 @@ class EmbeddingDisplay:
     """The rows along two principal components: of the data, of the kernel, and of the optimised kernel.
 
     Training rows on the left, new rows on the right, support vectors ringed, cores of the conformal factor crossed.
+    With new rows alone, as in a report, they lie along components of their own, and rings are where the vectors fall
+    there.
     Make one by :meth:`from_estimator`.
 
     Attributes
     ----------
     panels : list of Panel
-        ``name`` ("pca", "before", "after"), ``train`` and ``test`` of shape (n_rows, 2), and ``cores``.
+        ``name`` ("pca", "before", "after"), ``train`` and ``test`` of shape (n_rows, 2), ``cores`` and ``support``.
     label, label_test : int arrays
         Classes of the rows, as places in `classes`.
-    support : boolean array
-        Which training rows are support vectors.
+    of_fit : bool
+        Whether the first rows hold all support vectors in their places, and so are those the model was fitted on;
+        False where there are no vectors to tell by.
     separability : (float, float) or None
         Scatter between the classes over that within them, by the kernel before and after.
     n_rows : int
@@ -78,7 +82,7 @@ class EmbeddingDisplay:
     panels: list[Panel]
     label: NDArray[np.intp]
     label_test: NDArray[np.intp] | None
-    support: NDArray[np.bool_]
+    of_fit: bool
     classes: list[Any]
     class_names: list[str]
     separability: tuple[float, float] | None
@@ -102,7 +106,8 @@ class EmbeddingDisplay:
         ----------
         estimator : fitted MCMClassifier, MCMClassifierCV or ConformalKernel
             With a conformal kernel there are three views, else two.
-        X, y : table and class labels it was fitted on
+        X, y : table and class labels
+            Those it was fitted on; others are shown as what they are, rows.
         X_test, y_test : table and class labels, default=None
             New rows, placed by the training rows' components.
         class_names : list or mapping, default=None
@@ -115,9 +120,8 @@ class EmbeddingDisplay:
         classes = list(estimator.classes_)
         total = n_rows(X)
         chosen = _spread(total, max_rows)
-        support = np.zeros(total, dtype=bool)
-        support[getattr(estimator, "support_", np.zeros(0, dtype=np.intp))] = True
         rows = known.scale(take(X, chosen))
+        vectors, of_fit = _support(estimator, known, X, total)
         label = _places(np.asarray(y), classes, "y")[chosen]
         others, label_test = None, None
         if X_test is not None:
@@ -133,14 +137,14 @@ class EmbeddingDisplay:
             views.append(("after", KernelComponents.of(known.after, rows)))
         panels = [
             Panel(
-                name, view(rows), None if others is None else view(others),
-                view(known.cores) if known.cores.size else np.empty((0, 2)),
+                name, view(rows), None if others is None else view(others), _placed(view, known.cores),
+                _placed(view, vectors),
             )
             for name, view in views
         ]  # fmt: skip
         return cls(
-            panels, label, label_test, support[chosen], classes, names_of_classes(classes, class_names),
-            known.separability, total,
+            panels, label, label_test, of_fit, classes, names_of_classes(classes, class_names), known.separability,
+            total,
         )  # fmt: skip
 
     def plot(self, ax: Any = None, *, with_key: bool = True) -> EmbeddingDisplay:
@@ -156,7 +160,8 @@ class EmbeddingDisplay:
         columns = 1 if self.label_test is None else 2
         names = [f"{panel.name}, {part}" for panel in self.panels for part in ("train", "test")[:columns]]
         if ax is None:
-            grid = new_axes(len(self.panels), columns, size=(3.3 * columns, 2.3 * len(self.panels) + 0.3))
+            n = len(self.panels)
+            grid = new_axes(n, 2, size=(6.6, 2.3 * n + 0.3)) if columns == 2 else new_axes(1, n, size=(3.1 * n, 2.9))
             axes = list(grid.ravel())
         else:
             axes = as_axes(ax, len(names), names)
@@ -172,9 +177,10 @@ class EmbeddingDisplay:
         return self
 
     def _draw(self, ax: Any, panel: Panel, points: Numbers, label: NDArray[np.intp], new: bool) -> None:
-        what = "new rows" if new else "training rows"
+        kind_of_rows = "training rows" if self.of_fit else "rows"
+        what = "new rows" if new else kind_of_rows
         if not new and len(label) < self.n_rows:
-            what = f"{count(len(label))} of {count(self.n_rows)} training rows"
+            what = f"{count(len(label))} of {count(self.n_rows)} {kind_of_rows}"
         kind = "principal" if panel.name == "pca" else "kernel"
         sizes = dress(
             ax,
@@ -184,14 +190,14 @@ class EmbeddingDisplay:
         )
         size = sizes.point * float(np.clip(np.sqrt(200 / max(len(points), 1)), 0.5, 1.2))
         draw_classes(ax, points[:, 0], points[:, 1], label, len(self.classes), size=size)
-        everything = [panel.train] if panel.test is None else [panel.train, panel.test]
+        everything = [panel.train, panel.support] if panel.test is None else [panel.train, panel.support, panel.test]
         ax.set_xlim(*limits(*(each[:, 0] for each in everything)))
         ax.set_ylim(*limits(*(each[:, 1] for each in everything)))
         ax.ticklabel_format(axis="both", scilimits=(-2, 3))
         if new:
             return
         ax.scatter(
-            points[self.support, 0], points[self.support, 1], s=2.6 * size, facecolors="none", edgecolors=INK,
+            panel.support[:, 0], panel.support[:, 1], s=2.6 * size, facecolors="none", edgecolors=INK,
             linewidths=0.9 * sizes.line, zorder=5, gid="support vectors",
         )  # fmt: skip
         ax.scatter(
@@ -210,10 +216,10 @@ class EmbeddingDisplay:
         size = 0.75 * Sizes.of(axes[0]).small
         handles: list[Any] = [class_handle(place, size) for place in range(len(self.classes))]
         labels = list(self.class_names)
-        if self.support.any():
+        if n_vectors := len(self.panels[0].support):
             ring: dict[str, Any] = {"marker": "o", "markerfacecolor": "none", "color": INK, "linestyle": ""}
             handles.append(Line2D([], [], markersize=1.3 * size, **ring))
-            labels.append(f"support vectors ({self.support.sum()})")
+            labels.append(f"support vectors ({n_vectors})")
         n_cores = len(self.panels[-1].cores)
         if n_cores:
             handles.append(Line2D([], [], marker="x", color=ACCENT, linestyle="", markersize=size))
@@ -222,6 +228,19 @@ class EmbeddingDisplay:
             handles.append(Line2D([], [], linestyle=""))
             labels.append("(scatter between / within classes)")
         key_of_figure(axes, handles, labels)
+
+
+def _support(estimator: Any, known: FittedKernel, X: Any, total: int) -> tuple[Numbers, bool]:
+    """The support vectors, scaled, and whether X holds them where the fit did: without any, nobody knows."""
+    places: Any = getattr(estimator, "support_", ())  # a ConformalKernel has none
+    if len(places) == 0:
+        return np.empty((0, 0)), False
+    scaled = known.scale_numbers(estimator.support_vectors_)
+    return scaled, bool(places.max() < total and np.allclose(known.scale(take(X, places)), scaled))
+
+
+def _placed(view: Any, rows: Numbers) -> Numbers:
+    return view(rows) if rows.size else np.empty((0, 2))
 
 
 def _spread(n_all: int, most: int) -> NDArray[np.intp]:

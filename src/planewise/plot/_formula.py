@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from planewise._planes import normal_form
 from planewise.plot._drawn_tree import DrawnTree, Plane
 from planewise.plot._words import MINUS, number, shorten, tidy
 
@@ -16,7 +17,7 @@ def formula(
 ) -> list[str]:
     """The words of a plane, one term each, to be joined by spaces or lines; names have at most `most` letters.
 
-    Divided by the size of the first weight, which then needs no number; a single term stands alone.
+    In its normal form: the largest weight needs no number, and a single term stands alone.
 
     >>> formula(Plane((0, 1), (2.0, -1.0), 3.0), ["length", "width"])
     ['length', '− 0.5·width', '≥ 1.5']
@@ -25,17 +26,15 @@ def formula(
     """
     if plane.categories is not None:
         return _membership(plane, names, categories, most)
-    order = sorted(range(len(plane.features)), key=lambda term: plane.weights[term] < 0)  # a plus sign first
-    scale = plane.weights[order[0]]
-    turned = scale < 0
+    form = normal_form(plane.weights, plane.threshold)
     words = []
-    for place, term in enumerate(order):
-        weight, name = plane.weights[term] / scale, shorten(names[plane.features[term]], most)
+    for place, (term, weight) in enumerate(zip(form.order, form.weights, strict=True)):
+        name = shorten(names[plane.features[term]], most)
         size = "" if abs(abs(weight) - 1) < 5e-4 else f"{number(abs(weight))}·"
         sign = "" if place == 0 else ("+ " if weight > 0 else f"{MINUS} ")
         words.append(f"{sign}{size}{name}")
-    relation = ("<" if turned else ">") if plane.strict else ("≤" if turned else "≥")
-    return [*words, f"{relation} {number(plane.threshold / scale)}"]
+    relation = ("<" if form.turned else ">") if plane.strict else ("≤" if form.turned else "≥")
+    return [*words, f"{relation} {number(form.threshold)}"]
 
 
 def _membership(

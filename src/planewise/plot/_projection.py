@@ -26,8 +26,8 @@ from planewise.plot._style import (
     require_matplotlib,
     scale_bar,
 )
-from planewise.plot._tables import n_rows, take
-from planewise.plot._view_plane import Axis, Numbers, axes_of, odds_at, ratio_at, rows_in, scaled_in
+from planewise.plot._tables import distinct_rows, n_rows, take
+from planewise.plot._view_plane import Axis, DecidingRows, Numbers, axes_of, rows_in
 from planewise.plot._words import class_names as names_of_classes
 from planewise.plot._words import number, plain, tidy
 
@@ -140,6 +140,8 @@ class ProjectionDisplay:
             "power", "estimate" ("distances", or "counts" with "smoothing"), "view" {"features", "columns", "units",
             "scaling"} and "neighbours" ({"for", "against"}, or a list for numbers), each with "values" {name: value}.
         X, y : table and targets of the rows the model was fitted on
+            They are drawn. The shading comes from the model's own rows and weights, which an explanation knows; a dict
+            does not, so that every row of X then has a weight of 1.
         class_names : list or mapping, default=None
             Names in the order of the sorted labels, or {label: name}.
         resolution : int, default=90
@@ -153,7 +155,8 @@ class ProjectionDisplay:
         view = _view(data["view"], X, y, classes)
         view.one = _query(data, view.axes, classes)
         if classes is not None and all(not axis.categories for axis in view.axes):
-            _add_ratio(view, data, resolution, len(classes))
+            model = None if isinstance(explanation, Mapping) else explanation._model
+            _add_ratio(view, data, resolution, _deciding_rows(view, X, classes, model))
         names = None if classes is None else names_of_classes(classes, class_names)
         return cls([view], classes, names, str(getattr(y, "name", None) or ""))
 
@@ -433,27 +436,31 @@ def _add_queries(view: ViewOfRows, found: list[Any], truth: NDArray[Any] | None,
         view.right = np.array([a == b for a, b in zip(view.predicted, truth.tolist(), strict=True)])
 
 
-def _add_ratio(view: ViewOfRows, data: Mapping[str, Any], resolution: int, n_classes: int) -> None:
+def _deciding_rows(view: ViewOfRows, X: Any, classes: list[Any], model: Any) -> DecidingRows:
+    """The rows as the model counts them; without a model, as it would count X."""
+    if model is None:
+        first, weight = distinct_rows(X, view.target)
+        places, label = rows_in(view.axes, X)[first], view.target[first]
+    else:
+        table, target = model._distinct_table()
+        place = {label: at for at, label in enumerate(classes)}
+        places, weight = rows_in(view.axes, table), model._rows.weight
+        label = np.array([place[each] for each in target.tolist()], dtype=np.intp)
+    return DecidingRows(view.axes, places, label, weight, len(classes))
+
+
+def _add_ratio(view: ViewOfRows, data: Mapping[str, Any], resolution: int, rows: DecidingRows) -> None:
     """The ratio on a grid."""
     box = _extent(view)
     view.grid_x, view.grid_y = np.linspace(box[0], box[1], resolution), np.linspace(box[2], box[3], resolution)
-    one_dimensional = len(data["view"]["features"]) == 1
-    if len(data["view"]["features"]) > 2:
+    dimension = len(data["view"]["features"])
+    if dimension > 2:
         return  # a plane through rows that lie all around it would say little
-    finite = np.isfinite(view.rows).all(axis=1)
-    rows = scaled_in(view.axes, view.rows[finite])
-    target, k, power = view.target[finite], int(data["k"]), float(data["power"])
-
-    def ratios(points: Numbers) -> Numbers:
-        if data.get("estimate", "distances") == "counts":
-            return odds_at(points, rows, target, n_classes, k, power, float(data["smoothing"]))
-        return ratio_at(points, rows, target, n_classes, k, power)
-
-    if one_dimensional:
-        view.ratio = np.repeat(ratios(scaled_in(view.axes, view.grid_x[:, None]))[None], resolution, axis=0)
+    if dimension == 1:
+        view.ratio = np.repeat(rows.ratios_at(data, view.grid_x[:, None])[None], resolution, axis=0)
         return
     grid = np.column_stack([part.ravel() for part in np.meshgrid(view.grid_x, view.grid_y)])
-    view.ratio = ratios(scaled_in(view.axes, grid)).reshape(resolution, resolution, n_classes)
+    view.ratio = rows.ratios_at(data, grid).reshape(resolution, resolution, rows.n_classes)
 
 
 def _extent(view: ViewOfRows) -> tuple[float, float, float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -122,7 +123,7 @@ def class_handle(place: int, size: float = 5.0, **style: Any) -> Any:
 def key(ax: Any, handles: Sequence[Any], labels: Sequence[str]) -> Any:
     """A key above the axes, in as many columns as fit; it never covers the data."""
     sizes = Sizes.of(ax)
-    handles, texts = _bounded(handles, labels, max(6, int(sizes.width * 72 / (0.6 * sizes.small)) - 6))
+    handles, texts = _bounded(handles, labels, sizes.small, 0.9 * sizes.width)
     columns = _columns(texts, sizes.small, sizes.width)
     legend = _legend(ax, handles, texts, columns, sizes.small, {"loc": "lower left", "bbox_to_anchor": (0, 1)})
     if ax.get_title() or ax.get_title(loc="left"):
@@ -140,14 +141,17 @@ def key_of_figure(axes: Sequence[Any], handles: Sequence[Any], labels: Sequence[
     if figure.get_layout_engine() is None or len(axes) == 1:
         return key(axes[0], handles, labels)
     font = Sizes.of(axes[0]).small + 0.5
-    handles, texts = _bounded(handles, labels, 40)
-    columns = _columns(texts, font, 0.95 * float(figure.get_size_inches()[0]))
+    width = 0.95 * float(figure.get_size_inches()[0])
+    handles, texts = _bounded(handles, [shorten(label, 40) for label in labels], font, 0.9 * width)
+    columns = _columns(texts, font, width)
     return _legend(figure, handles, texts, columns, font, {"loc": "outside lower center"})
 
 
-def _bounded(handles: Sequence[Any], labels: Sequence[str], most: int) -> tuple[list[Any], list[str]]:
-    """At most so many entries, of at most so many letters."""
-    texts = [shorten(str(label), most) for label in labels]
+def _bounded(handles: Sequence[Any], labels: Sequence[str], font: float, inches: float) -> tuple[list[Any], list[str]]:
+    """A bounded number of entries, none of them broader than this."""
+    room = inches - 2.9 * font / 72  # beside the mark
+    texts = [narrowed(str(label), font, room) for label in labels[: MOST_IN_KEY + 1]]
+    texts += [""] * (len(labels) - len(texts))
     if len(texts) <= MOST_IN_KEY:
         return list(handles), texts
     left = len(texts) - MOST_IN_KEY
@@ -217,17 +221,33 @@ def _nothing() -> Any:
     return Line2D([], [], linestyle="")
 
 
-@lru_cache(maxsize=8192)
 def text_width(text: str, font: float) -> float:
     """Width in inches of a line of plain text in the usual type."""
+    import matplotlib as mpl
+
+    return _width(text, font, tuple(mpl.rcParams["font.family"])) if text else 0.0
+
+
+@lru_cache(maxsize=8192)
+def _width(text: str, font: float, family: tuple[str, ...]) -> float:
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    if not text:
-        return 0.0
-    known = "".join(letter if letter.isascii() else "n" for letter in text)  # a letter the type lacks would warn
-    width, _, _ = text_to_path.get_text_width_height_descent(known, FontProperties(size=font), False)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from")  # said once, when the text is drawn
+        type_ = FontProperties(family=list(family), size=font)
+        width, _, _ = text_to_path.get_text_width_height_descent(text, type_, False)
     return 1.04 * float(width) / 72  # drawn into pixels, letters come out a little wider
+
+
+def narrowed(text: str, font: float, inches: float) -> str:
+    """Text shortened until it is no broader than this; letters differ in breadth, some by a factor of ten."""
+    most = 200
+    line = shorten(text, most)
+    while most > 4 and text_width(line, font) > inches:
+        most = max(4, min(most - 1, int(len(line) * inches / text_width(line, font))))
+        line = shorten(text, most)
+    return line
 
 
 def shade(code: str, strength: float) -> tuple[float, float, float]:

@@ -13,6 +13,7 @@ from scipy.spatial import cKDTree
 from planewise._categories import is_missing
 from planewise.plot._tables import column_values
 from planewise.plot._words import number, shorten
+from planewise.recip._neighbours import nearest
 
 Numbers = NDArray[np.float64]
 LARGEST = 1e7  # eq. 9: a distance over none
@@ -41,8 +42,8 @@ class Axis:
     def places(self, values: Sequence[Any] | NDArray[Any]) -> Numbers:
         """Where values are drawn; NaN where one is missing or not known."""
         if self.categories:
-            place = {word: at for at, word in enumerate(self.categories)}
-            return np.array([self.gap * place[word] if (word := str(v)) in place else np.nan for v in values])
+            place = {word: self.gap * at for at, word in enumerate(self.categories)}
+            return np.array([np.nan if is_missing(v) else place.get(str(v), np.nan) for v in values])
         raw = np.array([np.nan if v is None else v for v in values], dtype=np.float64)
         scaled = (raw - self.scaling.get("centre", 0.0)) / self.scaling.get("spread", 1.0)
         if "tail_factor" in self.scaling:
@@ -67,9 +68,8 @@ class Axis:
         if self.categories:
             at: Numbers = self.gap * np.arange(len(self.categories), dtype=np.float64)
             return at, [shorten(word, 14) for word in self.categories]
-        from matplotlib.ticker import MaxNLocator
-
-        tries = [np.asarray(MaxNLocator(most).tick_values(*self.values(np.array([low, high]))))]
+        first, last = self.values(np.array([low, high]))
+        tries = [even_steps(float(first), float(last), most)]
         if self.tails or "tail_factor" in self.scaling:
             wanted = self.values(np.linspace(low, high, most + 2)[1:-1])
             tries.insert(0, np.unique([0.0, *(_round(value) for value in wanted)]))
@@ -88,6 +88,23 @@ def _apart(at: Numbers, raw: Numbers, low: float, high: float, least: float) -> 
         if low <= at[tick] <= high and all(abs(at[tick] - at[other]) >= least for other in kept):
             kept.append(tick)
     return sorted(kept)
+
+
+def even_steps(low: float, high: float, most: int) -> Numbers:
+    """At most so many round numbers from low to high, evenly apart by 1, 2, 2.5 or 5 times a power of ten.
+
+    >>> even_steps(0.3, 9.8, 6).tolist()
+    [2.0, 4.0, 6.0, 8.0]
+    """
+    span = float(high) - float(low)
+    if not (np.isfinite(span) and span > 0):
+        return np.array([low])
+    power = 10.0 ** np.floor(np.log10(span / most))
+    for step in power * np.array([1, 2, 2.5, 5, 10, 20]):
+        first, last = np.ceil(low / step), np.floor(high / step)
+        if last - first + 1 <= most:
+            return np.array([float(f"{at * step:.12g}") for at in np.arange(first, last + 1)])
+    return np.array([low])
 
 
 def _round(value: float) -> float:
@@ -152,11 +169,44 @@ def ratio_at(points: Numbers, rows: Numbers, label: NDArray[np.intp], n_classes:
 
 
 def odds_at(
-    points: Numbers, rows: Numbers, label: NDArray[np.intp], n_classes: int, k: int, power: float, smoothing: float
+    points: Numbers,
+    rows: Numbers,
+    label: NDArray[np.intp],
+    k: int,
+    power: float,
+    smoothing: float,
+    share: Numbers,
+    weight: Numbers,
 ) -> Numbers:
     """The same from counts: of the k nearest rows those of other classes against those of each, smoothed."""
-    share = np.bincount(label, minlength=n_classes) / len(label)
-    _, near = cKDTree(rows).query(points, k=np.arange(1, min(k, len(rows)) + 1))
-    counts = np.stack([(label[near] == c).sum(axis=1) for c in range(n_classes)], axis=1)
+    view = [tuple(range(rows.shape[1]))]
+    near = nearest(rows.astype(np.float32), view, points.astype(np.float32), k)[0][0]  # of equally far ones the model's
+    there = np.where(near >= 0, weight[near], 0.0)
+    counts = np.stack([(there * (label[near] == c)).sum(axis=1) for c in range(len(share))], axis=1)
     others = counts.sum(axis=1, keepdims=True) - counts
     return ((others + smoothing * (1 - share)) / (counts + smoothing * share)) ** power
+
+
+@dataclass(frozen=True)
+class DecidingRows:
+    """The rows of a view as the model counts them: equal ones once, each with its weight.
+
+    ``places`` has a column for each of the view's axes, NaN where a value is missing; ``label`` holds places among the
+    classes.
+    """
+
+    axes: Sequence[Axis]
+    places: Numbers
+    label: NDArray[np.intp]
+    weight: Numbers
+    n_classes: int
+
+    def ratios_at(self, data: Mapping[str, Any], places: Numbers) -> Numbers:
+        """The ratio of each class at places of the view, by which the model of an explanation's data decides there."""
+        known = np.isfinite(self.places).all(axis=1)
+        points, rows = scaled_in(self.axes, places), scaled_in(self.axes, self.places[known])
+        label, k, power = self.label[known], int(data["k"]), float(data["power"])
+        if data.get("estimate", "distances") == "distances":
+            return ratio_at(points, rows, label, self.n_classes, k, power)
+        share = np.bincount(self.label, self.weight, minlength=self.n_classes) / self.weight.sum()  # of all rows
+        return odds_at(points, rows, label, k, power, float(data["smoothing"]), share, self.weight[known])

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from planewise._letters import unpiled
+
 MINUS = "−"
 LONGEST = 2000  # letters; no picture has room for more
 
@@ -17,7 +19,7 @@ def tidy(text: Any) -> str:
     text = str(text)
     if len(text) > LONGEST:
         text = text[: LONGEST // 2] + "…" + text[-LONGEST // 2 + 1 :]
-    line = " ".join(text.split())
+    line = unpiled(" ".join(text.split()))
     return "".join("�" if unicodedata.category(letter) in ("Cc", "Cs", "Co", "Cn", "Cf") else letter for letter in line)
 
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from planewise._input import values_as_given
 from planewise._params import Limit, boolean, either, integer, one_of, real, seed, threads
+from planewise._shown import ShownInNotebooks
 from planewise.recip._report import ViewsReport
 from planewise.recip._rows import DistinctRows, FloatArray, Table, Vector
 from planewise.recip._scaling import Scaling, find_scaling, informative_columns, ordered_categories, with_ranks
@@ -39,7 +40,7 @@ SHARED_LIMITS: dict[str, Limit] = {
 }
 
 
-class ProjectionEstimator(BaseEstimator):
+class ProjectionEstimator(ShownInNotebooks, BaseEstimator):
     """Rows, scaling and views of a fitted RECIP; prediction is the subclasses'."""
 
     n_features_in_: int
@@ -137,7 +138,12 @@ class ProjectionEstimator(BaseEstimator):
 
     def _fitted_table(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """The rows of the fit as the user gave them, for pictures: columns that no view reads are empty."""
+        table, target = self._distinct_table()
         often = np.diff(self._rows.origin_start)
+        return np.repeat(table, often, axis=0), np.repeat(target, often)
+
+    def _distinct_table(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The same with equal rows once, as the model counts them."""
         table = np.full((len(self._rows.target), self.n_features_in_), None, dtype=object)
         for at, column in enumerate(self._columns):
             values, place = np.unique(self._rows.values[:, at], return_inverse=True)
@@ -146,7 +152,7 @@ class ProjectionEstimator(BaseEstimator):
             table[:, column] = known[place]
         classes = getattr(self, "classes_", None)
         target = self._rows.target if classes is None else classes[self._rows.target]
-        return np.repeat(table, often, axis=0), np.repeat(target, often)
+        return table, target
 
     def _report(
         self, view: NDArray[np.intp], weight: Vector, title: str, quality: Callable[[NDArray[np.bool_]], float]

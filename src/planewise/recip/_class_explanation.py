@@ -34,10 +34,36 @@ class ClassBatch:
 
     def describe(self, query: int) -> dict[str, Any]:
         """All that is known of one query's answer."""
-        estimator = self.wording.estimator
         label, view = int(self.decisions.label[query]), int(self.decisions.view[query])
+        data = self._answered(query, label)
+        data["against"] = self._against(query, label)
+        if view >= 0:
+            data |= self._judged(query, view, label)
+            data["runner_ups"] = self._runner_ups(query, view)
+        data["reasons"] = self._reasons(data)
+        data["undecided"] = bool(data["reasons"])
+        return data
+
+    def describe_in(self, query: int, view: int, label: Any = None) -> dict[str, Any]:
+        """The same query in another view, for a class or for the one that view prefers."""
+        classes = self.wording.estimator.classes_
+        if label is None:
+            place = int(self.choice_by_view[view, query])
+        else:
+            found = np.flatnonzero(classes == label)
+            if not len(found):
+                raise ValueError(f"label must be one of the model's classes; got {label!r}.")
+            place = int(found[0])
+        if not np.isfinite(self.ratios.ratio[view, query, place]):
+            words = self.wording.in_words(self.wording.view(view))
+            raise ValueError(f"The view {words} cannot judge this case: a value is missing, or rows are too few.")
+        return self._answered(query, place) | self._judged(query, view, place)
+
+    def _answered(self, query: int, label: int) -> dict[str, Any]:
+        """What does not depend on a view."""
+        estimator = self.wording.estimator
         probability = self.decisions.probability[query]
-        data: dict[str, Any] = {
+        return {
             "kind": "class",
             "query": self.wording.all_values(self.values[query]),
             "label": plain(estimator.classes_[label]),
@@ -52,22 +78,26 @@ class ClassBatch:
             "ratio": None,
             "neighbours": {"for": [], "against": []},
             "runner_ups": [],
-            "against": self._against(query, label),
+            "against": None,
             "skipped": self.wording.skipped(self.values[query]),
+            "decide": estimator._decide,
+            "reasons": [],
+            "undecided": False,
         }
-        if view >= 0:
-            data["view"] = self.wording.view(view)
-            data["power"] = float(estimator._estimate.power(self.ratios.dimension[view]))
-            data["ratio"] = float(self.ratios.ratio[view, query, label])
-            near, far = self.sides.of_class(view, query, label)
-            data["neighbours"] = {"for": self._side(view, near), "against": self._side(view, far)}
-            if isinstance(estimator._estimate, Counts):
-                data["smoothing"] = float(estimator._estimate.smoothing)
-                data["share"] = float(estimator._prior[label])
-            data["runner_ups"] = self._runner_ups(query, view)
-        data["decide"] = estimator._decide
-        data["reasons"] = self._reasons(data)
-        data["undecided"] = bool(data["reasons"])
+
+    def _judged(self, query: int, view: int, label: int) -> dict[str, Any]:
+        """What a view says for a class."""
+        estimator = self.wording.estimator
+        near, far = self.sides.of_class(view, query, label)
+        data: dict[str, Any] = {
+            "view": self.wording.view(view),
+            "power": float(estimator._estimate.power(self.ratios.dimension[view])),
+            "ratio": float(self.ratios.ratio[view, query, label]),
+            "neighbours": {"for": self._side(view, near), "against": self._side(view, far)},
+        }
+        if isinstance(estimator._estimate, Counts):
+            data["smoothing"] = float(estimator._estimate.smoothing)
+            data["share"] = float(estimator._prior[label])
         return data
 
     def _side(self, view: int, near: Near) -> list[dict[str, Any]]:

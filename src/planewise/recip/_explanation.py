@@ -17,13 +17,19 @@ class Batch(Protocol):
 
     def describe(self, query: int) -> dict[str, Any]: ...
 
+    def describe_in(self, query: int, view: int, label: Any = None) -> dict[str, Any]: ...
+
     def sentence(self, data: dict[str, Any]) -> str: ...
+
+    @property
+    def wording(self) -> Wording: ...
 
 
 class ProjectionExplanation:
     """The view in which one query was decided, the rows that decided it, and what speaks against.
 
-    Made by ``explain`` of :class:`RECIPClassifier` and :class:`RECIPRegressor`.
+    Made by ``explain`` of :class:`RECIPClassifier` and :class:`RECIPRegressor`, and true of the model as it was then:
+    fitting it again changes nothing here.
 
     Attributes
     ----------
@@ -60,6 +66,11 @@ class ProjectionExplanation:
     def _known(self) -> dict[str, Any]:
         return self._batch.describe(self._query)
 
+    @property
+    def _model(self) -> Any:
+        """The model as it was when it explained."""
+        return self._batch.wording.estimator
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in self._known:
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
@@ -72,6 +83,26 @@ class ProjectionExplanation:
         """Everything as plain numbers, words, lists and dicts, ready for JSON; changing it changes nothing here."""
         return self._batch.describe(self._query)
 
+    def data_in(self, view: Sequence[int], label: Any = None) -> dict[str, Any]:
+        """The same case in another view: what :meth:`data` gives, with that view's neighbours and ratio.
+
+        Parameters
+        ----------
+        view : sequence of int
+            The columns of a kept view, such as ``columns`` of a runner-up or of ``against``.
+        label : object, default=None
+            The class to speak for, such as that of ``against``; None: the one this view prefers.
+
+        Returns
+        -------
+        data : dict
+            Nothing in it is about other views: runner-ups, the view against and reasons are empty.
+        """
+        kept = [tuple(columns) for columns in self._model.projections_]
+        if tuple(view) not in kept:
+            raise ValueError(f"view must be the columns of one of projections_; got {tuple(view)!r}.")
+        return self._batch.describe_in(self._query, kept.index(tuple(view)), label)
+
     def to_text(self) -> str:
         """One sentence for people, which says so where the case is not clear."""
         return self._batch.sentence(self._known)
@@ -80,17 +111,17 @@ class ProjectionExplanation:
         return f"<ProjectionExplanation: {self.to_text()}>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the sentence, the case among its nearest rows, and these as a table."""
+        """What a notebook shows: the sentence, the views to switch between, and the nearest rows as a table."""
         from planewise.report._notebook import explanation_html  # reports know estimators, not the other way round
 
-        return explanation_html(self._known, self.to_text())
+        return explanation_html(self, self._model)
 
 
 class Wording:
-    """Names and units of features, and values as the user wrote them."""
+    """Names and units of features, and values as the user wrote them; `estimator` is as it was fitted then."""
 
     def __init__(self, estimator: Any, names: Sequence[str] | None, units: Any) -> None:
-        self.estimator = estimator
+        self.estimator = as_fitted(estimator)
         self.names = feature_names(estimator, names)
         self.units = _units(units, self.names)
 
@@ -130,6 +161,13 @@ class Wording:
         """A view as "a [mm] x b"."""
         named = zip(view["features"], view["units"], strict=True)
         return " × ".join(f"{name} [{unit}]" if unit else name for name, unit in named)
+
+
+def as_fitted(estimator: Any) -> Any:
+    """The estimator as it is now, whatever is fitted later: a fit makes new arrays, so that none need be copied."""
+    kept = object.__new__(type(estimator))
+    kept.__dict__.update(estimator.__dict__)
+    return kept
 
 
 def _units(given: Any, names: list[str]) -> list[str | None]:

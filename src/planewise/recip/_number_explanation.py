@@ -30,27 +30,46 @@ class NumberBatch:
 
     def describe(self, query: int) -> dict[str, Any]:
         """All that is known of one query's answer."""
-        estimator = self.wording.estimator
         view = int(self.view[query])
-        data: dict[str, Any] = {
-            "kind": "number",
-            "query": self.wording.all_values(self.values[query]),
-            "prediction": float(self.prediction[query]),
-            "expected_error": None,
-            "k": int(estimator.k_),
-            "view": None,
-            "neighbours": [],
-            "runner_ups": [],
-            "skipped": self.wording.skipped(self.values[query]),
-        }
+        data = self._answered(query, float(self.prediction[query]))
         if view >= 0:
-            data["view"] = self.wording.view(view)
-            data["expected_error"] = float(self.expected[view, query])
-            data["neighbours"] = self._neighbours(view, query)
+            data |= self._judged(query, view)
             data["runner_ups"] = self._runner_ups(query, view)
         data["reasons"] = self._reasons(data)
         data["undecided"] = bool(data["reasons"])
         return data
+
+    def describe_in(self, query: int, view: int, label: Any = None) -> dict[str, Any]:
+        """The same query in another view."""
+        if label is not None:
+            raise ValueError(f"label is for classes; this model predicts numbers. Leave it out; got {label!r}.")
+        if not np.isfinite(self.expected[view, query]):
+            words = self.wording.in_words(self.wording.view(view))
+            raise ValueError(f"The view {words} cannot judge this case: it lacks a value.")
+        return self._answered(query, float(self.answer[view, query])) | self._judged(query, view)
+
+    def _answered(self, query: int, prediction: float) -> dict[str, Any]:
+        """What does not depend on a view."""
+        return {
+            "kind": "number",
+            "query": self.wording.all_values(self.values[query]),
+            "prediction": prediction,
+            "expected_error": None,
+            "k": int(self.wording.estimator.k_),
+            "view": None,
+            "neighbours": [],
+            "runner_ups": [],
+            "skipped": self.wording.skipped(self.values[query]),
+            "reasons": [],
+            "undecided": False,
+        }
+
+    def _judged(self, query: int, view: int) -> dict[str, Any]:
+        return {
+            "view": self.wording.view(view),
+            "expected_error": float(self.expected[view, query]),
+            "neighbours": self._neighbours(view, query),
+        }
 
     def _neighbours(self, view: int, query: int) -> list[dict[str, Any]]:
         rows = self.wording.estimator._rows

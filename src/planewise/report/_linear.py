@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
 
 from planewise._categories import is_missing
 from planewise._input import is_table
@@ -29,12 +30,13 @@ def linear_answers(
     rows = as_numbers(X)
     probability = None if classes is None else np.zeros((len(rows), len(classes)))
     predicted = np.empty_like(target)
-    for train, test in KFold(N_FOLDS, shuffle=True, random_state=0).split(rows):
-        train = train[weight[train] > 0]
-        if len(train) > MOST_ROWS:
-            train = train[np.linspace(0, len(train) - 1, MOST_ROWS).astype(np.intp)]
-        if len(train) > 0:
-            _answer_fold(rows, target, weight, classes, train, test, predicted, probability)
+    with threadpool_limits(limits=1):  # steps this small wait for threads longer than they work
+        for train, test in KFold(N_FOLDS, shuffle=True, random_state=0).split(rows):
+            train = train[weight[train] > 0]
+            if len(train) > MOST_ROWS:
+                train = train[np.linspace(0, len(train) - 1, MOST_ROWS).astype(np.intp)]
+            if len(train) > 0:
+                _answer_fold(rows, target, weight, classes, train, test, predicted, probability)
     return predicted, probability
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from planewise._input import is_table
 from planewise.export._models import feature_names
-from planewise.export._words import number
+from planewise.export._words import number, short
 from planewise.plot._tables import column_values, take
 from planewise.report._quality import Evaluation, percent_of
 from planewise.report._reasons import Reasons, reasons
@@ -70,7 +70,7 @@ def _words(case: Evaluation, row: int) -> str:
     if case.probability is not None:
         at = [int(np.searchsorted(case.classes, each[row])) for each in (case.predicted, case.target)]
         sure = f", {percent_of(case.probability[row, at[0]])} against {percent_of(case.probability[row, at[1]])}"
-    return f"Row {row}: {case.predicted[row]} instead of {case.target[row]}{sure}"
+    return f"Row {row}: {short(case.predicted[row])} instead of {short(case.target[row])}{sure}"
 
 
 def _reasons(case: Evaluation, row: int, n_features: int) -> Reasons:

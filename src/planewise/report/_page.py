@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import io
 import unicodedata
+import warnings
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
+
+from planewise._letters import unpiled
+from planewise.report._view_files import view_script, view_style
 
 DPI = 150  # of figures
 PIXELS_AN_INCH = 115  # of a page, for figures: type of 8 points is as large as the text around it
@@ -30,23 +35,32 @@ h2, h3 { break-after: avoid; overflow-wrap: anywhere; } p { margin: .5rem 0; ove
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1.25rem; margin: 1rem 0 0; }
 dt, .note, figcaption, footer { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 .wide { overflow-x: auto; } .beside { display: flex; flex-wrap: wrap; gap: 0 2rem; align-items: center; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+.beside > div { min-width: 0; max-width: 100%; }
+table { width: max-content; border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .9rem .25rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line);
   max-width: 26rem; overflow-wrap: break-word; }
-th { font-weight: 600; } tr { break-inside: avoid; }
+th { font-weight: 600; } tr { break-inside: avoid; } table.figures { white-space: nowrap; }
 .bar { display: inline-block; height: .7rem; border-radius: 2px; }
 .bar.for { background: var(--for); } .bar.against { background: var(--against); }
 pre { background: var(--band); border: 1px solid var(--line); border-radius: 6px; padding: .9rem 1rem;
   overflow-x: auto; font: 13px/1.55 ui-monospace, monospace; }
 figure { margin: 1.25rem 0; break-inside: avoid; }
 figure img { max-width: 100%; height: auto; background: #fff; border-radius: 6px; }
+@media screen and (prefers-color-scheme: dark) {
+  figure img.drawn { filter: invert(1) hue-rotate(180deg); mix-blend-mode: screen; }
+}
 footer { margin-top: 3rem; font-size: .85rem; }
-@media screen and (max-width: 40rem) { figure { overflow-x: auto; } figure img.broad { max-width: none; } }
+@media screen and (max-width: 40rem) {
+  figure { overflow-x: auto; } figure img.broad { max-width: none; } 
+  table { font-size: .9rem; } th, td { max-width: 13rem; }
+}
 @media print {
   :root { color-scheme: light; --ink: #000; --soft: #444; --paper: #fff; --line: #bbb; --band: #f4f6f8;
     --for: #0072b2; --against: #d55e00; }
-  body { font-size: 11pt; } main { max-width: none; padding: 0; }
+  body { font-size: 10pt; } main { max-width: none; padding: 0; } footer { margin-top: 1.5rem; break-before: avoid; }
   .wide, pre { overflow: visible; } pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+  .wide, .beside { break-inside: avoid; } .beside img { max-width: 9cm; } h3 + p { break-after: avoid; }
+  table { width: auto; } th, td { max-width: none; overflow-wrap: anywhere; }
   .bar { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }
 """
@@ -61,7 +75,7 @@ def said(value: Any, most: int | None = LONGEST_VALUE) -> str:
     text = str(value)
     if most is not None and len(text) > most:
         text = text[: most - 1] + "…"
-    return escape("".join(letter if _harmless(letter) else "�" for letter in text))
+    return escape("".join(letter if _harmless(letter) else "�" for letter in unpiled(text)))
 
 
 def _harmless(letter: str) -> bool:
@@ -70,14 +84,31 @@ def _harmless(letter: str) -> bool:
 
 
 def page(title: str, body: Iterable[str]) -> str:
-    """The whole page around parts that are HTML already."""
+    """The whole page around parts that are HTML already.
+
+    Its policy lets the browser load nothing, send nothing, and use no other styles and scripts than those written here.
+    """
+    parts = list(body)
+    style, script = STYLE, ""
+    if any('class="planewise-view"' in part for part in parts):
+        style, script = STYLE + view_style(), view_script()
+    rules = f"default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src '{_digest(style)}'"
+    if script:
+        rules += f"; script-src '{_digest(script)}'"
+        script = f"<script>{script}</script>\n"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{rules}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{said(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
-        + "\n".join(body)
-        + "\n</main>\n</body>\n</html>\n"
+        f"<title>{said(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
+        + "\n".join(parts)
+        + f"\n</main>\n{script}</body>\n</html>\n"
     )
+
+
+def _digest(text: str) -> str:
+    """By which a policy names a text."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
 
 
 def footer(words: str) -> str:
@@ -129,7 +160,11 @@ def bar(weight: float, longest: float) -> str:
     """A bar as long as the weight, in one of two colours by its sign."""
     share = 0.0 if longest == 0 else abs(weight) / longest
     side = "for" if weight >= 0 else "against"
-    return f'<span class="bar {side}" style="width: {12 * share:.2f}rem" title="{weight:+.4g}"></span>'
+    words = f"{weight:+.4g}"  # a width by style= would be against the page's policy
+    return (
+        f'<svg class="bar {side}" width="{12 * share:.2f}rem" height=".7rem" role="img" aria-label="{words}">'
+        f"<title>{words}</title></svg>"
+    )
 
 
 def beside(*parts: str) -> str:
@@ -139,15 +174,19 @@ def beside(*parts: str) -> str:
 
 def figure(caption: str, picture: Any) -> str:
     """A picture inside the page, a figure of matplotlib or the bytes of a PNG file: the one way in for pictures."""
-    size, scrolls = "", ""
+    size, scrolls, kinds = "", "", []
     if hasattr(picture, "savefig"):
         width = PIXELS_AN_INCH * picture.get_figwidth()
         size = f' width="{width:.0f}"'
+        if _on_white(picture):  # on a dark page its light and dark change places
+            kinds.append("drawn")
         if width > BROAD:  # on a phone it keeps its size, and is moved
-            size, scrolls = size + ' class="broad"', ' tabindex="0"'
+            kinds.append("broad")
+            scrolls = ' tabindex="0"'
         stream = io.BytesIO()
         arranged = picture.get_layout_engine() is not None  # such a figure fits already, and cutting draws it twice
-        picture.savefig(stream, format="png", dpi=DPI, bbox_inches=None if arranged else "tight")
+        if _drawn_without_letters(picture, stream, None if arranged else "tight"):
+            caption += " Some letters are not in the type that pictures are drawn with, and are boxes in this one."
         picture = stream.getvalue()
     if not isinstance(picture, bytes) or not picture.startswith(b"\x89PNG"):
         raise TypeError(
@@ -155,7 +194,25 @@ def figure(caption: str, picture: Any) -> str:
             f"{type(picture).__name__}."
         )
     data = base64.b64encode(picture).decode("ascii")
+    look = f' class="{" ".join(kinds)}"' if kinds else ""
     return (
-        f'<figure{scrolls}><img alt="{said(caption)}"{size} src="data:image/png;base64,{data}">'
+        f'<figure{scrolls}><img alt="{said(caption)}"{look}{size} src="data:image/png;base64,{data}">'
         f"<figcaption>{said(caption)}</figcaption></figure>"
     )
+
+
+def _drawn_without_letters(figure: Any, stream: io.BytesIO, box: str | None) -> bool:
+    """Write a figure as PNG; whether its type lacked letters, of which the page says so rather than each one warn."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        figure.savefig(stream, format="png", dpi=DPI, bbox_inches=box)
+    others = [each for each in heard if "missing from font" not in str(each.message)]
+    for each in others:
+        warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    return len(others) < len(heard)
+
+
+def _on_white(figure: Any) -> bool:
+    from matplotlib.colors import to_rgb
+
+    return min(to_rgb(figure.get_facecolor())) > 0.9

@@ -76,7 +76,7 @@ def _kernel(model: Any, X: Any, y: Any) -> Iterator[tuple[str, Any]]:
     if callable(kernel) or kernel in ("precomputed", "linear"):
         return
     shown = EmbeddingDisplay.from_estimator(model, X, y).plot()
-    yield "The rows of this report as the kernel sees them, along its leading components.", shown.figure_
+    yield "The rows of this report by their leading components, of the data and of the kernel.", shown.figure_
 
 
 def _against_truth(case: Evaluation) -> Any:

@@ -149,7 +149,8 @@ def _confusion(case: Evaluation) -> TableSection:
         [str(label), *(number(count) if weighted else str(count) for count in row)]
         for label, row in zip(case.classes, matrix, strict=True)
     ]
-    return TableSection("Confusion", ["true class", *(f"predicted {label}" for label in case.classes)], rows)
+    note = "A row for each true class, a column for each predicted one."
+    return TableSection("Confusion", ["true class", *map(str, case.classes.tolist())], rows, note)
 
 
 def percent_of(share: float) -> str:

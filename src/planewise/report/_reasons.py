@@ -12,14 +12,17 @@ from numpy.typing import NDArray
 
 from planewise._categories import is_missing
 from planewise._input import is_table, precise_rows, prediction_rows
+from planewise._planes import normal_form
+from planewise.export._describe import telling_columns
 from planewise.export._models import feature_names
-from planewise.export._words import number
+from planewise.export._words import number, plane_in_words, signed
 from planewise.mcm import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor
 from planewise.mcm._feature_maps import FourierMap
 from planewise.slm import SLMClassifier, SLMRegressor
 from planewise.table import TableModel
 
 MOST_SHOWN = 12
+MOST_COLUMNS = 6  # of a vector, in words; as data it is whole
 SAME_VALUES = (
     "A row of the fit has the same values in all columns that the model looks at: if it is this very row, it is its "
     "own nearest one."
@@ -37,6 +40,7 @@ class Reasons:
     weights: list[float] = field(default_factory=list)  # of the rows, for bars
     left: tuple[int, ...] = (0,)  # columns of words
     note: str = ""  # what to mind in reading them
+    of: Any = None  # the class whose score is spoken of; None: there is none
 
     @property
     def heading(self) -> str:
@@ -73,11 +77,13 @@ def _path(estimator: Any, X: Any) -> Reasons:
     while True:
         code, planes = 0, range(tree.plane_start[node], tree.plane_start[node + 1])
         for k, plane in enumerate(planes):
-            words, value, right = _plane(tree, plane, row, names, estimator.categories_)
-            code |= right << k
-            side = "yes" if right else "no"
-            shown.append([str(tree.depth[node]), words, "missing" if np.isnan(value) else number(value), side])
-            data.append({"level": int(tree.depth[node]), "plane": words, "value": float(value), "side": side})
+            words = plane_in_words(tree, plane, names, estimator.categories_)
+            here = _side(tree, plane, row)
+            code |= here.right << k
+            answer = "yes" if here.right else "no"
+            has = _category(tree, plane, here, estimator.categories_)
+            shown.append([str(tree.depth[node]), words, has, answer])
+            data.append({"level": int(tree.depth[node]), "plane": words, "value": here.value, "side": answer})
         child = int(tree.children[tree.child_start[node] + code])
         if child == node:
             break
@@ -89,59 +95,76 @@ def _path(estimator: Any, X: Any) -> Reasons:
     return Reasons("the way down the tree", ["level", "question", "value", "answer"], shown, data, left=(0, 1, 3))
 
 
-def _plane(tree: Any, plane: int, row: Any, names: list[str], categories: Any) -> tuple[str, float, int]:
-    """A plane in words, what the row has there, and whether that is its right side."""
+def _category(tree: Any, plane: int, here: _Side, categories: Any) -> str:
+    """The row's category by its name, where the plane asks for one; a category that the fit did not see has none."""
+    known = categories.get(int(tree.term_feature[tree.term_start[plane]]))
+    if known is None or np.isnan(here.value):
+        return here.words
+    return str(known[int(here.value)]) if 0 <= here.value < len(known) else "another one"
+
+
+@dataclass
+class _Side:
+    """What a row has where a plane looks, in the words' own scale, and whether that is the plane's right side."""
+
+    words: str
+    value: float  # of a category its number
+    right: int
+
+
+def _side(tree: Any, plane: int, row: Any) -> _Side:
     terms = range(tree.term_start[plane], tree.term_start[plane + 1])
     members = tree.set_category[tree.set_start[plane] : tree.set_start[plane + 1]]
-    feature = int(tree.term_feature[terms[0]])
+    columns, weights = tree.term_feature[terms.start : terms.stop], tree.term_weight[terms.start : terms.stop]
+    total: Any = np.float32(0)
     if len(members):
-        known = categories[feature]
-        inside = float(np.isin(row[feature], members)) if not np.isnan(row[feature]) else np.nan
-        value = float(tree.term_weight[terms[0]]) * inside
-        words = f"{names[feature]} in {{{', '.join(str(known[c]) for c in members[:8])}}}"
-        right = int(tree.missing_right[plane]) if np.isnan(value) else int(value >= tree.threshold[plane])
-        return words, float(row[feature]), right
-    total = np.float32(0)
-    parts = []
-    for number_, term in enumerate(terms):
-        weight, column = tree.term_weight[term], int(tree.term_feature[term])
-        product = weight * row[column]
-        total = product if number_ == 0 else total + product
-        parts.append(f"{'-' if weight < 0 else '+'} {abs(weight):.3g}·{names[column]}")
-    words = " ".join(parts).removeprefix("+ ") + f" >= {tree.threshold[plane]:.4g}"
-    right = int(tree.missing_right[plane]) if np.isnan(total) else int(total >= tree.threshold[plane])
-    return words, float(total), right
+        code = row[columns[0]]
+        inside = np.nan if np.isnan(code) else float(np.isin(code, members))
+        total, shown = float(weights[0]) * inside, float(code)
+    else:
+        for place, (weight, column) in enumerate(zip(weights, columns, strict=True)):  # as the core adds them up
+            product = weight * row[column]
+            total = product if place == 0 else total + product
+        shown = float(total) / normal_form(weights, 0.0).divisor
+    missing = bool(np.isnan(total))
+    right = int(tree.missing_right[plane]) if missing else int(total >= tree.threshold[plane])
+    return _Side("missing" if missing else number(shown), shown, right)
 
 
 # ------------------------------------------------------------------------------------------------ forests, boosting
 def _contributions(estimator: Any, X: Any, value: Callable[[str], Any]) -> Reasons:
-    parts, of = estimator.predict_contributions(X)[0], ""
+    parts, label = estimator.predict_contributions(X)[0], None
     classes = getattr(estimator, "classes_", None)
     if parts.ndim == 2 and classes is not None:
         label = estimator.predict(X)[0]
         parts = parts[int(np.flatnonzero(classes == label)[0])]
-        of = f" of {label}"
     elif classes is not None and len(classes) == 2:
-        of = f" of {classes[1]}"
+        label = classes[1]
+    of = "" if label is None else f" of {label}"
     *by_column, usual = parts
     what = "the probability" if type(estimator).__name__ == "SLMForestClassifier" else "the score"
     if classes is None:
         what = "the logarithm of the prediction" if getattr(estimator, "loss", "") == "poisson" else "the prediction"
     title = f"what each column added to {what}{of}: {number(usual)} on average, {number(float(parts.sum()))} here"
     about = {"average": float(usual), "sum": float(parts.sum())}
-    return _by_column(title, estimator, value, np.array(by_column), about)
+    return _by_column(title, estimator, value, np.array(by_column), about, label)
 
 
 def _by_column(
-    title: str, estimator: Any, value: Callable[[str], Any], parts: NDArray[np.float64], about: dict[str, Any]
+    title: str,
+    estimator: Any,
+    value: Callable[[str], Any],
+    parts: NDArray[np.float64],
+    about: dict[str, Any],
+    of: Any,
 ) -> Reasons:
     order = np.argsort(-np.abs(parts), kind="stable")
     names = feature_names(estimator)
     values = [value(name) for name in names]
     data = [{"column": names[j], "value": values[j], "added": float(parts[j])} for j in order]
-    shown = [[names[j], _in_words(values[j]), f"{parts[j]:+.4g}"] for j in order[:MOST_SHOWN]]
+    shown = [[names[j], _in_words(values[j]), signed(parts[j])] for j in order[:MOST_SHOWN]]
     weights = [float(parts[j]) for j in order[:MOST_SHOWN]]
-    return Reasons(title, ["column", "value", "added"], shown, [about, *data], weights)
+    return Reasons(title, ["column", "value", "added"], shown, [about, *data], weights, of=of)
 
 
 def _in_words(value: Any) -> str:
@@ -167,11 +190,15 @@ def _view(estimator: Any, X: Any) -> Reasons:
     near = data["neighbours"]
     for neighbour in near if isinstance(near, list) else [*near["for"], *near["against"]]:
         del neighbour["rows"]
-    row = estimator._query_values(X)[0]
-    known = estimator._rows.values
-    data["same values in the fit"] = bool(((known == row) | (np.isnan(known) & np.isnan(row))).all(axis=1).any())
+    data["same values in the fit"] = same_values_in_fit(estimator, X)
     note = SAME_VALUES if data["same values in the fit"] else ""
     return Reasons("the view that decides", ["in words"], [[explanation.to_text()]], [data], note=note)
+
+
+def same_values_in_fit(estimator: Any, X: Any) -> bool:
+    """Whether a row of RECIP's fit has the values of the one row of X in all columns of its views."""
+    row, known = estimator._query_values(X)[0], estimator._rows.values
+    return bool(((known == row) | (np.isnan(known) & np.isnan(row))).all(axis=1).any())
 
 
 # ------------------------------------------------------------------------------------------------------- machines
@@ -180,6 +207,7 @@ def _exact_machine(estimator: Any, X: Any, value: Callable[[str], Any]) -> Reaso
     row = precise_rows(estimator, X, reset=False)
     answer = estimator.predict(X)[0]
     weights, bias, of = _towards(machine, answer, machine.dual_coef_)
+    label = answer if of else None
     if hasattr(machine, "coef_"):
         slopes, _, _ = _towards(machine, answer, machine.coef_)
         centre = machine._scaling.mean
@@ -188,10 +216,12 @@ def _exact_machine(estimator: Any, X: Any, value: Callable[[str], Any]) -> Reaso
         title = (
             f"what each column added to the score{of}: {number(usual)} on average, {number(usual + parts.sum())} here"
         )
-        return _by_column(title, estimator, value, parts, {"average": usual, "sum": usual + float(parts.sum())})
+        about = {"average": usual, "sum": usual + float(parts.sum())}
+        return _by_column(title, estimator, value, parts, about, label)
     if getattr(machine, "kernel", None) == "precomputed":  # the row holds kernel values, and vectors have no columns
         numbers, nowhere = machine.support_[:, None], np.zeros(len(machine.support_), dtype=bool)
-        return _vectors(["row of the kernel"], numbers, weights, row[0][machine.support_], bias, of, nowhere)
+        found = _Vectors(["row of the kernel"], numbers, np.zeros(1, dtype=np.intp), nowhere)
+        return _vectors(found, weights, row[0][machine.support_], bias, label)
     names = feature_names(estimator)
     kernel: Any = machine._kernel if isinstance(machine, MCMRegressor) else machine._trained_settings.kernel
     scaled, vectors = machine._scaling(row), machine._scaling(machine.support_vectors_)
@@ -200,7 +230,13 @@ def _exact_machine(estimator: Any, X: Any, value: Callable[[str], Any]) -> Reaso
     if factor is not None:
         closeness = closeness * factor(scaled)[0]
     same = (machine.support_vectors_ == row).all(axis=1)
-    return _vectors(names, machine.support_vectors_, weights, closeness, bias, of, same)
+    return _vectors(
+        _Vectors(names, machine.support_vectors_, telling_columns(vectors, MOST_COLUMNS), same),
+        weights,
+        closeness,
+        bias,
+        label,
+    )
 
 
 def _towards(machine: Any, label: Any, coefficients: Any) -> tuple[NDArray[np.float64], float, str]:
@@ -217,16 +253,28 @@ def _towards(machine: Any, label: Any, coefficients: Any) -> tuple[NDArray[np.fl
     return signs @ coefficients, float(signs @ machine.intercept_), f" of {label}"
 
 
-def _vectors(names: list[str], vectors: Any, weights: Any, closeness: Any, bias: float, of: str, same: Any) -> Reasons:
+@dataclass
+class _Vectors:
+    """Support vectors or prototypes in the user's units."""
+
+    names: list[str]
+    values: Any
+    telling: NDArray[np.intp]  # the columns to show them by
+    same: Any  # which of them have the values of the row that is explained
+
+
+def _vectors(found: _Vectors, weights: Any, closeness: Any, bias: float, label: Any) -> Reasons:
     """The vectors by what they add; told by their values, for their numbers would not be those of the table's rows."""
+    of = "" if label is None else f" of {label}"
+    names, vectors, same = found.names, found.values, found.same
     added = weights * closeness
     order = np.argsort(-np.abs(added), kind="stable")
     order = order[weights[order] != 0]  # the others are vectors of other classes
     data: list[dict[str, Any]] = [{"intercept": bias, "score": bias + float(added.sum())}]
     shown = []
     for j in order[:MOST_SHOWN]:
-        values = ", ".join(f"{name} {number(float(v))}" for name, v in zip(names, vectors[j], strict=True))
-        shown.append([number(float(weights[j])), number(float(closeness[j])), f"{added[j]:+.4g}", values])
+        values = ", ".join(f"{names[column]} {number(float(vectors[j, column]))}" for column in found.telling)
+        shown.append([signed(weights[j]), number(closeness[j]), signed(added[j]), values])
     for j in order:
         data.append(
             {
@@ -241,7 +289,10 @@ def _vectors(names: list[str], vectors: Any, weights: Any, closeness: Any, bias:
     title = f"what {len(order)} of {len(vectors)} vectors add to the score{of}: from {number(bias)} to {score}"
     header = ["weight", "nearness", "added", "vector"]
     bars = [float(added[j]) for j in order[:MOST_SHOWN]]
-    return Reasons(title, header, shown, data, bars, left=(3,), note=SAME_VALUES if same[order].any() else "")
+    notes = [SAME_VALUES] if same[order].any() else []
+    if len(found.telling) < len(names):
+        notes.append(f"Vectors are told by the {len(found.telling)} columns of {len(names)} in which they differ most.")
+    return Reasons(title, header, shown, data, bars, left=(3,), note=" ".join(notes), of=label)
 
 
 def _large_machine(estimator: Any, X: Any, value: Callable[[str], Any]) -> Reasons:
@@ -259,9 +310,10 @@ def _large_machine(estimator: Any, X: Any, value: Callable[[str], Any]) -> Reaso
     weights = sign * estimator.dual_coef_[output]
     bias = sign * float(estimator.intercept_[output])
     nowhere = np.zeros(len(weights), dtype=bool)  # prototypes are moved: none is a row of the fit
-    return _vectors(
-        feature_names(estimator), estimator.support_vectors_, weights, closeness, bias, f" of {label}", nowhere
-    )
+    prototypes = estimator.support_vectors_
+    telling = telling_columns(estimator._standardisation.apply(prototypes), MOST_COLUMNS)
+    found = _Vectors(feature_names(estimator), prototypes, telling, nowhere)
+    return _vectors(found, weights, closeness, bias, label)
 
 
 def _by_usual_values(
@@ -275,4 +327,4 @@ def _by_usual_values(
         asked = type(X)({name: instead[:, j] for j, name in enumerate(estimator.feature_names_in_)})
     scores = sign * np.asarray(estimator.decision_function(asked)).reshape(len(instead), -1)[:, output]
     title = f"by how much the score of {label}, {number(float(scores[0]))}, would be less with a column at its mean"
-    return _by_column(title, estimator, value, scores[0] - scores[1:], {"score": float(scores[0])})
+    return _by_column(title, estimator, value, scores[0] - scores[1:], {"score": float(scores[0])}, label)

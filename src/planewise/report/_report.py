@@ -11,16 +11,15 @@ import numpy as np
 from planewise.export._describe import Limits, describe
 from planewise.export._files import write_whole
 from planewise.export._models import fitted
-from planewise.plot import ProjectionDisplay
 from planewise.plot._style import require_matplotlib
 from planewise.plot._tables import take
-from planewise.recip import RECIPClassifier, RECIPRegressor
 from planewise.report import _page
 from planewise.report._calibration import calibration, draw
 from planewise.report._mistakes import Mistake, worst_mistakes
 from planewise.report._pictures import pictures
 from planewise.report._quality import Evaluation, evaluate, quality
-from planewise.report._sections import reasons_shown, section
+from planewise.report._sections import has_views, reasons_shown, section, views_of_case
+from planewise.report._view_scene import TrainingRows
 from planewise.table import TableModel
 from planewise.table._model import target_values
 from planewise.table._polars import as_polars
@@ -39,8 +38,9 @@ def report(
 
     What the model is and its size; quality with 95 % confidence intervals, beside the commonest class or the mean and a
     logistic or ridge regression; the pictures that suit it; whether probabilities can be believed; what it looks at
-    (importances, vectors or views); and its worst mistakes, each with the reasons for the answer. The page can be sent
-    by e-mail and printed, and follows the reader's choice of light or dark. Needs matplotlib.
+    (importances, vectors or views); and its worst mistakes, each with the reasons for the answer: of RECIP the views
+    themselves, to be switched, with words under the mouse. The page can be sent by e-mail and printed, and follows the
+    reader's choice of light or dark. Needs matplotlib.
 
     Parameters
     ----------
@@ -71,6 +71,7 @@ def report(
     True
     """
     plt = require_matplotlib()
+    name_rows = not isinstance(model, TableModel)  # its fit held rows out, so that their numbers are not the table's
     model, X, y, sample_weight = _asked(model, X, y, sample_weight)
     about = describe(model, Limits(max_trees=0 if hasattr(model, "forest_") else 1))
     case = evaluate(model, X, y, sample_weight)
@@ -83,7 +84,7 @@ def report(
                 *(section(each) for each in quality(case, linear=True)),
                 *_shown(pictures(case)),
                 *_calibrated(case),
-                *_mistaken(case, worst_mistakes(case, model.n_features_in_)),
+                *_mistaken(case, worst_mistakes(case, model.n_features_in_), name_rows),
                 *(section(each) for each in about.sections),
                 _page.footer(about.title),
             ]
@@ -135,21 +136,16 @@ def _calibrated(case: Evaluation) -> Iterator[str]:
     )
 
 
-def _mistaken(case: Evaluation, worst: list[Mistake]) -> Iterator[str]:
+def _mistaken(case: Evaluation, worst: list[Mistake], name_rows: bool) -> Iterator[str]:
     yield _page.heading("Worst mistakes")
     if not worst:
         yield _page.paragraph("Every row is answered rightly.", note=True)
+    views = has_views(case.model)
+    training = TrainingRows.of(case.model) if views and worst else None
     for place, mistake in enumerate(worst):
         yield _page.heading(mistake.words, level=3)
         yield _page.paragraph(f"{mistake.reasons.heading}:")
         yield reasons_shown(mistake.reasons)
-        if place == 0 and isinstance(case.model, (RECIPClassifier, RECIPRegressor)):
-            yield from _view_of(case, mistake.row)
-
-
-def _view_of(case: Evaluation, row: int) -> Iterator[str]:
-    """The view that decided a row, drawn."""
-    explanation = case.model.explain(take(case.X, np.array([row])))[0]
-    if explanation.view is not None:
-        shown = ProjectionDisplay.from_explanation(explanation, *case.model._fitted_table()).plot()
-        yield _page.figure(f"Row {row} in the view that decided it, among the training rows.", shown.figure_)
+        if training is not None:
+            explanation = case.model.explain(take(case.X, np.array([mistake.row])))[0]
+            yield views_of_case(explanation, training, ident=f"mistake-{place + 1}", name_rows=name_rows)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from planewise.export._describe import TableSection, TextSection
+from planewise.recip import RECIPClassifier, RECIPRegressor
 from planewise.report import _page
 from planewise.report._reasons import Reasons
+from planewise.report._view_parts import block, views_of, views_switch
+from planewise.report._view_scene import TrainingRows
+
+MOST_POINTS = 500  # of a picture on a page that may have many
 
 
-def section(each: TableSection | TextSection) -> str:
+def section(each: TableSection | TextSection, level: int = 2) -> str:
     """A section with its heading."""
-    out = [_page.heading(each.heading)]
+    out = [_page.heading(each.heading, level)]
     if isinstance(each, TextSection):
         return "\n".join([*out, _page.lines(each.lines)])
     if each.rows:
@@ -20,7 +27,24 @@ def section(each: TableSection | TextSection) -> str:
 
 
 def reasons_shown(given: Reasons) -> str:
-    """A table with bars, or sentences where there is nothing else."""
+    """A table with bars, or sentences where there is nothing else, and what to mind."""
     if len(given.header) == 1:
-        return "\n".join(_page.paragraph(words) for row in given.rows for words in row)
-    return _page.table(given.header, given.rows, given.weights)
+        out = [_page.paragraph(words) for row in given.rows for words in row]
+    else:
+        out = [_page.table(given.header, given.rows, given.weights)]
+    return "\n".join([*out, *([_page.paragraph(given.note, note=True)] if given.note else [])])
+
+
+def has_views(model: Any) -> bool:
+    """Whether the model's answers are explained by views that can be drawn."""
+    return isinstance(model, (RECIPClassifier, RECIPRegressor))
+
+
+def views_of_case(
+    explanation: Any, training: TrainingRows, *, ident: str, most_points: int = MOST_POINTS, name_rows: bool
+) -> str:
+    """The views of one case, drawn, to be switched between; nothing if none could judge it."""
+    views = views_of(explanation)
+    if not views:
+        return ""
+    return block(views_switch(views, training, ident=ident, most_points=most_points, name_rows=name_rows))

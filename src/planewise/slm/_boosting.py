@@ -24,6 +24,7 @@ from planewise._input import (
 )
 from planewise._params import Limit, boolean, either, integer, one_of, real
 from planewise._progress import Progress
+from planewise._shown import ShownInNotebooks
 from planewise.slm._boost_checkpoint import Checkpoint, Trials, fingerprint
 from planewise.slm._flat_forest import FlatForest, ForestImportances
 from planewise.slm._growth import ENDLESS, GROWTH_LIMITS, growth_options
@@ -59,7 +60,7 @@ BOOST_LIMITS = GROWTH_LIMITS | {
 }
 
 
-class Boosting(ForestImportances, BaseEstimator):
+class Boosting(ShownInNotebooks, ForestImportances, BaseEstimator):
     """What the classifier and the regressor share."""
 
     forest_: FlatForest

@@ -25,6 +25,7 @@ from planewise._input import (
     without_zero_weights,
 )
 from planewise._params import Limit, check_parameters, either, integer, one_of, real
+from planewise._shown import ShownInNotebooks
 from planewise.slm._growth import GROWTH_LIMITS
 
 LIMITS: dict[str, Limit] = {
@@ -34,7 +35,7 @@ LIMITS: dict[str, Limit] = {
 } | {name: GROWTH_LIMITS[name] for name in ("n_bins", "bins", "min_samples_leaf", "n_jobs")}
 
 
-class DiscriminantFeatureTest(SelectorMixin, BaseEstimator):
+class DiscriminantFeatureTest(ShownInNotebooks, SelectorMixin, BaseEstimator):
     """Select features by how well one threshold on each of them, alone, separates the target.
 
     For classes this is the paper's discriminant feature test (DFT), for numbers its relevant feature test

@@ -29,6 +29,7 @@ from planewise._input import (
 )
 from planewise._params import Limit, boolean, check_parameters, class_weights, either, integer, one_of, real
 from planewise._progress import Progress
+from planewise._shown import ShownInNotebooks
 from planewise.slm._documentation import document_growth
 from planewise.slm._flat_forest import FlatForest, ForestImportances
 from planewise.slm._flat_tree import smoothed
@@ -57,7 +58,7 @@ CLASSIFIER_LIMITS = FOREST_LIMITS | {
 Grow = Callable[[int, int], dict[str, Any]]
 
 
-class _SLMForest(ForestImportances, BaseEstimator):
+class _SLMForest(ShownInNotebooks, ForestImportances, BaseEstimator):
     """What the classifier and the regressor share."""
 
     _seed: int

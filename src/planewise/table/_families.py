@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
-from planewise import mcm, recip, slm
+import planewise
 from planewise._params import Limit
 
 FAMILIES = ("slm", "forest", "boost", "mcm", "recip")
@@ -21,29 +22,43 @@ TAKE_GAPS = ("slm", "forest", "boost", "recip")  # and categories, as they are
 MOST_ROWS_SEARCHED = 3000  # by cross-validation over the machine's parameters
 MOST_ROWS_OF_A_REGRESSION_MACHINE = 20_000
 MOST_ROWS_OF_VIEWS = 20_000  # beyond, a model that keeps its rows is not what auto looks for
+MOST_ROWS_OF_A_TREE_OF_MANY = 100_000  # beyond, a forest would take the time of a hundred trees and as much space
+
+
+def for_many_rows(family: str, settings: Mapping[str, Any], n_rows: int) -> dict[str, Any]:
+    """The settings a command fits so many rows with: above a limit every tree of a forest draws its own sample."""
+    own = {"bootstrap", "max_samples"} & set(settings)
+    if family != "forest" or own or n_rows <= MOST_ROWS_OF_A_TREE_OF_MANY:
+        return dict(settings)
+    return {**settings, "bootstrap": True, "max_samples": MOST_ROWS_OF_A_TREE_OF_MANY}
+
+
+def most_rows(family: str, task: str) -> int | None:
+    """How many rows a command fits the family on, if it is not all: what keeps its rows, or compares all pairs."""
+    if family == "recip":
+        return MOST_ROWS_OF_VIEWS
+    return MOST_ROWS_OF_A_REGRESSION_MACHINE if family == "mcm" and task == "regression" else None
+
+
+def estimator_name(family: str, task: str, n_rows: int) -> str:
+    """What the estimator for a table of so many rows is called."""
+    kind = "Classifier" if task == "classification" else "Regressor"
+    if family == "mcm" and kind == "Classifier":
+        return "MCMClassifierCV" if n_rows <= MOST_ROWS_SEARCHED else "LargeScaleMCMClassifier"
+    return {"slm": "SLM", "forest": "SLMForest", "boost": "SLMBoost", "mcm": "MCM", "recip": "RECIP"}[family] + kind
 
 
 def estimator_class(family: str, task: str, n_rows: int) -> type:
     """The estimator for a table of so many rows."""
-    classes = task == "classification"
-    if family == "slm":
-        return slm.SLMClassifier if classes else slm.SLMRegressor
-    if family == "forest":
-        return slm.SLMForestClassifier if classes else slm.SLMForestRegressor
-    if family == "boost":
-        return slm.SLMBoostClassifier if classes else slm.SLMBoostRegressor
-    if family == "recip":
-        return recip.RECIPClassifier if classes else recip.RECIPRegressor
-    if not classes:
-        return mcm.MCMRegressor
-    return mcm.MCMClassifierCV if n_rows <= MOST_ROWS_SEARCHED else mcm.LargeScaleMCMClassifier
+    cls: type = getattr(planewise, estimator_name(family, task, n_rows))
+    return cls
 
 
 def limits_of(cls: type) -> dict[str, Limit]:
     """The limits of an estimator's parameters, as ``fit`` checks them."""
-    from planewise.io._models import declarations
+    from planewise.io._models import declaration
 
-    return dict(declarations()[cls.__name__].limits)
+    return dict(declaration(cls.__name__).limits)
 
 
 def read_setting(cls: type, name: str, text: str) -> Any:

@@ -8,7 +8,9 @@ from planewise.table._polars import polars
 
 A_DAY = 86_400_000_000  # in microseconds
 TRUTHS = {"true": 1.0, "1": 1.0, "false": 0.0, "0": 0.0}
-_ISO = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?Z?)?$"
+# A day, or a moment, which may say how far its clock is ahead of UTC.
+_ISO = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]([01]\d|2[0-3])(:?[0-5]\d)?)?)?$"
+_AHEAD = r"[T ].*([+-])(\d{2}):?(\d{2})?$"
 
 
 def read_words(words: Any, kind: str) -> Any:
@@ -41,9 +43,14 @@ def with_dates(table: Any) -> Any:
 
 
 def _moments(words: Any) -> Any:
+    """Dates of ISO 8601 as moments in UTC; a clock that does not say how far it is ahead is taken for UTC."""
     pl = polars()
-    iso = pl.when(words.str.contains(_ISO)).then(words.str.strip_chars_end("Z").str.replace(" ", "T", literal=True))
-    length = iso.str.len_bytes()
-    full = pl.when(length == 10).then(iso + "T00:00:00").when(length == 16).then(iso + ":00").otherwise(iso)
+    iso = pl.when(words.str.contains(_ISO)).then(words.str.replace(" ", "T", literal=True))
+    clock = iso.str.replace("(T[^Z+-]*)[Z+-].*", "$1")
+    length = clock.str.len_bytes()
+    full = pl.when(length == 10).then(clock + "T00:00:00").when(length == 16).then(clock + ":00").otherwise(clock)
     moments = full.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f", time_unit="us", strict=False)
-    return pl.select(moments.alias(words.name)).to_series()
+    hours, minutes = (iso.str.extract(_AHEAD, group).cast(pl.Int64).fill_null(0) for group in (2, 3))
+    sign = pl.when(iso.str.extract(_AHEAD, 1) == "-").then(-1).otherwise(1)
+    ahead = pl.duration(minutes=sign * (60 * hours + minutes))
+    return pl.select((moments - ahead).alias(words.name)).to_series()

@@ -85,7 +85,7 @@ static inline unsigned golden_walk(const uint8_t *node, const float *x)
                     right = head & 16u;
                 } else if (category >= 0.0f && category < 8.0f * (float)bytes &&
                            category == (float)(unsigned)category && /* a number between two categories is none */
-                           (at[(unsigned)category >> 3] >> ((unsigned)category & 7u) & 1u)) {
+                           ((unsigned)at[(unsigned)category >> 3] >> ((unsigned)category & 7u) & 1u)) {
                     right = head & 1u;
                 } else {
                     right = head & 2u;

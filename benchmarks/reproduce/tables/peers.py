@@ -1,0 +1,85 @@
+"""Duels of our own: what a user might take instead, on public data. Each peer takes turns with planewise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from benchmarks.duels.turns import Turns
+
+from .. import methods as m
+from ..claims import geometric
+from ..data import PEER_CLASSES, PEER_NUMBERS, PEER_VIEWS
+from ..declaration import Data, Edge, Experiment, Method, Table
+
+PLUS_ONE = "A loss is (wrong answers + 1) / test rows, so that none is zero and ratios can be taken."
+RATIOS = {"fit": "time to fit", "predict": "time to predict", "size": "size"}
+
+
+def duel(
+    name: str,
+    title: str,
+    ours: Method,
+    peers: tuple[Method, ...],
+    data: tuple[Data, ...],
+    note: str,
+    too_slow: Mapping[tuple[str, str], str] = MappingProxyType({}),
+    **more: bool,
+) -> Table:
+    """Rows: losses, then our times and sizes divided by each peer's."""
+    experiment = Experiment(name, Turns(ours, **more), data, (ours, *peers), 1, 1, too_slow=too_slow)
+    return Table(
+        name,
+        title,
+        experiment,
+        rows=(
+            *(Edge(f"loss, {method.name}", method=method.name, metric="loss", digits=4) for method in (ours, *peers)),
+            *(
+                Edge(f"{words}, planewise / {peer.name}", method=peer.name, metric=metric)
+                for metric, words in RATIOS.items()
+                for peer in peers
+            ),
+        ),
+        columns=tuple(Edge(each.name, data=each.name) for each in data),
+        notes=(
+            "One seed: one 60/40 split of at most 5,000 rows, one thread; planewise and the peer take turns, so that "
+            "times are ratios of one run. Sizes are compressed pickles. These times are not the same twice.",
+            note,
+        ),
+        claims=tuple(geometric(f"loss, {ours.name}", f"loss, {peer.name}", peer.name, RATIOS) for peer in peers),
+    )
+
+
+TABLES = (
+    duel(
+        "peers-boosting",
+        "Boosting: RMSE or log-loss after 100 rounds of 0.1, all else each library's defaults",
+        m.PEER_BOOST,
+        (m.LIGHTGBM, m.XGBOOST_DEFAULTS, m.CATBOOST, m.HISTOGRAM_BOOSTING, m.YDF),
+        PEER_CLASSES + PEER_NUMBERS,
+        "Nothing is tuned.",
+        by_chances=True,
+    ),
+    duel(
+        "peers-machines",
+        "Kernel machines: share of wrong answers (plus one row)",
+        m.PEER_MACHINE,
+        (m.PEER_SVC,),
+        PEER_CLASSES,
+        f"{PLUS_ONE} Both are tuned on three folds of the training part, planewise by its own search, whose folds are "
+        "drawn four times, SVC by a grid of 18 points; both times hold the search.",
+    ),
+    duel(
+        "peers-views",
+        "Views: share of wrong answers (plus one row)",
+        m.PEER_VIEWS,
+        (m.PEER_NEIGHBOURS, m.EBM),
+        PEER_VIEWS,
+        f"{PLUS_ONE} KNN is tuned over four points on three folds of the training part, and its time holds that "
+        "search; planewise and EBM have their defaults.",
+        too_slow={
+            ("banknote_authentication", "EBM"): "broken off after 150 seconds of one core; ours takes less than one",
+            ("sonar", "EBM"): "broken off after 100 seconds of one core; ours takes less than one",
+        },
+    ),
+)

@@ -1,0 +1,148 @@
+"""The application: a review behind its guard, for any server of ASGI."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from os import PathLike
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+
+from planewise.app._ahead import Ahead
+from planewise.app._answers import NotSavedError
+from planewise.app._forms import BadRequestError
+from planewise.app._guard import Guard
+from planewise.app._keys import Keys
+from planewise.app._pages import Pages
+from planewise.app._review import RefusedError, Review
+from planewise.app._routes import router
+from planewise.app._why import Explainer
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+def create_app(
+    model: Any,
+    table: Any,
+    *,
+    answers: str | PathLike[str],
+    who: str,
+    id_column: str | None = None,
+    token: str | None = None,
+    hosts: Sequence[str] = LOOPBACK,
+    title: str = "Review",
+) -> FastAPI:
+    """A page on which a person goes through a model's answers, accepts or overrides them, and says why.
+
+    Parameters
+    ----------
+    model : TableModel or estimator
+        What ``planewise fit`` makes, or any estimator of planewise that was fitted on a data frame.
+    table : data frame
+        The cases: of polars, pandas or Arrow, with the columns of the fit.
+    answers : path
+        The file of answers: JSON lines, one a decision. It is begun if it is not there, continued if it is about the
+        same model and table, and refused otherwise, or while another review has it open.
+    who : str
+        The name of the person who decides, kept with every answer.
+    id_column : str or None, default=None
+        The column by which cases are called and found; None: by their row, counted from 0, or as the
+        file of answers was begun.
+    token : str or None, default=None
+        What the address must hold at the first visit; None makes one that nobody can guess (``app.state.token``).
+    hosts : sequence of str, default=("127.0.0.1", "localhost", "[::1]")
+        Names under which the page is served, without ports; requests for any other are refused.
+    title : str, default="Review"
+
+    Returns
+    -------
+    app : FastAPI
+        An ASGI application. ``app.state.review`` is the review; its ``close()`` lets others open the file of answers,
+        which also happens when the server that runs the application ends.
+
+    Raises
+    ------
+    AnswersFileError
+        If the file is about another model or table, is damaged, or is open in another review.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polars as pl
+    >>> from pathlib import Path
+    >>> from planewise.app import create_app
+    >>> from planewise.table import TableModel
+    >>> table = pl.DataFrame({"age": [23.0, 41.0, 30.0, 35.0] * 10, "buys": ["no", "yes"] * 20})
+    >>> model = TableModel("slm", random_state=0).fit(table, "buys")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     app = create_app(model, table, answers=Path(folder) / "answers.jsonl", who="Ada")
+    ...     app.state.review.queue.counts()["open"]
+    ...     app.state.review.close()
+    40
+    """
+    keys = Keys(token)
+    review = Review(model, table, answers, who, id_column)
+    try:
+        explainer = Explainer(review.model)
+    except BaseException:
+        review.close()
+        raise
+    ahead = Ahead(lambda row: explainer(review.one(row)))
+
+    @asynccontextmanager
+    async def running(_: FastAPI) -> AsyncIterator[None]:
+        ahead.prepare(int(review.queue.order[0]))
+        yield
+        ahead.close()
+        review.close()
+
+    app = FastAPI(
+        title=title,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        lifespan=running,
+        middleware=[Middleware(Guard, keys=keys, hosts=hosts)],
+    )
+    app.state.review, app.state.keys, app.state.token = review, keys, keys.token
+    app.state.explainer, app.state.ahead, app.state.pages = explainer, ahead, Pages(review, keys, title)
+    app.include_router(router)
+    _answer_problems(app)
+    return app
+
+
+def _answer_problems(app: FastAPI) -> None:
+    """Every error as a sentence: alone where the page's script shows it, else on a page."""
+
+    def told(request: Request, status: int, words: str) -> Response:
+        if request.headers.get("hx-request") == "true":
+            return PlainTextResponse(words, status)
+        return HTMLResponse(request.app.state.pages.problem(request, status, words), status)
+
+    def bad_request(request: Request, error: Exception) -> Response:
+        assert isinstance(error, BadRequestError)
+        return told(request, error.status, error.words)
+
+    def refused(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RefusedError)
+        return told(request, 409 if error.late else 422, str(error))
+
+    def not_saved(request: Request, error: Exception) -> Response:
+        assert isinstance(error, NotSavedError)
+        return told(request, 507, error.strerror or "The answer could not be saved.")
+
+    def of_http(request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 404
+        return told(request, status, "There is no such page." if status == 404 else "This cannot be done here.")
+
+    app.add_exception_handler(BadRequestError, bad_request)
+    app.add_exception_handler(RefusedError, refused)
+    app.add_exception_handler(NotSavedError, not_saved)
+    app.add_exception_handler(HTTPException, of_http)
+    app.add_exception_handler(RequestValidationError, of_http)

@@ -1,0 +1,227 @@
+"""A review: a model, a table, the queue, and what has been decided. Knows nothing of pages or browsers."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from planewise.app._answers import AnswersFile, now
+from planewise.app._decisions import Decisions
+from planewise.app._identity import model_checksum, row_fingerprint, table_checksum
+from planewise.app._judge import Judgement, first_untaken, judge
+from planewise.app._queue import Queue
+from planewise.app._records import Record, id_column_of, is_key
+from planewise.export._words import number
+from planewise.table import TableModel
+from planewise.table._columns import require_columns
+from planewise.table._polars import as_polars, polars
+from planewise.table._wrap import as_table_model
+
+LONGEST_NOTE = 10_000
+LONGEST_NAME = 200
+LONGEST_ID = 1000  # as much of a case's id as is kept with an answer
+CAME_BETWEEN = "Another decision came in between, perhaps in another window; load the page again."
+
+
+class RefusedError(ValueError):
+    """A decision that cannot be taken, in words for the person; `late`: another one came in between."""
+
+    def __init__(self, words: str, late: bool = False) -> None:
+        super().__init__(words)
+        self.late = late
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a form asks for."""
+
+    key: str
+    decision: str
+    label: Any = None
+    note: str = ""
+    seen: str | None = None  # the decision that the page showed, "" for none; None: whatever it was
+
+
+class Review:
+    """Decisions of a person about a model's answers to the rows of a table; safe to be asked by several threads."""
+
+    def __init__(
+        self, model: Any, table: Any, answers: str | PathLike[str], who: str, id_column: str | None = None
+    ) -> None:
+        self.model: TableModel = as_table_model(model)
+        self.table = as_polars(table)
+        if not isinstance(who, str) or not who.strip() or len(who) > LONGEST_NAME:
+            raise ValueError(
+                f"who must be the name of the person who decides, of 1 to {LONGEST_NAME} letters; got {who!r}."
+            )
+        id_column = id_column_of(Path(answers), id_column)
+        self.who, self.id_column = who.strip(), id_column
+        names = [column.name for column in self.model.columns_]
+        require_columns([*names, *([] if id_column is None else [id_column])], self.table.columns)
+        if self.table.height == 0:
+            raise ValueError("The table has no rows to review.")
+        self.judgement = self._judged()
+        shown = list(dict.fromkeys([*names, *([] if id_column is None else [id_column])]))
+        belongs_to = {
+            "model": model_checksum(self.model),
+            "table": table_checksum(self.table, shown),
+            "kind": type(self.model.estimator_).__name__,
+            "target": self.model.target_,
+            "rows": self.table.height,
+            "id": id_column,
+        }
+        self.checksum = f"{belongs_to['model'][:16]}{belongs_to['table'][:16]}"  # of what is reviewed
+        self._deciding = threading.Lock()
+        self.answers = AnswersFile(Path(answers), belongs_to)
+        try:
+            self.decisions = Decisions(self.table.height)
+            for record in self.answers.records:
+                self._check_row(record)
+                self.decisions.play(record)
+        except BaseException:
+            self.answers.close()
+            raise
+        self.queue = Queue(self.judgement, self.decisions, self._ids(), id_column or "row")
+
+    def _judged(self) -> Judgement:
+        """The model's answers to all rows; where it cannot take one of them, that row is named."""
+        try:
+            return judge(self.model, self.table)
+        except ValueError as error:
+            row = first_untaken(self.model, self.table)
+            if row is None:
+                raise
+            name = "" if self.id_column is None else f" ({self.id_column} {str(self.table[self.id_column][row])[:60]})"
+            raise ValueError(f"The model cannot take row {row}{name} of the table: {error}") from error
+
+    def _ids(self) -> list[str] | None:
+        if self.id_column is None:
+            return None
+        values = self.table[self.id_column].cast(polars().String).to_list()
+        return [f"(none, row {row})" if value is None else value for row, value in enumerate(values)]
+
+    def _check_row(self, record: Record) -> None:
+        if not 0 <= record.row < self.table.height:
+            raise ValueError(f"{str(self.answers.path)!r} has a record of row {record.row}, which the table has not.")
+
+    # ------------------------------------------------------------------------------------------------------- cases
+    @property
+    def classes(self) -> list[Any] | None:
+        """The classes as Python values; None where numbers are predicted."""
+        return None if self.model.task_ == "regression" else self.model.classes_.tolist()
+
+    def answer(self, row: int) -> Any:
+        """What the model says of a row."""
+        found = self.judgement.answer[row]
+        return float(found) if self.classes is None else self.classes[int(found)]
+
+    def one(self, row: int) -> Any:
+        """The row as a table of one."""
+        return self.table[row : row + 1]
+
+    def values(self, row: int) -> dict[str, Any]:
+        """What the row has in the columns that the model reads."""
+        return {column.name: self.table[column.name][row] for column in self.model.columns_}
+
+    # --------------------------------------------------------------------------------------------------- decisions
+    def decide(self, row: int, asked: Asked) -> Record:
+        """Take a decision; when this returns, it is on the disk. The same key again changes nothing."""
+        if not is_key(asked.key):
+            raise RefusedError("The form has no key; load the page again.")
+        with self._deciding:
+            answer = self.answer(row)
+            decision, label = asked.decision, None
+            if decision == "accept":
+                label = answer
+            elif decision == "override":
+                label = self._other_label(answer, asked.label)
+            elif decision != "note":
+                raise RefusedError("A decision is to accept, to override or to note.")
+            note = asked.note.replace("\r\n", "\n").strip()  # browsers send the former
+            if len(note) > LONGEST_NOTE:
+                raise RefusedError(f"The note has {len(note)} letters; up to {LONGEST_NOTE} can be saved.")
+            if decision == "note" and not note:
+                raise RefusedError("The note is empty.")
+            known = self._saved_before(asked.key, (row, decision, label, note, None))
+            if known is not None:
+                return known
+            if decision != "note" and asked.seen is not None:
+                standing = self.decisions.decided(row)
+                if asked.seen != ("" if standing is None else standing.id):
+                    raise RefusedError(CAME_BETWEEN, late=True)
+            return self._save(asked.key, row, decision, label, note, None)
+
+    def _other_label(self, answer: Any, label: Any) -> Any:
+        if self.classes is None:
+            if not isinstance(label, float) or not np.isfinite(label):
+                raise RefusedError("Say which number is right.")
+            return label
+        if label not in self.classes:
+            raise RefusedError("Say which class is right.")
+        if label == answer:
+            raise RefusedError("This is what the model says: accept it.")
+        return label
+
+    def undo(self, key: str, undoes: str) -> Record:
+        """Take back the last decision that still counts, which must be the one that the person saw."""
+        if not is_key(key):
+            raise RefusedError("The form has no key; load the page again.")
+        with self._deciding:
+            undone = self.decisions.by_id.get(undoes)
+            known = self._saved_before(key, (None if undone is None else undone.row, "undo", None, "", undoes))
+            if known is not None:
+                return known
+            last = self.decisions.last()
+            if last is None:
+                raise RefusedError("There is nothing to undo.")
+            if last.id != undoes:
+                raise RefusedError(CAME_BETWEEN, late=True)
+            return self._save(key, last.row, "undo", None, "", last.id)
+
+    def _saved_before(self, key: str, asked: tuple[Any, ...]) -> Record | None:
+        """The record of this very form, if it was sent before; the key of another one is refused."""
+        known = self.decisions.by_id.get(key)
+        if known is None or (known.row, known.decision, known.label, known.note, known.undoes) == asked:
+            return known
+        raise RefusedError(f"This form was already saved as {self.told(known)}; load the page again.", late=True)
+
+    def told(self, record: Record) -> str:
+        """A record in words."""
+        name = self.queue.name(record.row)
+        if record.decision == "accept":
+            return f"{name} accepted as {in_words(record.label)}"
+        if record.decision == "override":
+            return f"{name} is {in_words(record.label)}, not {in_words(record.answer)}"
+        return f"a note on {name}" if record.undoes is None else f"undoing a decision on {name}"
+
+    def _save(self, key: str, row: int, decision: str, label: Any, note: str, undoes: str | None) -> Record:
+        record = Record(
+            id=key,
+            row=row,
+            row_id=None if self.queue.ids is None else self.queue.ids[row][:LONGEST_ID],
+            fingerprint=row_fingerprint(self.values(row)),
+            answer=self.answer(row),
+            decision=decision,
+            label=label,
+            note=note,
+            who=self.who,
+            when=now(),
+            undoes=undoes,
+        )
+        self.answers.append(record)
+        self.decisions.play(record)
+        return record
+
+    def close(self) -> None:
+        """Let others open the answers."""
+        self.answers.close()
+
+
+def in_words(value: Any) -> str:
+    """A class, or a number with as many digits as people read."""
+    return number(value, 6) if isinstance(value, float) else str(value)

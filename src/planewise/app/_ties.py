@@ -1,0 +1,55 @@
+"""Rows that are as near to a case as the last neighbour that counts, and yet are not counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from planewise._categories import is_missing
+from planewise.plot._tables import column_values
+from planewise.plot._view_plane import axes_of
+from planewise.report._view_scene import TrainingRows
+
+EQUAL = 1e-5  # distances are measured in small floats
+
+
+@dataclass(frozen=True)
+class Ties:
+    """All training rows at the distance of the last neighbour: how many, how many of these count, and say the same."""
+
+    n_rows: int
+    n_counted: int
+    n_for: int  # that are of the answered class
+
+
+def ties(data: Mapping[str, Any], training: TrainingRows, one: Any) -> Ties | None:
+    """None where every row that is as near as the last neighbour is counted; `one` is the case as a table."""
+    sides = [data["neighbours"]] if data["kind"] == "number" else data["neighbours"].values()
+    near = [each["distance"] for side in sides for each in side]
+    if not near:
+        return None
+    last = max(near)
+    within = EQUAL * max(last, 1.0)
+    tied = np.abs(_distances(data, training, one) - last) <= within
+    n_rows, n_counted = int(np.count_nonzero(tied)), sum(abs(each - last) <= within for each in near)
+    if n_rows <= n_counted:
+        return None
+    same = tied & (np.asarray(training.target) == data.get("label")) if data["kind"] == "class" else tied
+    return Ties(n_rows, n_counted, int(np.count_nonzero(same)))
+
+
+def _distances(data: Mapping[str, Any], training: TrainingRows, one: Any) -> Any:
+    """From the case to every training row in the view; NaN where a value is missing."""
+    total = np.zeros(len(training.rows))
+    for axis in axes_of(data["view"], training.rows):
+        rows, own = column_values(training.rows, axis.column), column_values(one, axis.column)
+        if axis.categories:
+            words = [None if is_missing(value) else str(value) for value in rows.tolist()]
+            apart = np.array([np.nan if word is None else axis.gap * (word != str(own.tolist()[0])) for word in words])
+        else:
+            apart = axis.scaled(axis.places(rows)) - axis.scaled(axis.places(own))[0]
+        total += apart**2
+    return np.sqrt(total)

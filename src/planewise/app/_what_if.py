@@ -1,0 +1,107 @@
+"""What if a value were another: fields for the columns, and the row with what was put into them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from planewise.app._numbers import plain_number
+from planewise.app._review import RefusedError, Review
+from planewise.table._columns import Column
+from planewise.table._polars import polars
+from planewise.table._words import first_unread
+
+MOST_FIELDS = 200
+MOST_CHOICES = 200
+LONGEST_VALUE = 500
+LARGEST = 1e17  # beyond, distances and sums of small floats would overflow
+
+
+@dataclass(frozen=True)
+class Field:
+    """One column to be changed."""
+
+    name: str  # of the input
+    column: str
+    kind: str  # "number", "choice" or "text"
+    value: str  # what the case has, or what was put in
+    own: str  # what the case has
+    choices: list[str]
+
+    @property
+    def changed(self) -> bool:
+        """Whether it differs from the case."""
+        return self.value != self.own
+
+
+def fields(review: Review, row: int, telling: Sequence[str], given: Mapping[str, str] | None = None) -> list[Field]:
+    """The columns that matter most for the case first; at most 200."""
+    columns = {column.name: (place, column) for place, column in enumerate(review.model.columns_)}
+    ordered = list(dict.fromkeys([*(name for name in telling if name in columns), *columns]))[:MOST_FIELDS]
+    out = []
+    for name in ordered:
+        place, column = columns[name]
+        own = _written(review.table[name][row], column)
+        choices = _choices(review, place, column)
+        kind = "number" if column.kind == "number" else "choice" if choices else "text"
+        value = own if given is None else given.get(f"v{place}", own)
+        out.append(Field(f"v{place}", name, kind, value, own, choices))
+    return out
+
+
+def changed_row(review: Review, row: int, given: Mapping[str, str]) -> Any:
+    """The row as a table of one, with the values that were put in; an error names the column that cannot be read."""
+    pl = polars()
+    one, parts = review.one(row), []
+    for place, column in enumerate(review.model.columns_):
+        text = given.get(f"v{place}")
+        if text is None or text == _written(one[column.name][0], column):
+            continue
+        if len(text) > LONGEST_VALUE:
+            raise RefusedError(f"The value of {column.name} is too long.")
+        parts.append(_read(column, text.strip(), pl))
+    return one.with_columns(parts) if parts else one
+
+
+def _read(column: Column, text: str, pl: Any) -> Any:
+    if column.kind == "number":
+        return pl.Series(column.name, [_number(column.name, text)], dtype=pl.Float64)
+    words = pl.Series(column.name, [text or None], dtype=pl.String)
+    if column.kind in ("truth", "date") and text and first_unread(words, column.kind) is not None:
+        right = "true or false" if column.kind == "truth" else "a date such as 2024-03-09"
+        raise RefusedError(f"{column.name} must be {right}; got {text[:50]!r}.")
+    return words
+
+
+def _number(name: str, text: str) -> float | None:
+    if not text:
+        return None
+    value = plain_number(text)
+    if value is None:
+        raise RefusedError(f"{name} must be a number, or empty for none; got {text[:50]!r}.")
+    if abs(value) > LARGEST:
+        raise RefusedError(f"{name} must lie within ±{LARGEST:.0e}; got {text[:50]!r}.")
+    return value
+
+
+def _written(value: Any, column: Column) -> str:
+    """A value as its field shows it."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if column.kind == "number":
+        return repr(float(value)).removesuffix(".0")
+    return str(value)[:LONGEST_VALUE]
+
+
+def _choices(review: Review, place: int, column: Column) -> list[str]:
+    if column.kind == "truth":
+        return ["true", "false"]
+    if column.kind != "category":
+        return []
+    known = getattr(review.model.estimator_, "categories_", {}).get(place)
+    names = list(column.categories) if known is None else [str(each) for each in known]
+    return names if len(names) <= MOST_CHOICES else []

@@ -1,0 +1,135 @@
+"""A page on which a person goes through a model's answers, and what is decided there as a table."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import socket
+import threading
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from planewise.cli._load import load_table_model
+from planewise.cli._mistakes import MistakeError, refuse_existing, tell
+from planewise.cli._read import read_all
+from planewise.cli._show import say, working
+from planewise.cli._write import check_ending, write_chunks
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+EVERYWHERE = ("0.0.0.0", "::")
+TOKEN_VARIABLE = "PLANEWISE_REVIEW_TOKEN"  # other users of this machine can read a command's options, but not this
+
+
+def review_table(
+    model: Path,
+    table: Path,
+    answers: Path | None,
+    who: str | None,
+    id_column: str | None,
+    host: str,
+    port: int,
+    token: str | None,
+    names: list[str],
+    open_browser: bool,
+) -> None:
+    """What `planewise review` does; its options are described there."""
+    token = os.environ.get(TOKEN_VARIABLE) if token is None else token
+    if host not in LOOPBACK and token is None:
+        raise MistakeError(
+            f"--host {host} lets other machines in; it needs a --token of your own (or {TOKEN_VARIABLE}), such as "
+            'python -c "import secrets; print(secrets.token_urlsafe(32))" prints.'
+        )
+    app_of = _app_module()
+    fitted = load_table_model(model)
+    rows = read_all(table, fitted.columns_)
+    path = _answers(table, answers)
+    with working(f"asking the model about {rows.height:,} rows"):
+        app = app_of.create_app(
+            fitted,
+            rows,
+            answers=path,
+            who=_own_name() if who is None else who,
+            id_column=id_column,
+            token=token,
+            hosts=_names(host, names),
+            title=f"Review of {table.name}",
+        )
+    _serve(app, host, port, path, open_browser)
+
+
+def export_labels(
+    model: Path, table: Path, answers: Path | None, id_column: str | None, out: Path, force: bool
+) -> None:
+    """What `planewise review --export` does."""
+    check_ending(out)
+    path = _answers(table, answers)
+    refuse_existing(out, force, model, table, path)
+    app_of = _app_module()
+    fitted = load_table_model(model)
+    found = app_of.labels(fitted, read_all(table, fitted.columns_), path, id_column)
+    if found.height == 0:
+        raise MistakeError(f"{str(path)!r} holds no decision yet; there is nothing to export.")
+    write_chunks(out, iter([found]))
+    say(f"{found.height} decided rows in {out}; the labels are in its column {fitted.target_!r}")
+
+
+def _app_module() -> Any:
+    try:
+        import uvicorn  # noqa: F401
+
+        import planewise.app
+    except ImportError as error:
+        raise MistakeError(f"{error.name} is missing; the review page needs: pip install 'planewise[app]'") from None
+    return planewise.app
+
+
+def _own_name() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        raise MistakeError("this machine does not say who you are: give your name with --who.") from None
+
+
+def _answers(table: Path, given: Path | None) -> Path:
+    return table.with_suffix(".answers.jsonl") if given is None else given
+
+
+def _names(host: str, more: list[str]) -> list[str]:
+    """By which names the page may be asked for: a page elsewhere whose name leads here is none of them."""
+    own = [socket.gethostname(), socket.getfqdn()] if host in EVERYWHERE else [host]
+    return [f"[{each}]" if ":" in each else each for each in (*LOOPBACK, *own, *more)]
+
+
+def _serve(app: Any, host: str, port: int, answers: Path, open_browser: bool) -> None:
+    from planewise.app._serve import serve
+
+    torn = app.state.review.answers.torn
+    if torn is not None:
+        tell(f"a crash had left half a line at the end of {answers}; it was never confirmed, and is kept in {torn}.")
+    shown = socket.gethostname() if host in EVERYWHERE else f"[{host}]" if ":" in host else host
+
+    def listening(at: int) -> None:
+        address = f"http://{shown}:{at}/?token={quote(app.state.token, safe='')}"
+        say(
+            f"review   {address}\nanswers  {answers}\n"
+            "Ctrl-C ends the review; every decision is saved when the page says so."
+        )
+        if open_browser:
+            threading.Thread(target=_open, args=(address,), daemon=True).start()  # some browsers keep one waiting
+
+    try:
+        serve(app, host, port, listening)
+    except KeyboardInterrupt:  # the way to end it, and no mishap
+        pass
+    finally:
+        app.state.review.close()
+    counts = app.state.review.queue.counts()
+    n_decided = counts["accepted"] + counts["overridden"]
+    say(f"ended; {n_decided} {'decision is' if n_decided == 1 else 'decisions are'} in {answers}")
+
+
+def _open(address: str) -> None:
+    import webbrowser
+
+    webbrowser.open(address)

@@ -1,0 +1,419 @@
+"""The view in which a case is decided, as SVG that answers the mouse, fingers and keys by ``view.js``.
+
+The markup holds no script, no handlers and no style attributes, so that pages with a strict content security policy can
+show it; without the script it is a picture to read. All of it stands in an element of the class ``planewise-view``
+(see :func:`planewise.report._view_parts.block`), to which the rules of ``view.css`` are limited.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from planewise._categories import is_missing
+from planewise.plot._style import colour
+from planewise.plot._view_plane import Axis, Numbers, even_steps
+from planewise.plot._words import class_names, count, number, shorten, tidy
+from planewise.report._page import said
+from planewise.report._view_layout import arrow, badge_places
+from planewise.report._view_scene import Box, Neighbour, Scene, TrainingRows, scene, value_in_words
+from planewise.report._view_shapes import circle, class_form, scale_colours, star
+
+MOST_POINTS = 1500  # rows that are drawn beside the neighbours
+MOST_NEAR = 400  # of these in the close-up
+MOST_IN_KEY = 12
+MOST_CATEGORIES = 200  # whose names a row's words may hold
+WIDTH, HEIGHT, TOP, RIGHT, BOTTOM = 420.0, 320.0, 10.0, 10.0, 46.0
+LETTER = 6.2  # width of one, about
+
+
+def view_figure(
+    data: Mapping[str, Any],
+    rows: Any,
+    target: Any = None,
+    *,
+    ident: str,
+    classes: Sequence[Any] | Mapping[Any, Any] | None = None,
+    moved_from: Mapping[str, Any] | None = None,
+    most_points: int = MOST_POINTS,
+    name_rows: bool = True,
+) -> str:
+    """One case in a view: the training rows, the ratio shaded underneath, and the numbered rows that decided.
+
+    Parameters
+    ----------
+    data : dict
+        What ``data()`` or ``data_in()`` of a ProjectionExplanation gives.
+    rows, target : training table and targets, or a TrainingRows and None
+        A TrainingRows remembers what is the same for all cases. None and None: neighbours alone are drawn.
+    ident : str
+        An id for the figure, unlike any other on the page.
+    classes : list or mapping, default=None
+        Names of the classes in their order, or {label: name}.
+    moved_from : dict, default=None
+        The case's values before they were changed: {feature: value}. They are drawn as a ghost with an arrow.
+    most_points : int, default=1500
+        How many training rows are drawn at most; the figure says so if there are more.
+    name_rows : bool, default=True
+        Whether training rows are called by their numbers; not so where a reader would look for them in another table.
+    """
+    check_ident(ident)
+    if data["view"] is None:
+        return (
+            f'<p class="pw-note" id="{ident}">{said("; ".join(data.get("reasons") or ["No view can judge it"]))}.</p>'
+        )
+    training = rows if isinstance(rows, TrainingRows) else TrainingRows(rows, target)
+    shown = scene(data, training, moved_from)
+    names = [shorten(name, 60) for name in class_names(shown.plane.labels, classes)] if shown.plane.labels else []
+    drawing = _Drawing(data, shown, names, most_points, name_rows)
+    panels = [drawing.panel(shown.whole, "The whole view", outline=shown.near, numbered=shown.near is None)]
+    if shown.near is not None:
+        panels.append(drawing.panel(shown.near, "Around this case", numbered=True))
+    return (
+        f'<figure class="pw-figure" id="{ident}">\n<div class="pw-panels">\n{"".join(panels)}</div>\n'
+        f"{drawing.key()}\n<figcaption>{said(drawing.caption(), most=2000)}</figcaption>\n</figure>"
+    )
+
+
+def check_ident(ident: str) -> None:
+    """Ids go into markup as they are."""
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,80}", ident):
+        raise ValueError(f"ident must be a letter followed by letters, digits, - or _; got {ident!r}.")
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """Where a box of the plane lies in a picture."""
+
+    box: Box
+    left: float
+
+    @property
+    def width(self) -> float:
+        return WIDTH - self.left - RIGHT
+
+    @property
+    def height(self) -> float:
+        return HEIGHT - TOP - BOTTOM
+
+    def points(self, places: Numbers) -> Numbers:
+        """Places as points inside the frame."""
+        left, right, bottom, top = self.box
+        at = np.atleast_2d(places)
+        x, y = (at[:, 0] - left) / (right - left), (top - at[:, 1]) / (top - bottom)
+        return np.column_stack([x * self.width, y * self.height])
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    data: Mapping[str, Any]
+    scene: Scene
+    names: list[str]  # of the classes
+    most_points: int
+    name_rows: bool
+
+    # ------------------------------------------------------------------------------------------------------- panels
+    def panel(self, box: Box, title: str, *, outline: Box | None = None, numbered: bool) -> str:
+        """One SVG: the whole view, or what is near."""
+        plane = self.scene.plane
+        ticks_x = _ticks(plane.axes[0], box[0], box[1], 6, 13)
+        ticks_y = self._ticks_up(box)
+        longest = max((len(words) for _, words in ticks_y), default=0)
+        frame = _Frame(box, 32.0 + LETTER * max(longest, 2))
+        label = f"{title}: {' and '.join(self._axis_names())}"
+        parts = [self._axes(frame, ticks_x, ticks_y)]
+        parts.append(
+            f'<svg class="pw-plot" x="{frame.left:g}" y="{TOP:g}" width="{frame.width:g}" height="{frame.height:g}" '
+            f'viewBox="0 0 {frame.width:g} {frame.height:g}">\n'
+        )
+        shading = plane.shading(self.data, box)
+        if shading is not None:
+            parts.append(
+                f'<image width="{frame.width:g}" height="{frame.height:g}" preserveAspectRatio="none" '
+                f'href="{shading}"/>\n'
+            )
+        most = self.most_points if outline is not None or self.scene.near is None else MOST_NEAR
+        parts.append(self._crowd(frame, min(most, self.most_points), 2.6 if outline is not None else 3.4))
+        parts.append(self._outline(frame, outline))
+        parts.append(self._joins(frame))
+        parts.append(self._marks(frame, numbered))
+        parts.append(self._case(frame))
+        parts.append("</svg>\n")
+        return (
+            f'<svg class="pw-view" role="group" aria-label="{said(label)}" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" '
+            f'width="{WIDTH:g}" height="{HEIGHT:g}">\n{"".join(parts)}</svg>\n'
+        )
+
+    def _axis_names(self) -> list[str]:
+        plane = self.scene.plane
+        if plane.lanes:
+            return [plane.axes[0].name, "classes" if plane.labels else "value"]
+        return [axis.name for axis in plane.axes[:2]]
+
+    def _ticks_up(self, box: Box) -> list[tuple[float, str]]:
+        plane = self.scene.plane
+        if not plane.lanes:
+            return _ticks(plane.axes[1], box[2], box[3], 5, 12)
+        if plane.labels:
+            return _thinned([(float(at), shorten(name, 12)) for at, name in enumerate(self.names)], 12)
+        return [(float(at), number(at)) for at in even_steps(box[2], box[3], 5)]
+
+    def _axes(self, frame: _Frame, across: list[tuple[float, str]], up: list[tuple[float, str]]) -> str:
+        names = [*self._axis_names(), ""]
+        if self.scene.plane.lanes and self.scene.plane.labels:
+            names[1] = ""  # the classes' names say it
+        bottom, middle = TOP + frame.height, TOP + frame.height / 2
+        out = [
+            f'<rect class="pw-frame" x="{frame.left:g}" y="{TOP:g}" width="{frame.width:g}" '
+            f'height="{frame.height:g}" fill="none"/>\n'
+        ]
+        for at, words in across:
+            x = frame.left + float(frame.points(np.array([at, 0.0]))[0, 0])
+            out.append(f'<path class="pw-tick" d="M{x:.1f} {bottom:g}v4"/>')
+            out.append(f'<text x="{x:.1f}" y="{bottom + 16:g}" text-anchor="middle">{said(words)}</text>\n')
+        for at, words in up:
+            y = TOP + float(frame.points(np.array([0.0, at]))[0, 1])
+            out.append(f'<path class="pw-tick" d="M{frame.left:g} {y:.1f}h-4"/>')
+            out.append(f'<text x="{frame.left - 7:g}" y="{y + 4:.1f}" text-anchor="end">{said(words)}</text>\n')
+        out.append(
+            f'<text class="pw-name" x="{frame.left + frame.width / 2:g}" y="{HEIGHT - 8:g}" text-anchor="middle">'
+            f"{said(shorten(names[0], 52))}</text>\n"
+        )
+        out.append(
+            f'<text class="pw-name" x="12" y="{middle:g}" text-anchor="middle" transform="rotate(-90 12 {middle:g})">'
+            f"{said(shorten(names[1], 38))}</text>\n"
+        )
+        return "".join(out)
+
+    # --------------------------------------------------------------------------------------------------------- rows
+    def _crowd(self, frame: _Frame, most: int, size: float) -> str:
+        """The training rows: forms by class for the eye, and their numbers packed for the script's words."""
+        plane = self.scene.plane
+        chosen = plane.within(frame.box, most)
+        if not len(chosen):
+            return ""
+        points, target = frame.points(plane.rows[chosen]), plane.target[chosen]
+        size *= float(np.clip(np.sqrt(900 / len(chosen)), 0.75, 1.0))
+        out = [f'<g class="pw-rows" data-rows="{self._packed(chosen, points)}" data-words="{self._words()}">\n']
+        if plane.labels:
+            for place in np.unique(target).tolist():
+                path = "".join(class_form(place, x, y, size) for x, y in points[target == place])
+                out.append(f'<path fill="{colour(place)}" d="{path}"/>\n')
+        else:
+            tints = self._tints(target)
+            for tint in dict.fromkeys(tints):
+                path = "".join(circle(x, y, size) for (x, y), own in zip(points, tints, strict=True) if own == tint)
+                out.append(f'<path fill="{tint}" d="{path}"/>\n')
+        return "".join(out) + "</g>\n"
+
+    def _packed(self, chosen: Any, points: Numbers) -> str:
+        """Of each row: x, y, class or number, row number, and its values; categories by their places."""
+        plane = self.scene.plane
+        columns = [_coded(axis, values[chosen]) for axis, values in zip(plane.axes, plane.values, strict=True)]
+        names = np.full(len(chosen), "", dtype=object) if plane.numbers is None else plane.numbers[chosen]
+        answers = plane.target[chosen] if plane.labels else [f"{each:.4g}" for each in plane.target[chosen]]
+        rows = zip(points, answers, names, *columns, strict=True)
+        return ";".join(f"{at[0]:.0f},{at[1]:.0f}," + ",".join(map(str, rest)) for at, *rest in rows)
+
+    def _words(self) -> str:
+        plane = self.scene.plane
+        words = {
+            "named": self.name_rows,
+            "axes": [shorten(axis.name, 60) for axis in plane.axes],
+            "classes": self.names,
+            "categories": [[shorten(each, 40) for each in axis.categories[:MOST_CATEGORIES]] for axis in plane.axes],
+        }
+        return said(json.dumps(words, ensure_ascii=False), most=None)
+
+    def _tints(self, target: Any) -> list[str]:
+        """Colours of numbers, in a few steps so that rows of one colour share a path."""
+        low, high = self._range()
+        share = (np.asarray(target, dtype=np.float64) - low) / ((high - low) or 1.0)
+        return scale_colours(np.round(np.clip(share, 0, 1) * 24) / 24)
+
+    def _range(self) -> tuple[float, float]:
+        target = self.scene.plane.target.astype(np.float64)
+        return float(target.min()), float(target.max())
+
+    # -------------------------------------------------------------------------------------------- the case and why
+    def _outline(self, frame: _Frame, box: Box | None) -> str:
+        if box is None:
+            return ""
+        (x, y), (end, low) = frame.points(np.array([[box[0], box[3]], [box[1], box[2]]]))
+        return (
+            f'<rect class="pw-near" x="{x:.1f}" y="{y:.1f}" width="{end - x:.1f}" height="{low - y:.1f}" '
+            'fill="none" stroke-dasharray="5 3"/>\n'
+        )
+
+    def _joins(self, frame: _Frame) -> str:
+        (x, y) = frame.points(self.scene.at)[0]
+        out = []
+        for each in self.scene.neighbours:
+            if np.isfinite([x, y, *each.at]).all():
+                end = frame.points(each.at)[0]
+                dash = ' stroke-dasharray="1.5 3"' if each.side == "against" else ""
+                out.append(
+                    f'<path class="pw-join pw-{each.side}" data-row="{each.key}" fill="none"{dash} '
+                    f'd="M{x:.1f} {y:.1f}L{end[0]:.1f} {end[1]:.1f}"/>\n'
+                )
+        return "".join(out)
+
+    def _marks(self, frame: _Frame, numbered: bool) -> str:
+        """Neighbours, the farthest first, so that the nearest lie on top; badges last, over all marks."""
+        shown = [each for each in self.scene.neighbours if np.isfinite(each.at).all()]
+        points = {each.order: frame.points(each.at)[0] for each in shown}
+        badges = badge_places(points, frame.points(self.scene.at)[0], (frame.width, frame.height)) if numbered else {}
+        out = []
+        for each in reversed(shown):
+            x, y = points[each.order]
+            place = self.scene.plane.place_of(each.answer) if self.names else 0
+            tint = colour(place) if self.names else self._tints([each.answer])[0]
+            size = 5.2 if numbered else 3.6
+            form = class_form(place, x, y, size) if self.names else circle(x, y, 0.85 * size)
+            badge = ""
+            if numbered:
+                at = badges[each.order]
+                badge = (
+                    f'<circle class="pw-badge" cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="7.2"/>'
+                    f'<text class="pw-number" x="{at[0]:.1f}" y="{at[1] + 3.2:.1f}" text-anchor="middle">'
+                    f"{each.order}</text>"
+                )
+            focus = ' tabindex="0" role="button" aria-pressed="false"' if numbered else ""
+            out.append(
+                f'<g class="pw-mark pw-{each.side}"{focus} data-row="{each.key}"><title>'
+                f"{said(self.neighbour_in_words(each))}</title>"
+                f'<circle class="pw-hit" cx="{x:.1f}" cy="{y:.1f}" r="9" fill-opacity="0"/>'
+                f'<path class="pw-form" fill="{tint}" d="{form}"/>{badge}</g>\n'
+            )
+        return "".join(out)
+
+    def _case(self, frame: _Frame) -> str:
+        """The case's star, and where it was before a change."""
+        if not np.isfinite(self.scene.at).all():
+            return ""
+        x, y = frame.points(self.scene.at)[0]
+        out = []
+        if self.scene.before is not None:
+            old = frame.points(self.scene.before)[0]
+            out.append(
+                f'<g class="pw-before"><title>{said("before the change")}</title>'
+                f'<path class="pw-ghost" fill="none" stroke-dasharray="2 2" d="{star(old[0], old[1], 9)}"/>'
+                f'<path class="pw-arrow" fill="none" d="{arrow(old, np.array([x, y]))}"/></g>\n'
+            )
+        tint = "#ffffff"
+        if self.names:
+            tint = colour(self.scene.plane.place_of(self.data["label"]))
+        elif self.scene.plane.crowd:
+            tint = self._tints([self.data["prediction"]])[0]
+        out.append(
+            f'<g class="pw-case"><title>{said(self._case_in_words())}</title>'
+            f'<path class="pw-star" fill="{tint}" d="{star(x, y, 10)}"/></g>\n'
+        )
+        return "".join(out)
+
+    # -------------------------------------------------------------------------------------------------------- words
+    def _values_in_words(self, values: Mapping[str, Any]) -> str:
+        view = self.data["view"]
+        parts = []
+        for name, unit in zip(view["features"], view["units"], strict=True):
+            value = shorten(value_in_words(values.get(name)), 40)
+            parts.append(f"{shorten(name, 40)} {value}" + (f" {shorten(unit, 12)}" if unit else ""))
+        return ", ".join(parts)
+
+    def neighbour_in_words(self, each: Neighbour) -> str:
+        """What stands under the mouse."""
+        answer = self.names[self.scene.plane.place_of(each.answer)] if self.names else value_in_words(each.answer)
+        name = f" training row {each.names()}:" if self.name_rows else ""
+        return f"{each.order}.{name} {answer}; {self._values_in_words(each.values)}; distance {each.distance:.3g}"
+
+    def _case_in_words(self) -> str:
+        return f"this case: {self._values_in_words(self.data['query'])}"
+
+    def caption(self) -> str:
+        """What the picture shows, and what it does not."""
+        plane, words = self.scene.plane, []
+        if len(plane.axes) > 2:
+            drawn = " × ".join(shorten(axis.name, 40) for axis in plane.axes[:2])
+            name = self.data["view"]["features"][2]
+            own = shorten(value_in_words(self.data["query"].get(name)), 40)
+            near = [shorten(value_in_words(each.values.get(name)), 20) for each in self.scene.neighbours[:8]]
+            words.append(
+                f"Drawn are {drawn}; the view has {shorten(plane.axes[2].name, 40)} too: this case {own}, "
+                f"its nearest rows {', '.join(near)}, so that rows which look near may be far."
+            )
+        if plane.crowd:
+            known, drawn_rows = len(plane.rows), len(plane.within(self.scene.whole, self.most_points))
+            if drawn_rows < known:
+                words.append(f"{count(drawn_rows)} of {count(known)} training rows are drawn.")
+        if not np.isfinite(self.scene.at).all():
+            words.append("This case has a value that no training row had, and cannot be drawn.")
+        listed = len(self.scene.neighbours)
+        every = (
+            len(self.data["neighbours"]) if plane.kind == "number" else sum(map(len, self.data["neighbours"].values()))
+        )
+        if listed < every:
+            words.append(f"Of {count(every)} neighbours the {listed} nearest are drawn.")
+        if any(axis.tails for axis in plane.axes[:2]):
+            words.append(
+                "Axes with long tails are drawn closer towards their ends; the numbers on them are the data's own."
+            )
+        return " ".join(words)
+
+    def key(self) -> str:
+        """What forms, colours and lines mean."""
+        plane = self.scene.plane
+        entries = []
+        for place, name in enumerate(self.names[:MOST_IN_KEY]):
+            entries.append((f'<path fill="{colour(place)}" d="{class_form(place, 8, 7, 5)}"/>', name))
+        if len(self.names) > MOST_IN_KEY:
+            entries.append(("", f"and {len(self.names) - MOST_IN_KEY} more"))
+        if not self.names and plane.crowd:
+            low, high = self._range()
+            for share, value in ((0.0, low), (0.5, (low + high) / 2), (1.0, high)):
+                tint = scale_colours(np.array([share]))[0]
+                entries.append((f'<path fill="{tint}" d="{circle(8, 7, 4.5)}"/>', number(value)))
+        entries.append((f'<path class="pw-star" fill="none" d="{star(8, 7, 6)}"/>', "this case"))
+        sides = {each.side for each in self.scene.neighbours}
+        if "for" in sides:
+            words = "nearest rows of its class" if self.names else "nearest rows"
+            entries.append(('<path class="pw-join" fill="none" d="M0 7h16"/>', words))
+        if "against" in sides:
+            entries.append(
+                ('<path class="pw-join" fill="none" stroke-dasharray="1.5 3" d="M0 7h16"/>', "nearest rows of others")
+            )
+        items = "".join(
+            '<li><svg width="16" height="14" viewBox="0 0 16 14" aria-hidden="true">'
+            f'{drawn}</svg> <span dir="auto">{said(tidy(words))}</span></li>'
+            for drawn, words in entries
+        )
+        shaded = plane.shading(self.data, self.scene.whole) is not None
+        note = "<li>shaded: the nearer class, the stronger the clearer</li>" if shaded else ""
+        return f'<ul class="pw-key">{items}{note}</ul>'
+
+
+def _ticks(axis: Axis, low: float, high: float, most: int, longest: int) -> list[tuple[float, str]]:
+    at, words = axis.ticks(low, high, most)
+    inside = [(float(x), shorten(text, longest)) for x, text in zip(at, words, strict=True) if low <= x <= high]
+    return _thinned(inside, max(2, int(400 / (LETTER * (2 + max((len(text) for _, text in inside), default=1))))))
+
+
+def _thinned(ticks: list[tuple[float, str]], most: int) -> list[tuple[float, str]]:
+    """Every so many-th of them, if they are too many to be read."""
+    return ticks[:: -(-len(ticks) // most)] if len(ticks) > most else ticks
+
+
+def _coded(axis: Axis, values: Any) -> list[str]:
+    """Values as numbers that need no escaping, nothing for what is missing; categories by their places among them.
+
+    One beyond those whose names are there has the place after them all.
+    """
+    if not axis.categories:
+        return ["" if is_missing(value) else f"{float(value):.4g}" for value in values.tolist()]
+    named = axis.categories[:MOST_CATEGORIES]
+    place = {word: at for at, word in enumerate(named)}
+    return ["" if is_missing(value) else str(place.get(str(value), len(named))) for value in values.tolist()]

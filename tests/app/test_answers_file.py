@@ -1,0 +1,255 @@
+"""Answers on the disk: never lost, never doubled, never mixed up, whatever happens to the process or the file."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planewise.app._answers import AnswersFile, NotSavedError
+from planewise.app._decisions import ACCEPTED, OPEN, Decisions
+from planewise.app._records import AnswersFileError, Record, read_content
+
+ABOUT = {"model": "m" * 64, "table": "t" * 64}
+
+
+def record(number, row=0, decision="accept", undoes=None, note=""):
+    return Record(
+        f"{number:032x}", row, "P", "f", "dear", decision, None if undoes else "dear", note, "Ada", "2026",
+        None if undoes is None else f"{undoes:032x}",
+    )  # fmt: skip
+
+
+def written(path, *numbers):
+    with AnswersFile(path, ABOUT) as file:
+        for number in numbers:
+            file.append(record(number, row=number))
+
+
+def test_what_is_appended_is_read_again(answers_path):
+    written(answers_path, 1, 2)
+    written(answers_path, 3)
+    assert [each.row for each in read_content(answers_path).records] == [1, 2, 3]
+    first = json.loads(answers_path.read_text().splitlines()[0])
+    assert first["model"] == "m" * 64 and first["version"] == 1 and first["begun"].endswith("Z")
+
+
+def test_a_second_review_of_the_same_file_is_refused_while_the_first_lasts(answers_path):
+    with AnswersFile(answers_path, ABOUT), pytest.raises(AnswersFileError, match="open in another review"):
+        AnswersFile(answers_path, ABOUT)
+    AnswersFile(answers_path, ABOUT).close()
+
+
+@pytest.mark.parametrize("what", ["model", "table"])
+def test_a_file_about_something_else_is_refused(answers_path, what):
+    written(answers_path, 1)
+    with pytest.raises(AnswersFileError, match=f"about another {what}"):
+        AnswersFile(answers_path, ABOUT | {what: "x" * 64})
+    written(answers_path, 2)  # and is not locked by the refusal
+
+
+def test_a_half_line_is_put_aside_and_told(answers_path):
+    written(answers_path, 1, 2)
+    whole = answers_path.read_bytes()
+    for number in (1, 2):
+        answers_path.write_bytes(whole + record(9).line()[:-30])
+        with AnswersFile(answers_path, ABOUT) as file:
+            assert [each.row for each in file.records] == [1, 2]
+            assert file.torn.name == f"answers.jsonl.torn{number}" and file.torn.read_bytes() == record(9).line()[:-30]
+        assert answers_path.read_bytes() == whole
+
+
+def test_a_last_line_that_lacks_only_its_end_is_kept(answers_path):
+    written(answers_path, 1, 2)
+    whole = answers_path.read_bytes()
+    answers_path.write_bytes(whole[:-1])
+    with AnswersFile(answers_path, ABOUT) as file:
+        assert [each.row for each in file.records] == [1, 2] and file.torn is None
+        file.append(record(3, row=3))
+    assert [each.row for each in read_content(answers_path).records] == [1, 2, 3]
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_a_file_cut_anywhere_keeps_every_whole_line(tmp_path_factory, data):
+    path = tmp_path_factory.mktemp("cut") / "answers.jsonl"
+    written(path, *range(5))
+    whole = path.read_bytes()
+    cut = data.draw(st.integers(0, len(whole)))
+    path.write_bytes(whole[:cut])
+    n_lines = whole[: cut + 1].count(b"\n") if whole[cut - 1 : cut] != b"\n" else whole[:cut].count(b"\n")
+    with AnswersFile(path, ABOUT) as file:
+        assert [each.row for each in file.records] == list(range(max(0, n_lines - 1)))
+        file.append(record(77, row=77))
+        if file.torn is not None:
+            assert whole[:cut].endswith(file.torn.read_bytes())
+    assert read_content(path).records[-1].row == 77
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda text: text.replace('"accept"', '"accepted"', 1), "Line 2 of .* is damaged"),
+        (lambda text: text.replace('"row": 1', '"row": "1"', 1), "Line 2 of .* is damaged"),
+        (lambda text: text.replace("{", "[", 2).replace("[", "{", 1), "Line 2 of .* is damaged"),
+        (lambda text: text + text.splitlines()[-1] + "\n", "Line 4 of .* repeats another"),
+        (lambda text: text.replace("planewise review answers", "notes"), "is no file of answers"),
+        (lambda text: text.replace('"version": 1', '"version": 7'), "version 7"),
+        (lambda text: "a,b\n1,2\n", "is no file of answers"),
+    ],
+)
+def test_damage_is_an_error_and_not_a_loss(answers_path, damage, words):
+    written(answers_path, 1, 2)
+    answers_path.write_text(damage(answers_path.read_text()))
+    before = answers_path.read_bytes()
+    with pytest.raises(AnswersFileError, match=words):
+        AnswersFile(answers_path, ABOUT)
+    assert answers_path.read_bytes() == before
+
+
+@pytest.mark.parametrize("how", ["refused", "in part", "not on the disk"])
+def test_a_full_disk_leaves_the_file_whole(answers_path, monkeypatch, how):
+    with AnswersFile(answers_path, ABOUT) as file:
+        file.append(record(1, row=1))
+        before, write = answers_path.read_bytes(), os.write
+        with monkeypatch.context() as broken:
+            if how == "refused":
+                broken.setattr(os, "write", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSPC, "No space left")))
+            elif how == "in part":
+                broken.setattr(os, "write", lambda handle, line: write(handle, line[:10]))
+            else:
+                broken.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(errno.EIO, "Input/output error")))
+            with pytest.raises(NotSavedError, match="could not be saved"):
+                file.append(record(2, row=2))
+        assert answers_path.read_bytes() == before
+        file.append(record(3, row=3))
+    assert [each.row for each in read_content(answers_path).records] == [1, 3]
+
+
+def test_half_a_line_that_cannot_be_cut_off_stops_all_writing(answers_path, monkeypatch):
+    with AnswersFile(answers_path, ABOUT) as file:
+        file.append(record(1, row=1))
+        write = os.write
+        with monkeypatch.context() as broken:
+            broken.setattr(os, "write", lambda handle, line: write(handle, line[:10]))
+            broken.setattr(os, "ftruncate", lambda *_: (_ for _ in ()).throw(OSError(errno.EIO, "Input/output error")))
+            with pytest.raises(NotSavedError, match="nothing more is written"):
+                file.append(record(2, row=2))
+        with pytest.raises(NotSavedError, match="nothing more is written"):
+            file.append(record(3, row=3))
+    with AnswersFile(answers_path, ABOUT) as file:
+        assert [each.row for each in file.records] == [1] and file.torn is not None
+        file.append(record(4, row=4))
+    assert [each.row for each in read_content(answers_path).records] == [1, 4]
+
+
+def test_a_line_that_could_not_be_read_again_is_not_written(answers_path):
+    with AnswersFile(answers_path, ABOUT) as file:
+        before = answers_path.read_bytes()
+        with pytest.raises(NotSavedError, match="a line of 1,1"):
+            file.append(record(1, note="x" * 1_100_000))
+        assert answers_path.read_bytes() == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="open files cannot be moved there")
+@pytest.mark.parametrize("how", ["moved", "replaced"])
+def test_a_file_that_is_no_longer_in_its_place_takes_no_answers(answers_path, how):
+    with AnswersFile(answers_path, ABOUT) as file:
+        file.append(record(1, row=1))
+        away = answers_path.rename(answers_path.with_name("away"))
+        if how == "replaced":
+            answers_path.write_bytes(away.read_bytes())
+        with pytest.raises(NotSavedError, match="was moved or replaced"):
+            file.append(record(2, row=2))
+        away.replace(answers_path)
+        file.append(record(3, row=3))
+    assert [each.row for each in read_content(answers_path).records] == [1, 3]
+
+
+@pytest.mark.parametrize(
+    "foreign", [b"a,b,c", b"my only copy", b'{"form": 1', b'{"format": "other"}', b"[1, 2]", b"x" * 99]
+)
+def test_a_foreign_line_without_a_break_is_no_torn_beginning(answers_path, foreign):
+    answers_path.write_bytes(foreign)
+    with pytest.raises(AnswersFileError, match="is no file of answers"):
+        AnswersFile(answers_path, ABOUT)
+    assert answers_path.read_bytes() == foreign and len(list(answers_path.parent.iterdir())) == 1
+
+
+def test_a_torn_file_about_something_else_is_not_cut(answers_path):
+    written(answers_path, 1)
+    answers_path.write_bytes(answers_path.read_bytes() + b'{"id"')
+    before = answers_path.read_bytes()
+    with pytest.raises(AnswersFileError, match="about another model"):
+        AnswersFile(answers_path, ABOUT | {"model": "x" * 64})
+    assert answers_path.read_bytes() == before and len(list(answers_path.parent.iterdir())) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes of files")
+def test_what_is_put_aside_is_for_its_owner_only(answers_path):
+    written(answers_path, 1)
+    answers_path.write_bytes(answers_path.read_bytes() + b'{"id"')
+    with AnswersFile(answers_path, ABOUT) as file:
+        assert file.torn.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="fcntl")
+@pytest.mark.parametrize("taken", [True, False])
+def test_the_disk_is_waited_for_where_the_system_can(answers_path, monkeypatch, taken):
+    import fcntl
+
+    asked, synced = [], []
+
+    def full(handle, what):
+        asked.append(what)
+        if not taken:
+            raise OSError(errno.ENOTSUP, "not supported")
+
+    with AnswersFile(answers_path, ABOUT) as file:
+        monkeypatch.setattr(fcntl, "F_FULLFSYNC", 51, raising=False)
+        monkeypatch.setattr(fcntl, "fcntl", full)
+        monkeypatch.setattr(os, "fsync", synced.append)
+        file.append(record(1))
+    assert asked == [51] and bool(synced) is not taken
+
+
+@pytest.mark.parametrize("place", ["nowhere/answers.jsonl", "."])
+def test_a_place_that_holds_no_file_is_named(tmp_path, place):
+    with pytest.raises(AnswersFileError, match="must be a file in a folder that is there"):
+        AnswersFile(tmp_path / place, ABOUT)
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.sampled_from(["accept", "override", "note", "undo"])), max_size=40))
+@settings(max_examples=100, deadline=None)
+def test_decisions_with_undoing_are_those_that_were_never_undone(steps):
+    played, kept = Decisions(5), []
+    for number, (row, decision) in enumerate(steps):
+        if decision != "undo":
+            one = record(number, row, decision, note="why" if decision == "note" else "")
+            kept.append(one)
+        elif not kept:
+            continue
+        else:
+            last = kept.pop()
+            one = record(number, last.row, "undo", undoes=int(last.id, 16))
+        played.play(one)
+    again = Decisions(5)
+    for one in kept:
+        again.play(one)
+    assert played.status.tolist() == again.status.tolist() and played.noted.tolist() == again.noted.tolist()
+    assert played.last() is (kept[-1] if kept else None)
+
+
+def test_undoing_a_second_thought_leaves_the_first():
+    decisions = Decisions(1)
+    decisions.play(record(1))
+    decisions.play(record(2, decision="override"))
+    decisions.play(record(3, decision="undo", undoes=2))
+    assert decisions.status[0] == ACCEPTED and decisions.decided(0).id == f"{1:032x}"
+    decisions.play(record(4, decision="undo", undoes=1))
+    assert decisions.status[0] == OPEN and decisions.last() is None

@@ -1,0 +1,170 @@
+"""The command: its mistakes, the labels it gives back, and a server that is killed in the middle of saving."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import planewise
+from planewise.app._review import Asked
+from planewise.cli._app import app as command
+
+
+@pytest.fixture
+def files(models, table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    planewise.save(models("boost"), "model.planewise")
+    table.drop("price", "class").write_csv("cases.csv")
+    return ["model.planewise", "cases.csv"]
+
+
+def run(*args):
+    return CliRunner().invoke(command, ["review", *map(str, args)], catch_exceptions=False)
+
+
+def mistake(*args):
+    done = run(*args)
+    assert done.exit_code == 2, done.stdout
+    return done.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--host", "0.0.0.0"], "needs a --token of your own"),
+        (["--host", "192.168.1.7"], "needs a --token of your own"),
+        (["--token", "short"], "token must be 16 to 200"),
+        (["--id", "kay"], "did you mean 'key'"),
+        (["--who", " "], "who must be the name"),
+        (["--answers", "nowhere/a.jsonl"], "a file in a folder that is there"),
+        (["--answers", "cases.csv"], "is no file of answers"),
+        (["--export", "labels.txt"], "must end in one of"),
+        (["--export", "labels.csv"], "there is no file"),
+        (["--export", "cases.csv"], "is read, and cannot be written to"),
+    ],
+)
+def test_mistakes_are_told_in_a_line(files, more, words):
+    said = mistake(*files, *more)
+    assert words in said and "Traceback" not in said
+
+
+def test_models_come_from_safe_files_only(files):
+    Path("evil.planewise").write_bytes(b"\x80\x04cos\nsystem\n(S'touch ran'\ntR.")
+    assert "is no model file" in mistake("evil.planewise", "cases.csv") and not Path("ran").exists()
+    assert "there is no file" in mistake("model.planewise", "nothing.csv")
+
+
+def test_labels_are_given_back_as_a_table_for_the_next_fit(files, models, table):
+    from planewise.app import create_app
+    from planewise.cli._read import read_all
+
+    model = models("boost")
+    rows = read_all(Path("cases.csv"), model.columns_)
+    app = create_app(model, rows, answers="cases.answers.jsonl", who="Ada")
+    assert "holds no decision yet" in mistake(*files, "--export", "labels.csv")
+    for row in (5, 3):
+        app.state.review.decide(row, Asked(secrets.token_hex(16), "accept"))
+    done = run(*files, "--export", "labels.csv")  # while the review is open
+    assert done.exit_code == 0 and "2 decided rows in labels.csv" in done.stdout
+    got = pl.read_csv("labels.csv")
+    assert got["key"].to_list() == ["P-0003", "P-0005"]
+    assert got["class"].to_list() == [app.state.review.answer(row) for row in (3, 5)]
+    assert "exists; --force" in mistake(*files, "--export", "labels.csv")
+    assert run(*files, "--export", "labels.parquet").exit_code == 0 and pl.read_parquet("labels.parquet").height == 2
+    assert "open in another review" in mistake(*files, "--no-browser")
+    app.state.review.close()
+
+
+def test_the_id_of_a_review_is_that_of_its_file(files, models, table):
+    from planewise.app import create_app
+    from planewise.cli._read import read_all
+
+    model = models("boost")
+    rows = read_all(Path("cases.csv"), model.columns_)
+    app = create_app(model, rows, answers="cases.answers.jsonl", who="Ada", id_column="key")
+    app.state.review.decide(5, Asked(secrets.token_hex(16), "accept"))
+    app.state.review.close()
+    assert run(*files, "--export", "labels.csv").exit_code == 0
+    assert run(*files, "--export", "again.csv", "--id", "key").exit_code == 0
+    assert "was begun with --id key" in mistake(*files, "--export", "other.csv", "--id", "town")
+    assert "was begun with --id key" in mistake(*files, "--id", "town")
+
+
+def test_who_decides_must_be_known(files, monkeypatch):
+    def nobody():
+        raise OSError("No username set in the environment")
+
+    monkeypatch.setattr("getpass.getuser", nobody)
+    assert "give your name with --who" in mistake(*files)
+
+
+TOKEN = "a+b&c=d%41#0123456789"
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """What is printed when the server would listen; it ends at once as if by Ctrl-C."""
+    opened = threading.Event()
+
+    def listen(app, host, port, listening):
+        listening(1234)
+        app.state.review.decide(3, Asked(secrets.token_hex(16), "accept"))
+        raise KeyboardInterrupt
+
+    def browser(address):
+        opened.address, opened.thread = address, threading.current_thread()
+        opened.set()
+
+    monkeypatch.setattr("planewise.app._serve.serve", listen)
+    monkeypatch.setattr("webbrowser.open", browser)
+    return opened
+
+
+@pytest.mark.parametrize("how", ["option", "variable"])
+def test_the_printed_address_leads_in_whatever_the_token_holds(files, served, monkeypatch, how):
+    if how == "variable":
+        monkeypatch.setenv("PLANEWISE_REVIEW_TOKEN", TOKEN)
+    done = run(*files, "--who", "Ada", *(["--token", TOKEN] if how == "option" else []))
+    assert done.exit_code == 0, done.stderr
+    address = re.search(r"review +(\S+)", done.stdout).group(1)
+    assert parse_qs(urlsplit(address).query) == {"token": [TOKEN]} and urlsplit(address).fragment == ""
+    assert served.wait(20) and served.address == address
+    assert served.thread is not threading.main_thread() and served.thread.daemon
+
+
+def test_other_machines_may_come_with_the_token_of_the_environment(files, served, monkeypatch):
+    monkeypatch.setenv("PLANEWISE_REVIEW_TOKEN", TOKEN)
+    assert run(*files, "--who", "Ada", "--host", "0.0.0.0", "--no-browser").exit_code == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_ends_a_review_and_counts_its_decisions(files):
+    call = [sys.executable, "-m", "planewise.cli", "review", *files, "--no-browser", "--who", "Ada"]
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1) as process:
+        for line in process.stdout:
+            if "Ctrl-C ends" in line:
+                break
+        process.send_signal(signal.SIGINT)
+        said, wrong = process.communicate(timeout=60)
+    assert process.returncode == 0, wrong
+    assert "ended; 0 decisions are in cases.answers.jsonl" in said and "interrupted" not in wrong
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_server_killed_while_saving_loses_nothing_and_doubles_nothing(files):
+    from benchmarks.review.crash import crash
+
+    found = crash(files, Path("cases.answers.jsonl"), 120, kills=3, least=20)
+    assert found["lost"] == found["doubled"] == 0
+    assert found["confirmed"] >= 60 and found["saved"] == found["tried"]

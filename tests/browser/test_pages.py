@@ -1,0 +1,77 @@
+"""Every kind of page in the browser: broad and narrow, light and dark, and printed."""
+
+from __future__ import annotations
+
+import pytest
+from made_pages import (
+    COMMANDS,
+    REPORTS,
+    make_command_page,
+    make_explanations,
+    make_plain_page,
+    make_report,
+    make_summaries,
+)
+
+from planewise.cli import _demo
+
+WIDTHS = (1280, 390)
+
+
+@pytest.fixture
+def judged(open_page, axe, pdf, too_broad):
+    """A file is opened in all ways; the page of the last is returned."""
+
+    def judge(path):
+        for width in WIDTHS:
+            for dark in (False, True):
+                page = open_page(path, width, dark=dark)
+                assert too_broad(page) == 0, f"{width} pixels"
+                assert axe(page) == [], f"{width} pixels, {'dark' if dark else 'light'}"
+        assert len(pdf(page)) > 2000
+        return page
+
+    return judge
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_a_report(name, judged, tmp_path):
+    path = make_report(name, tmp_path)
+    assert path.stat().st_size < 5_000_000
+    page = judged(path)
+    model = REPORTS[name][1]
+    assert page.title() == type(getattr(model, "estimator_", model)).__name__  # a table's model has one
+    sizes = page.evaluate("[...document.images].map(each => [each.complete, each.naturalWidth])")
+    assert all(complete and width > 300 for complete, width in sizes)
+    assert sizes or name == "large machine"  # which has nothing to draw when it gives no probabilities
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_s_page(name, judged, tmp_path, monkeypatch):
+    if name == "demo":  # as many fits as its page needs
+        monkeypatch.setattr(_demo, "SETS", {each: _demo.SETS[each] for each in ("wine", "diabetes")})
+        monkeypatch.setattr(_demo, "FAMILIES", {each: _demo.FAMILIES[each] for each in ("one tree", "boosting")})
+    judged(make_command_page(name, tmp_path))
+
+
+@pytest.mark.parametrize("make", [make_explanations, make_summaries, make_plain_page])
+def test_other_pages(make, judged, tmp_path):
+    judged(make(tmp_path))
+
+
+def test_pictures_are_dark_on_a_dark_page_and_light_in_print(open_page, tmp_path):
+    page = open_page(make_report("tree", tmp_path), dark=True)
+    look = "getComputedStyle(document.querySelector('figure img')).filter"
+    assert page.evaluate(look) != "none"
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate(look) == "none"
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+
+
+def test_nothing_is_cut_off_in_print(open_page, tmp_path):
+    for name in ("ten classes of a machine", "sixty columns"):
+        page = open_page(make_report(name, tmp_path), 680)  # about what A4 leaves between its margins
+        page.emulate_media(media="print")
+        beyond = """[...document.querySelectorAll('table, pre, img, p, h2, h3')]
+            .map(each => each.getBoundingClientRect().right - innerWidth).filter(excess => excess > 0)"""
+        assert page.evaluate(beyond) == [], name

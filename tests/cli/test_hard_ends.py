@@ -1,0 +1,174 @@
+"""What breaks off from outside: a full disk, a reader that goes away, Ctrl-C; and files in the wrong place."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+from test_mistakes import mistake
+
+MAIN = "from planewise.cli import main; main()"
+SMALL_FILES = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
+needs_posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
+
+
+def start(*args, before="", **how):
+    """The command in a process of its own."""
+    command = [sys.executable, "-c", before + MAIN, *map(str, args)]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **how)
+
+
+def told(process, code):
+    """The one line on the error stream, after this exit code."""
+    _, words = process.communicate(timeout=300)
+    assert process.returncode == code, words
+    lines = [line for line in words.splitlines() if not line.endswith("...")]
+    assert len(lines) <= 1, words
+    return lines[0] if lines else ""
+
+
+@pytest.fixture
+def many(fitted, towns):
+    """A model, and a table of which the answers fill a pipe many times."""
+    model = fitted("slm")
+    pl.concat([towns] * 200).write_csv("many.csv")
+    return model
+
+
+def test_a_file_that_is_read_is_not_written_to(csv, run, fitted):
+    model = fitted("slm")
+    before = Path(csv).read_bytes(), Path(model).read_bytes()
+    Path("link.csv").symlink_to(csv)
+    for out in (csv, "link.csv"):
+        mistake(run("predict", model, csv, "--out", out, "--force"), f"{out!r} is read, and cannot be written to")
+    mistake(run("fit", csv, "--target", "class", "--out", csv, "--force"), "is read, and cannot be written to")
+    mistake(run("describe", model, "--html", model, "--force"), "is read, and cannot be written to")
+    mistake(run("export", model, "--to", "c", "--out", model, "--force"), "is read, and cannot be written to")
+    mistake(run("explain", model, csv, "--row", 0, "--html", model, "--force"), "is read, and cannot be written to")
+    assert (Path(csv).read_bytes(), Path(model).read_bytes()) == before
+
+
+def test_a_folder_for_a_model_and_a_model_for_a_table(csv, run, fitted):
+    model = fitted("slm")
+    Path("folder").mkdir()
+    for command in (["describe", "folder"], ["predict", "folder", csv], ["export", "folder", "--to", "text"]):
+        mistake(run(*command), "'folder' is a folder, and a file is needed.")
+    mistake(run("predict", model, model), "'.planewise'; tables are told by these endings")
+    mistake(run("predict", csv, model), "The file 'towns.csv' is no model file")
+    mistake(run("predict", model, csv, "--out", "folder"), "must end in one of")
+
+
+def test_a_table_of_a_header_alone(run, fitted, towns):
+    model = fitted("slm")
+    towns.head(0).write_csv("none.csv")
+    mistake(run("predict", model, "none.csv", "--out", "p.csv"), "'none.csv' has no rows.")
+    mistake(run("explain", model, "none.csv", "--row", 0), "has 0 rows, counted from 0; there is no row 0.")
+    towns.head(0).write_parquet("none.parquet")
+    mistake(run("predict", model, "none.parquet", "--out", "p.parquet"), "'none.parquet' has no rows.")
+    mistake(run("fit", "none.parquet", "--target", "class"), "'none.parquet' has no rows.")
+    assert not Path("p.csv").exists() and not Path("p.parquet").exists()
+
+
+def test_a_mark_of_byte_order_is_no_part_of_the_first_name(run, towns):
+    plain = towns.drop("id", "note", "price").write_csv(line_terminator="\r\n").encode()
+    Path("plain.csv").write_bytes(plain)
+    Path("marked.csv").write_bytes(b"\xef\xbb\xbf" + plain)
+    for name in ("plain", "marked"):
+        done = run("fit", f"{name}.csv", "--target", "class", "--model", "slm", "--out", f"{name}.planewise")
+        assert done.exit_code == 0, done.stderr
+    assert Path("plain.planewise").read_bytes() == Path("marked.planewise").read_bytes()
+    answers = [run("predict", "plain.planewise", f"{name}.csv").stdout for name in ("plain", "marked")]
+    assert answers[0] == answers[1] and answers[0].startswith("prediction\n")
+    first = run("predict", "plain.planewise", "marked.csv", "--keep", "size").stdout
+    assert first.startswith("size,prediction\n")
+
+
+def test_a_command_or_an_option_that_there_is_not(run):
+    for words, named in ((["learn"], "learn"), (["fit", "--goal"], "--goal"), (["explain", "--row", "x"], "--row")):
+        done = run(*words)
+        assert done.exit_code == 2 and "Traceback" not in done.stderr and named in done.stderr
+
+
+@needs_posix
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_may_not_be_written_to(csv, run):
+    Path("locked").mkdir(mode=0o555)
+    done = run("fit", csv, "--target", "class", "--out", "locked/m.planewise")
+    mistake(done, "the folder 'locked' may not be written to.")
+
+
+@needs_posix
+def test_no_space_left(csv, fitted):
+    model = fitted("slm")
+    Path("p.csv").write_text("before")
+    for command in (
+        ["fit", csv, "--target", "class", "--model", "slm", "--out", "new.planewise"],
+        ["predict", model, csv, "--out", "p.csv", "--force"],
+        ["predict", model, csv, "--out", "p.parquet"],
+        ["export", model, "--to", "c", "--out", "m.h"],
+    ):
+        words = told(start(*command, before=SMALL_FILES, stdout=subprocess.DEVNULL), 2)
+        assert words == "planewise: there is no space left to write to; what was there before is unchanged.", command
+    assert Path("p.csv").read_text() == "before"
+    assert sorted(path.name for path in Path().iterdir()) == ["p.csv", "slm.planewise", "towns.csv"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize("command", ["predict", "describe"])
+def test_no_space_left_for_what_is_printed(command, csv, fitted):
+    model = fitted("slm")
+    with open("/dev/full", "w") as full:
+        words = told(start(command, model, *([csv] if command == "predict" else []), stdout=full), 2)
+    assert words.startswith("planewise: there is no space left to write to")
+
+
+@needs_posix
+@pytest.mark.parametrize("command", ["predict", "describe"])
+def test_a_reader_that_goes_away(command, many):
+    args = [command, many, "many.csv"] if command == "predict" else [command, many]
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        assert told(start(*args, stdout=writer), 141) == ""
+    finally:
+        os.close(writer)
+
+
+# Rows without end, so that the command is in the middle of them whenever it is stopped.
+SLOW = """
+import time
+import planewise.cli._lines as lines
+inner = lines._whole_rows
+def slowly(*args):
+    for block in inner(*args):
+        for _ in range(1000):
+            yield block
+            time.sleep(0.01)
+lines._whole_rows = slowly
+"""
+
+
+@needs_posix
+@pytest.mark.parametrize("command", ["fit", "csv", "parquet"])
+def test_ctrl_c_in_the_middle(command, many):
+    args = ["predict", many, "many.csv", "--out", f"p.{command}", "--force"]
+    if command == "fit":
+        args = ["fit", "many.csv", "--target", "class", "--model", "boost", "--set", "n_estimators=99999", "--out", "b"]
+    else:
+        Path(f"p.{command}").write_text("before")
+    process = start(*args, stdout=subprocess.DEVNULL, before=SLOW if command != "fit" else "")
+    for line in process.stderr:
+        if line.startswith(("fitting", "predicting")):
+            break
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    assert told(process, 130) == "planewise: interrupted; no file was left half-written."
+    if command != "fit":
+        assert Path(f"p.{command}").read_text() == "before"
+    assert not Path("b").exists() and not list(Path().glob("*.part"))

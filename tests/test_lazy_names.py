@@ -1,0 +1,52 @@
+"""`import planewise` is quick, and every public name is there all the same."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import planewise
+
+
+def modules_after(code):
+    """What is loaded when a new interpreter has run the code."""
+    run = f"{code}\nimport sys\nsys.stderr.write(' '.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return set(done.stderr.split())
+
+
+def test_the_package_alone_loads_neither_scikit_learn_nor_numpy():
+    assert not modules_after("import planewise") & {"sklearn", "numpy", "scipy", "polars"}
+
+
+@pytest.mark.parametrize("words", [["--help"], ["fit", "--help"], ["--version"]])
+def test_help_needs_no_library_that_is_slow_to_start(words):
+    code = f"import sys\nsys.argv = ['planewise', *{words}]\nfrom planewise.cli import main\n"
+    code += "try: main()\nexcept SystemExit: pass"
+    assert not modules_after(code) & {"sklearn", "scipy", "polars"}
+
+
+def test_a_model_file_brings_in_its_own_family_alone(tmp_path):
+    X = [[0.0], [1.0], [2.0], [3.0]] * 5
+    planewise.save(planewise.SLMClassifier().fit(X, [0, 0, 1, 1] * 5), tmp_path / "m")
+    loaded = modules_after(f"import planewise; planewise.load({str(tmp_path / 'm')!r})")
+    assert "planewise.slm" in loaded and not loaded & {"planewise.mcm", "planewise.recip"}
+
+
+def test_every_public_name_is_there():
+    for name in planewise.__all__:
+        assert getattr(planewise, name) is not None
+        assert name in dir(planewise)
+    from planewise import SLMClassifier, slm
+
+    assert slm.SLMClassifier is SLMClassifier is planewise.SLMClassifier
+
+
+def test_a_name_that_is_not_there():
+    with pytest.raises(AttributeError, match="module 'planewise' has no attribute 'SLMTree'"):
+        planewise.SLMTree  # noqa: B018
+    with pytest.raises(ImportError):
+        from planewise import SLMTree  # noqa: F401

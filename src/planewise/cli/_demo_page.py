@@ -6,7 +6,6 @@ from typing import Any
 
 from sklearn.tree import DecisionTreeClassifier
 
-from planewise.datasets import make_new_moons
 from planewise.plot import PartitionDisplay
 from planewise.plot._style import new_axes, require_matplotlib
 from planewise.report import _page
@@ -29,20 +28,18 @@ def without_a_screen() -> Any:
     return plt
 
 
-def cells_picture() -> Any:
-    """The cells of one SLM tree and of one decision tree on the new moons."""
-    X, y = make_new_moons(random_state=0)
-    train, test = slice(0, 600), slice(600, None)
-    ours = SLMClassifier(random_state=0).fit(X[train], y[train])
-    theirs = DecisionTreeClassifier(random_state=0).fit(X[train], y[train])
+def cells_picture(train: Any, test: Any, y_train: Any, y_test: Any, names: list[str]) -> Any:
+    """The cells of one SLM tree and of one decision tree in the plane of two columns."""
+    ours = SLMClassifier(random_state=0).fit(train, y_train)
+    theirs = DecisionTreeClassifier(random_state=0).fit(train, y_train)
     splits = int((theirs.tree_.children_left >= 0).sum())
     axes = new_axes(1, 2, size=(8, 3.9))[0]
     for ax, model, title in (
         (axes[0], ours, f"planewise: {ours.n_planes_} planes"),
         (axes[1], theirs, f"decision tree: {splits} splits"),
     ):
-        shown = PartitionDisplay.from_estimator(model, X[train], y[train], feature_names=["east", "north"])
-        title += f", {100 * model.score(X[test], y[test]):.1f} % right on new rows"
+        shown = PartitionDisplay.from_estimator(model, train, y_train, feature_names=names)
+        title += f", {100 * model.score(test, y_test):.1f} % right on new rows"
         shown.plot(ax, title=title, with_key=ax is axes[0])
     return axes[0].get_figure()
 

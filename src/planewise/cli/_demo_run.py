@@ -96,7 +96,7 @@ def run_demo(out: Path | None, force: bool) -> None:
                 machine = f"For {name} the machine keeps {len(model.support_)} of {len(parts[0])} rows."
             if (name, family) == ("diabetes", "boosting"):
                 why = why_this_number(*parts)
-    cells = cells_picture()
+    cells = cells_picture(*split("new moons"))
     with replacing(out) as file:
         file.write(page(rows, words, machine, cells, why).encode())
     plt.close(cells)

@@ -172,3 +172,35 @@ def test_ctrl_c_in_the_middle(command, many):
     if command != "fit":
         assert Path(f"p.{command}").read_text() == "before"
     assert not Path("b").exists() and not list(Path().glob("*.part"))
+
+
+# A Ctrl-C while polars works: polars itself makes two of some, and none of those while it asks what words are.
+COUNTED = """
+import os, signal, sys, threading, time
+import numpy as np
+import planewise.cli._polars
+from planewise.cli._polars import check_interrupted, pl
+words = np.array(["a", "b"] * 20_000, dtype=object)
+def write(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pl.DataFrame({"a": words}).write_csv(os.devnull)
+        check_interrupted()
+for _ in range(20):
+    threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        write(30)
+        sys.exit("never raised")
+    except KeyboardInterrupt:
+        planewise.cli._polars._interrupted.clear()
+    try:
+        write(0.05)
+    except KeyboardInterrupt:
+        sys.exit("raised twice")
+"""
+
+
+@needs_posix
+def test_one_ctrl_c_is_one_interruption():
+    done = subprocess.run([sys.executable, "-c", COUNTED], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 import typer
 from sklearn import ensemble, neighbors, tree
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
@@ -22,6 +21,7 @@ import planewise as pw
 from planewise._atomic import replacing
 from planewise.cli._demo_page import HEADER, cells_picture, page, without_a_screen
 from planewise.cli._mistakes import refuse_existing
+from planewise.cli._polars import pl
 from planewise.datasets import make_friedman, make_new_moons
 from planewise.export._words import plane_in_words
 from planewise.report._reasons import Reasons, reasons

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
-import polars as pl
 
 from planewise.cli._mistakes import MistakeError
+from planewise.cli._polars import pl
 
 CHUNK_BYTES = 16 << 20
 LONGEST_ROW = 256 << 20

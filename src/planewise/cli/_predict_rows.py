@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import polars as pl
 import typer
 
 from planewise.cli._load import load_table_model
 from planewise.cli._mistakes import MistakeError, refuse_existing
+from planewise.cli._polars import pl
 from planewise.cli._read import chunks
 from planewise.cli._show import show_json, working
 from planewise.cli._write import check_ending, print_chunks, write_chunks

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from planewise.cli._lines import open_table
 from planewise.cli._mistakes import MistakeError
+from planewise.cli._polars import pl
 from planewise.table._columns import IN_WORDS, Column, require_columns
 from planewise.table._words import first_unread, with_dates
 

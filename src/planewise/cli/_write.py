@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-
-import polars as pl
 
 from planewise._atomic import replacing
 from planewise.cli._mistakes import MistakeError
+from planewise.cli._polars import check_interrupted, pl
 
 WRITTEN = (".csv", ".tsv", ".parquet")
 CHUNK_ROWS = 65_536  # a group of rows is held in memory until it is full
@@ -30,34 +29,27 @@ def write_chunks(path: Path, chunks: Iterator[pl.DataFrame]) -> None:
     separator = "\t" if path.suffix.lower() == ".tsv" else ","
     with replacing(path) as file:
         for number, chunk in enumerate(chunks):
+            check_interrupted()
             chunk.write_csv(file, include_header=number == 0, separator=separator)
 
 
 def print_chunks(chunks: Iterator[pl.DataFrame]) -> None:
     """CSV on the standard output."""
     for number, chunk in enumerate(chunks):
+        check_interrupted()
         sys.stdout.write(chunk.write_csv(include_header=number == 0))
 
 
 def _write_parquet(path: Path, chunks: Iterator[pl.DataFrame]) -> None:
-    from polars.io.plugins import register_io_source
+    """A file for every chunk, then all in one: polars cannot add to a file.
 
-    first = next(chunks)
-    failed: list[BaseException] = []
-
-    def source(columns: Any, predicate: Any, n_rows: Any, batch_size: Any) -> Iterator[pl.DataFrame]:
-        yield first if columns is None else first.select(columns)
-        try:
-            for chunk in chunks:
-                yield chunk if columns is None else chunk.select(columns)
-        except BaseException as error:  # polars would wrap it in words of its own
-            failed.append(error)
-            raise
-
-    with replacing(path) as file:
-        try:
-            register_io_source(source, schema=first.schema).sink_parquet(file, row_group_size=CHUNK_ROWS)
-        except BaseException:
-            if failed:
-                raise failed[0] from None
-            raise
+    It could draw the chunks from Python while it writes, but its threads may then ask for Python after a Ctrl-C has
+    ended it, and the program aborts.
+    """
+    with replacing(path) as file, tempfile.TemporaryDirectory(dir=path.parent, prefix=".planewise-") as folder:
+        parts = []
+        for number, chunk in enumerate(chunks):
+            check_interrupted()
+            parts.append(Path(folder, f"{number}.parquet"))
+            chunk.write_parquet(parts[-1], compression="lz4")
+        pl.scan_parquet(parts, glob=False).sink_parquet(file, row_group_size=CHUNK_ROWS)

@@ -34,8 +34,6 @@ struct GrowOptions {
     ChooseOptions choose;
 };
 
-struct Interrupted {};  // thrown when the caller asked to stop
-
 template <class S>
 struct Grown {
     Tree tree;

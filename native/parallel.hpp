@@ -18,6 +18,8 @@
 
 namespace planewise {
 
+struct Interrupted {};  // thrown when the caller asked to stop
+
 class Threads {
   public:
     explicit Threads(int count) {

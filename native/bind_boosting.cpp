@@ -1,0 +1,153 @@
+// Boosting for Python.
+#include <algorithm>
+
+#include "boost.hpp"
+#include "python.hpp"
+
+namespace planewise {
+
+namespace {
+
+Loss loss_named(const std::string &name) {
+    const std::pair<const char *, Loss> known[] = {{"squared", Loss::squared}, {"absolute", Loss::absolute},
+                                                   {"huber", Loss::huber},     {"quantile", Loss::quantile},
+                                                   {"poisson", Loss::poisson}, {"logistic", Loss::logistic},
+                                                   {"softmax", Loss::softmax}};
+    for (const auto &[word, loss] : known)
+        if (name == word) return loss;
+    throw std::invalid_argument("unknown loss: " + name);
+}
+
+// A booster with the table it learns from; the table must outlive it (kept alive by the binding).
+class Boosting {
+  public:
+    Boosting(const Table &table, const Numbers &target, const Numbers &weight, const Scores &score, std::size_t trees,
+             const std::string &loss, double alpha, double learning_rate, double reg_lambda, double subsample,
+             double colsample, std::size_t max_rows_per_tree, std::uint64_t seed, bool find_smoothing,
+             bool vector_leaves, const GrowOptions &options, int n_threads)
+        : booster_(table.matrix(), vector_of(target, table, "target"), vector_of(weight, table, "weight"),
+                   std::vector<double>(score.data(), score.data() + score.size()), trees,
+                   BoostOptions{options, Objective{loss_named(loss), alpha, score.shape(1)}, learning_rate, reg_lambda,
+                                subsample, colsample, max_rows_per_tree, seed, find_smoothing, vector_leaves}),
+          rows_(table.matrix().rows),
+          columns_(table.matrix().columns),
+          n_threads_(n_threads) {
+        check_length(score.shape(0), rows_, "score");
+    }
+
+    // Several rounds in one call, threads started once; fewer when interrupted by an exception.
+    void rounds(int count) {
+        run_native(n_threads_, [&](Threads &threads, const std::function<bool()> &stop) {
+            for (int k = 0; k < count; ++k) booster_.round(threads, stop);
+        });
+    }
+    void round_with(const Scores &gradient, const Scores &hessian) {
+        for (const Scores *given : {&gradient, &hessian})
+            if (given->shape(0) != rows_ || given->shape(1) != booster_.outputs())
+                throw std::invalid_argument("gradient and hessian must have one row a row and one column an output");
+        run_native(n_threads_, [&](Threads &threads, const std::function<bool()> &stop) {
+            booster_.round_with(gradient.data(), hessian.data(), threads, stop);
+        });
+    }
+    void watch(const Table &table, const Numbers &target, const Numbers &weight, const Scores &score) {
+        check_length(score.shape(0), table.matrix().rows, "score");
+        booster_.watch(table.matrix(), vector_of(target, table, "target"), vector_of(weight, table, "weight"),
+                       std::vector<double>(score.data(), score.data() + score.size()));
+    }
+    void begin_at(const Numbers &base) {
+        if (base.size() != booster_.outputs()) throw std::invalid_argument("base must have one entry an output");
+        run_native(n_threads_, [&](Threads &threads, const std::function<bool()> &) {
+            booster_.begin_at(std::vector<double>(base.data(), base.data() + base.size()), threads);
+        });
+    }
+    void begin_with(const Scores &hessian) {
+        if (hessian.shape(0) != rows_ || hessian.shape(1) != booster_.outputs())
+            throw std::invalid_argument("hessian must have one row a row and one column an output");
+        booster_.begin_with(hessian.data());
+    }
+    void recall(std::size_t output, const Labels &start, const Labels &feature, const Labels &coefficient) {
+        Directions known;
+        for (std::size_t d = 0; d + 1 < start.size(); ++d) {
+            for (std::int32_t t = start.data()[d]; t < start.data()[d + 1]; ++t) {
+                const auto at = static_cast<std::size_t>(t);
+                if (at >= feature.size() || at >= coefficient.size() || feature.data()[at] < 0 ||
+                    static_cast<std::size_t>(feature.data()[at]) >= columns_)
+                    throw std::invalid_argument("no such term or feature");
+                known.add_term(feature.data()[at], coefficient.data()[at], 1.0);
+            }
+            known.close();
+        }
+        booster_.recall(output, std::move(known));
+    }
+    // outputs x strengths.
+    Out<double> smoothing_losses() const {
+        std::vector<double> out;
+        for (const SmoothingSearch &search : booster_.smoothing())
+            out.insert(out.end(), search.losses().begin(), search.losses().end());
+        return array(std::move(out), SmoothingSearch::strengths.size());
+    }
+    void set_smoothing_losses(const Scores &losses) {
+        SmoothingSearch::Losses one;
+        if (losses.shape(0) != booster_.outputs() || losses.shape(1) != one.size())
+            throw std::invalid_argument("losses must have one row an output and one column a strength");
+        for (std::size_t output = 0; output < losses.shape(0); ++output) {
+            std::copy_n(losses.data() + output * one.size(), one.size(), one.begin());
+            booster_.set_smoothing(output, one);
+        }
+    }
+    Out<double> left_out() const { return array(std::vector<double>(booster_.left_out()), booster_.outputs()); }
+    void set_left_out(const Scores &score) {
+        if (score.shape(0) != 0) check_length(score.shape(0), rows_, "score");
+        if (score.shape(1) != booster_.outputs()) throw std::invalid_argument("score must have one column an output");
+        booster_.set_left_out(std::vector<double>(score.data(), score.data() + score.size()));
+    }
+    double loss() const { return booster_.mean_loss(); }
+    double watched_loss() const { return booster_.watched_loss(); }
+    Out<double> watched_score() const {
+        return array(std::vector<double>(booster_.watched_score()), booster_.outputs());
+    }
+    Out<double> score() const { return array(std::vector<double>(booster_.score()), booster_.outputs()); }
+    nb::dict forest() const { return to_dict(booster_.forest()); }
+
+  private:
+    static std::vector<double> vector_of(const Numbers &from, const Table &table, const char *name) {
+        check_length(from.size(), table.matrix().rows, name);
+        return std::vector<double>(from.data(), from.data() + from.size());
+    }
+    Booster booster_;
+    std::size_t rows_, columns_;
+    int n_threads_;
+};
+
+}  // namespace
+
+void bind_boosting(nb::module_ &m) {
+    m.attr("MOST_KNOWN") = most_known;
+    nb::class_<Boosting>(m, "Boosting", "Second-order boosting on one table.")
+        .def(nb::init<const Table &, const Numbers &, const Numbers &, const Scores &, std::size_t, const std::string &,
+                      double, double, double, double, double, std::size_t, std::uint64_t, bool, bool,
+                      const GrowOptions &, int>(),
+             nb::keep_alive<1, 2>(), "table"_a, "target"_a, "weight"_a, "score"_a, "trees"_a, "loss"_a, "alpha"_a,
+             "learning_rate"_a, "reg_lambda"_a, "subsample"_a, "colsample"_a, "max_rows_per_tree"_a, "seed"_a,
+             "find_smoothing"_a, "vector_leaves"_a, "options"_a, "n_threads"_a)
+        .def("rounds", &Boosting::rounds, "count"_a, "Grow that many rounds with the built-in loss.")
+        .def("round_with", &Boosting::round_with, "gradient"_a, "hessian"_a, "Grow one round on these derivatives.")
+        .def("watch", &Boosting::watch, nb::keep_alive<1, 2>(), "table"_a, "target"_a, "weight"_a, "score"_a,
+             "Follow the scores of other rows as trees are added.")
+        .def("begin_at", &Boosting::begin_at, "base"_a, "The constant scores before any tree.")
+        .def("begin_with", &Boosting::begin_with, "hessian"_a, "The Hessian of one's own loss before any tree.")
+        .def("recall", &Boosting::recall, "output"_a, "start"_a, "feature"_a, "coefficient"_a,
+             "Directions of trees grown before, the newest first.")
+        .def("smoothing_losses", &Boosting::smoothing_losses,
+             "What the trials of smoothing have found so far, for a fit that goes on from this one.")
+        .def("set_smoothing_losses", &Boosting::set_smoothing_losses, "losses"_a, "Those of the fit before.")
+        .def("left_out", &Boosting::left_out, "Scores of the rows without their own part in them, if any are kept.")
+        .def("set_left_out", &Boosting::set_left_out, "score"_a, "Those of the fit before.")
+        .def("watched_loss", &Boosting::watched_loss, "Weighted mean loss on the watched rows now.")
+        .def("watched_score", &Boosting::watched_score, "Raw scores of the watched rows now.")
+        .def("loss", &Boosting::loss, "Weighted mean loss on the training rows now.")
+        .def("score", &Boosting::score, "Raw scores of the training rows now.")
+        .def("forest", &Boosting::forest, "All trees so far, as flat arrays.");
+}
+
+}  // namespace planewise

@@ -304,6 +304,16 @@ def test_the_last_case_says_that_all_is_done(person, table):
     assert one.review.queue.counts()["open"] == 1
 
 
+def test_undoing_after_the_last_case_keeps_the_filter(person, table):
+    one = person(cases=table.drop("price", "class").head(4))
+    one.open("/?show=open&label=0")
+    while 'value="accept"' in one.page.text:
+        one.decide("accept")
+    assert one.review.queue.counts()["accepted"] > 0 and one.hidden('id="undo"')["label"] == "0"
+    one.undo()
+    assert "label=0" in str(one.page.url)
+
+
 def test_a_review_goes_on_where_it_ended(make_app, person, answers_path, table):
     one = person()
     one.decide("accept")

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -204,3 +205,23 @@ for _ in range(20):
 def test_one_ctrl_c_is_one_interruption():
     done = subprocess.run([sys.executable, "-c", COUNTED], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_ctrl_c_that_polars_dropped_is_heard_before_the_file_is_there(ending, csv, run, fitted, monkeypatch):
+    from planewise.cli import _polars, _predict_rows
+
+    answers, interrupted = _predict_rows._answers, threading.Event()
+
+    def dropping(*args):
+        for chunk in answers(*args):
+            interrupted.set()
+            yield chunk
+
+    monkeypatch.setattr(_polars, "_interrupted", interrupted)
+    model, out = fitted("slm"), Path(f"p.{ending}")
+    out.write_text("before")
+    monkeypatch.setattr(_predict_rows, "_answers", dropping)
+    done = run("predict", model, csv, "--out", out, "--force")
+    assert done.exit_code == 130 and "interrupted; no file was left half-written" in done.stderr
+    assert out.read_text() == "before" and not list(Path().glob(".planewise-*"))

@@ -9,7 +9,7 @@ import typer
 
 from planewise.cli._load import load_table_model
 from planewise.cli._mistakes import MistakeError, refuse_existing
-from planewise.cli._polars import pl
+from planewise.cli._polars import check_interrupted, pl
 from planewise.cli._read import chunks
 from planewise.cli._show import show_json, working
 from planewise.cli._write import check_ending, print_chunks, write_chunks
@@ -49,7 +49,7 @@ def predict_rows(
 
 
 class _Counted:
-    """Chunks, and how many rows went by."""
+    """Chunks, and how many rows went by; a Ctrl-C that was dropped on the way is heard before the next, or the end."""
 
     def __init__(self, inner: Iterator[pl.DataFrame]) -> None:
         self.inner, self.rows = inner, 0
@@ -58,6 +58,7 @@ class _Counted:
         return self
 
     def __next__(self) -> pl.DataFrame:
+        check_interrupted()
         chunk = next(self.inner)
         self.rows += chunk.height
         return chunk

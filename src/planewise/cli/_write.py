@@ -9,7 +9,7 @@ from pathlib import Path
 
 from planewise._atomic import replacing
 from planewise.cli._mistakes import MistakeError
-from planewise.cli._polars import check_interrupted, pl
+from planewise.cli._polars import pl
 
 WRITTEN = (".csv", ".tsv", ".parquet")
 CHUNK_ROWS = 65_536  # a group of rows is held in memory until it is full
@@ -29,14 +29,12 @@ def write_chunks(path: Path, chunks: Iterator[pl.DataFrame]) -> None:
     separator = "\t" if path.suffix.lower() == ".tsv" else ","
     with replacing(path) as file:
         for number, chunk in enumerate(chunks):
-            check_interrupted()
             chunk.write_csv(file, include_header=number == 0, separator=separator)
 
 
 def print_chunks(chunks: Iterator[pl.DataFrame]) -> None:
     """CSV on the standard output."""
     for number, chunk in enumerate(chunks):
-        check_interrupted()
         sys.stdout.write(chunk.write_csv(include_header=number == 0))
 
 
@@ -49,7 +47,6 @@ def _write_parquet(path: Path, chunks: Iterator[pl.DataFrame]) -> None:
     with replacing(path) as file, tempfile.TemporaryDirectory(dir=path.parent, prefix=".planewise-") as folder:
         parts = []
         for number, chunk in enumerate(chunks):
-            check_interrupted()
             parts.append(Path(folder, f"{number}.parquet"))
             chunk.write_parquet(parts[-1], compression="lz4")
         pl.scan_parquet(parts, glob=False).sink_parquet(file, row_group_size=CHUNK_ROWS)

@@ -6,12 +6,13 @@ STAMP := $(VENV)/.ready
 BROWSER_STAMP := $(VENV)/.browser
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo test test-browser quick lint format native-test sanitize fuzz clean help
+.PHONY: demo test test-browser test-readme quick lint format native-test sanitize fuzz clean help
 
 help:
 	@echo "make demo         set everything up, fit on a bundled data set, compare with scikit-learn"
 	@echo "make test         set everything up, run all tests"
 	@echo "make test-browser the pages of reports in the system's Chromium: errors, requests, axe-core, print"
+	@echo "make test-readme  every block of the README, in a new virtual environment"
 	@echo "make quick        the tests again, without the native ones"
 	@echo "make lint         ruff, mypy, clang-format"
 	@echo "make sanitize     native tests under the address and undefined-behaviour sanitizers"
@@ -27,6 +28,9 @@ test: $(STAMP) native-test
 test-browser: $(BROWSER_STAMP)
 	@$(BIN)/python tests/browser/chromium.py
 	$(BIN)/python -m pytest -q -n 2 -m browser tests/browser
+
+test-readme:
+	$(PYTHON) tools/readme.py
 
 quick: $(STAMP)
 	$(BIN)/python -m pytest -q -n 2 -x

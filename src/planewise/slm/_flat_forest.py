@@ -16,7 +16,7 @@ from planewise.slm._flat_tree import nodes_where_rows_end, share_by_feature
 IntArray = NDArray[np.int32]
 
 
-@dataclass
+@dataclass(repr=False)
 class FlatForest:
     """Trees one after another; the arrays mean what they mean in `FlatTree`.
 
@@ -50,8 +50,11 @@ class FlatForest:
     set_category: IntArray
     n_outputs: int = 1
     # Made when first asked for, and not kept in files.
-    _predictor: Any = field(default=None, repr=False, compare=False)
-    _votes: Any = field(default=None, repr=False, compare=False)
+    _predictor: Any = field(default=None, compare=False)
+    _votes: Any = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        return f"<FlatForest: n_trees={self.n_trees}, n_planes={self.n_planes}, n_leaves={self.n_leaves}>"
 
     @property
     def n_trees(self) -> int:

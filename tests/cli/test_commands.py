@@ -187,6 +187,7 @@ def test_the_demo_ends_with_a_table_and_a_page(run):
     assert done.exit_code == 0
     assert "boosting" in done.stdout and "report: demo.html" in done.stdout
     content = Path("demo.html").read_text(encoding="utf-8")
+    assert "on one thread each" in done.stdout and "on one thread each" in content
     assert content.count("data:image/png;base64,") == 1 and "What each column added" in content and ">bmi<" in content
     assert "http:" not in content and "https:" not in content
 

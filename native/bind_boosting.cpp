@@ -18,6 +18,15 @@ Loss loss_named(const std::string &name) {
     throw std::invalid_argument("unknown loss: " + name);
 }
 
+// The loss of scores that no booster holds: those of rounds before a warm start.
+double mean_loss(const std::string &loss, double alpha, const Numbers &target, const Numbers &weight,
+                 const Scores &score) {
+    check_length(target.size(), score.shape(0), "target");
+    check_length(weight.size(), score.shape(0), "weight");
+    return Objective{loss_named(loss), alpha, score.shape(1)}.mean_loss(score.data(), target.data(), weight.data(),
+                                                                        score.shape(0));
+}
+
 // A booster with the table it learns from; the table must outlive it (kept alive by the binding).
 class Boosting {
   public:
@@ -123,6 +132,8 @@ class Boosting {
 
 void bind_boosting(nb::module_ &m) {
     m.attr("MOST_KNOWN") = most_known;
+    m.def("mean_loss", &mean_loss, "loss"_a, "alpha"_a, "target"_a, "weight"_a, "score"_a,
+          "Weighted mean loss of raw scores.");
     nb::class_<Boosting>(m, "Boosting", "Second-order boosting on one table.")
         .def(nb::init<const Table &, const Numbers &, const Numbers &, const Scores &, std::size_t, const std::string &,
                       double, double, double, double, double, std::size_t, std::uint64_t, bool, bool,

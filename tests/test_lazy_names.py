@@ -50,3 +50,39 @@ def test_a_name_that_is_not_there():
         planewise.SLMTree  # noqa: B018
     with pytest.raises(ImportError):
         from planewise import SLMTree  # noqa: F401
+
+
+PARTS = ["app", "datasets", "export", "io", "mcm", "plot", "recip", "report", "slm", "table"]
+
+
+def test_every_public_part_is_an_attribute_after_a_plain_import():
+    loaded = modules_after(f"import planewise\nfor part in {PARTS}: getattr(planewise, part)")
+    assert {f"planewise.{part}" for part in PARTS} <= loaded
+    assert set(PARTS) <= set(dir(planewise))
+
+
+def answers(code):
+    """What a new interpreter without fastapi and matplotlib prints."""
+    hidden = "import sys\nsys.modules['fastapi'] = sys.modules['matplotlib'] = None\n"
+    done = subprocess.run([sys.executable, "-c", hidden + code], capture_output=True, text=True)
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "code", ["import planewise; planewise.app", "from planewise import app", "import planewise.app"]
+)
+def test_a_part_whose_extra_is_missing_names_the_extra(code):
+    *_, last = answers(code).splitlines()
+    assert "fastapi is missing; the review page needs: pip install 'planewise[app]'" in last
+
+
+def test_pictures_name_their_extra_when_they_are_drawn():
+    display = "planewise.plot.SparsityDisplay(['a'], np.ones(1), np.ones(1), None, None, 'size', 'score')"
+    *_, last = answers(f"import numpy as np, planewise\n{display}.plot()").splitlines()
+    assert last.startswith("ImportError: ")
+    assert "pip install 'planewise[plot]'" in last
+
+
+def test_a_missing_extra_does_not_break_those_who_look_at_every_name():
+    code = "import inspect, planewise\nprint(len(inspect.getmembers(planewise)) > 20, hasattr(planewise, 'app'))"
+    assert answers(code) == "True False\n"

@@ -48,13 +48,16 @@ __all__ = [
     "save",
 ]
 
-_PARTS = ("datasets", "export", "io", "mcm", "recip", "report", "slm", "table")
+_PARTS = ("app", "datasets", "export", "io", "mcm", "plot", "recip", "report", "slm", "table")
 
 
 def __getattr__(name: str) -> Any:
     """Bring a name in when it is first asked for: scikit-learn is slow to start, and `planewise --help` needs none."""
     if name in _PARTS:
-        return import_module(f"planewise.{name}")
+        try:
+            return import_module(f"planewise.{name}")
+        except ImportError as error:  # hasattr, help() and completion go on after an AttributeError alone
+            raise AttributeError(f"planewise.{name} cannot be loaded: {error}") from error
     if name not in __all__:
         raise AttributeError(f"module 'planewise' has no attribute {name!r}")
     found = getattr(import_module(f"planewise.{_home(name)}"), name)

@@ -9,12 +9,17 @@ from typing import Self, TextIO
 
 
 class Progress:
-    """``with Progress(100, "boosting") as bar: bar.step("loss 0.31")``; drawn at most ten times a second."""
+    """``with Progress(100, "boosting") as bar: bar.step("loss 0.31")``; drawn at most ten times a second.
 
-    def __init__(self, total: int, title: str, *, shown: bool = True, stream: TextIO | None = None) -> None:
-        self.total, self.title, self.shown = total, title, shown
+    Work that goes on from an earlier run counts on from `first`, the number of pieces that were done then.
+    """
+
+    def __init__(
+        self, total: int, title: str, *, first: int = 0, shown: bool = True, stream: TextIO | None = None
+    ) -> None:
+        self.total, self.title, self.first, self.shown = total, title, first, shown
         self.stream = stream or sys.stderr
-        self.done = 0
+        self.done = first
         self._drawn_at = 0.0
         self._start = time.monotonic()
 
@@ -24,7 +29,7 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self.shown and self.done:
+        if self.shown and self.done > self.first:
             self.stream.write("\n")
             self.stream.flush()
 
@@ -36,7 +41,7 @@ class Progress:
             return
         self._drawn_at = now
         filled = 24 * self.done // max(1, self.total)
-        left = (now - self._start) / self.done * (self.total - self.done)
+        left = (now - self._start) / (self.done - self.first) * (self.total - self.done)
         self.stream.write(
             f"\r{self.title} [{'#' * filled}{'.' * (24 - filled)}] {self.done}/{self.total}  {note}  {left:.0f} s left "
         )

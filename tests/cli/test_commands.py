@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -187,8 +190,17 @@ def test_the_demo_ends_with_a_table_and_a_page(run):
     assert done.exit_code == 0
     assert "boosting" in done.stdout and "report: demo.html" in done.stdout
     content = Path("demo.html").read_text(encoding="utf-8")
+    assert "on one thread each" in done.stdout and "on one thread each" in content
     assert content.count("data:image/png;base64,") == 1 and "What each column added" in content and ">bmi<" in content
     assert "http:" not in content and "https:" not in content
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--version", "fit"], ["--debug", "--version"]])
+def test_the_version_is_printed_with_its_name_whatever_follows(words):
+    main = "from planewise.cli import main; main()"
+    clean = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
+    done = subprocess.run([sys.executable, "-c", main, *words], capture_output=True, text=True, env=clean)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"planewise {pw.__version__}\n", "")
 
 
 def test_help_has_examples(run):

@@ -1,8 +1,12 @@
-"""``planewise reproduce`` finds the checkout, or says that it needs one."""
+"""``planewise reproduce`` runs the code of its own checkout or of a named one, and no other."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from planewise.cli import _reproduce
 
@@ -30,9 +34,55 @@ def test_help_is_the_runners(run, monkeypatch):
     assert done.exit_code == 0 and "--quick" in done.stdout and "--jobs" in done.stdout
 
 
+INSTALLED = "from planewise.cli import _reproduce; _reproduce.__file__ = {file!r}\n"
+MAIN = "from planewise.cli import main; main()"
+
+
+@pytest.fixture
+def planted(tmp_path):
+    """A folder with somebody's benchmarks/reproduce, which leaves a file when it is imported."""
+    package = tmp_path / "planted" / "benchmarks" / "reproduce"
+    package.mkdir(parents=True)
+    for init in (package.parent, package):
+        (init / "__init__.py").touch()
+    (package / "__main__.py").write_text(
+        f"open({str(tmp_path / 'was-run')!r}, 'w').close()\ndef main(args, command):\n    print('planted', args)\n"
+        "    return 0\n"
+    )
+    return package.parents[1]
+
+
+def reproduce(folder, *args, installed=True):
+    """The command in a new interpreter, in that folder; `installed`: the package is not in a checkout."""
+    file = folder / ".venv" / "lib" / "python3" / "site-packages" / "planewise" / "cli" / "_reproduce.py"
+    code = (INSTALLED.format(file=str(file)) if installed else "") + MAIN
+    return subprocess.run([sys.executable, "-c", code, "reproduce", *args], cwd=folder, capture_output=True, text=True)
+
+
+def test_code_around_the_working_directory_is_not_run(planted, tmp_path):
+    inside = planted / "deep" / "inside"
+    inside.mkdir(parents=True)
+    refused = reproduce(inside)
+    assert refused.returncode == 2 and refused.stdout == ""
+    own = reproduce(planted, installed=False)
+    assert own.returncode == 0 and "slm-table-1 " in own.stdout
+    assert not (tmp_path / "was-run").exists()
+
+
+def test_code_of_a_named_checkout_is_run(planted):
+    done = reproduce(planted.parent, "a-table", "--quick", "--checkout", "planted")
+    assert done.stdout == "planted ['a-table', '--quick']\n"
+
+
+def test_a_named_folder_that_is_no_checkout_is_a_mistake(run, tmp_path):
+    done = run("reproduce", "--checkout", tmp_path)
+    assert done.exit_code == 2
+    assert f"--checkout: {str(tmp_path)!r} has no benchmarks/reproduce" in done.stderr
+
+
 def test_without_a_checkout_it_says_how_to_get_one(run, monkeypatch, tmp_path):
-    monkeypatch.setattr(_reproduce, "__file__", str(tmp_path / "site-packages" / "_reproduce.py"))
+    monkeypatch.setattr(_reproduce, "__file__", str(tmp_path / "site-packages" / "planewise" / "cli" / "_reproduce.py"))
     done = run("reproduce", "slm-table-1")
     assert done.exit_code == 2 and done.stdout == ""
     assert done.stderr.startswith("planewise: the papers' tables are run by benchmarks/reproduce")
-    assert "git clone" in done.stderr
+    assert "git clone" in done.stderr and "--checkout" in done.stderr

@@ -175,6 +175,17 @@ def test_runs_are_joined_and_drawn_by_mean_and_band():
         ConvergenceDisplay.joined([one, ConvergenceDisplay({}, "rmse")])
 
 
+def test_curves_of_boosting_count_rounds_as_the_model_does():
+    X, y = load_breast_cancer(return_X_y=True)
+    watched = {"X_val": X[1::2], "y_val": y[1::2]}
+    model = SLMBoostClassifier(n_estimators=14, learning_rate=0.5, noise_margin=0, random_state=0)
+    model.fit(X[::2], y[::2], **watched)
+    curve = ConvergenceDisplay.from_estimators({"a": model}, X[1::2], y[1::2], measure="log_loss").curves["a"]
+    assert curve.n_trees.tolist() == list(range(1, 15))
+    np.testing.assert_allclose(curve.values[0], model.evals_result_["validation"])
+    assert curve.n_trees[curve.values[0].argmin()] == model.best_iteration_ < 14
+
+
 def test_convergence_errors_name_what_is_wrong():
     X, y = WINE
     forest = SLMForestClassifier(n_estimators=2).fit(X, y)

@@ -477,12 +477,16 @@ def test_early_stopping_returns_the_best_round(make, given):
         assert_same_model(model, fewer.fit(X[:200], y[:200]))
 
 
-def test_given_rows_are_watched_without_stopping_early():
+@BOTH
+def test_given_rows_are_only_watched_unless_stopping_early(make):
     X, y = noisy()
-    model = SLMBoostClassifier(n_estimators=40, learning_rate=0.3, noise_margin=0, random_state=0)
+    model = make(n_estimators=40, learning_rate=0.3, noise_margin=0, random_state=0)
+    unwatched = clone(model).fit(X[:200], y[:200])
     model.fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
-    assert len(model.evals_result_["validation"]) == 40
-    assert model.n_iter_ == model.best_iteration_ == np.argmin(model.evals_result_["validation"]) + 1 < 40
+    losses = model.evals_result_["validation"]
+    assert len(losses) == len(model.evals_result_["train"]) == model.n_iter_ == 40
+    assert model.best_iteration_ == np.argmin(losses) + 1 < 40
+    assert_same_model(model, unwatched)
 
 
 def test_a_large_tolerance_stops_at_once():
@@ -525,18 +529,18 @@ def test_callbacks_hear_of_every_round_in_order_with_its_losses():
         random_state=0,
         callbacks=[lambda number, now: heard.append(("a", number, now)), lambda *now: heard.append(("b", *now))],
     ).fit(X[::2], y[::2], X_val=X[1::2], y_val=y[1::2])
-    assert [call[:2] for call in heard] == [(name, number) for number in range(5) for name in "ab"]
+    assert [call[:2] for call in heard] == [(name, number) for number in range(1, 6) for name in "ab"]
     for _, number, now in heard:
-        assert now == {name: model.evals_result_[name][number] for name in ("train", "validation")}
+        assert now == {name: model.evals_result_[name][number - 1] for name in ("train", "validation")}
 
 
 def test_a_callback_can_stop_and_the_others_still_hear_of_the_round():
     X, y = load_iris(return_X_y=True)
     heard = []
-    stopping = [lambda number, _: number == 2, lambda number, _: heard.append(number)]
+    stopping = [lambda number, _: number == 3, lambda number, _: heard.append(number)]
     model = SLMBoostClassifier(n_estimators=50, random_state=0, callbacks=stopping).fit(X, y)
     assert model.n_iter_ == 3
-    assert heard == [0, 1, 2]
+    assert heard == [1, 2, 3]
     assert_same_model(model, SLMBoostClassifier(n_estimators=3, random_state=0).fit(X, y))
 
 
@@ -586,16 +590,63 @@ def test_a_warm_start_keeps_its_seed_and_cannot_go_back():
     assert model.n_iter_ == 6
 
 
-def test_a_warm_start_counts_the_best_round_from_the_first_fit():
+@pytest.mark.parametrize("stopping", [False, True], ids=["watched", "early_stopping"])
+@pytest.mark.parametrize("loss", [*REGRESSION_LOSSES, "log_loss"])
+def test_a_warm_start_counts_every_round_from_the_first_fit_on(loss, stopping):
+    X, y = load_wine(return_X_y=True)
+    make = SLMBoostClassifier if loss == "log_loss" else SLMBoostRegressor
+    data, watched = (X[::2], y[::2]), {"X_val": X[1::2], "y_val": y[1::2]}
+    parameters = {"loss": loss, "random_state": 0, "early_stopping": stopping, "n_iter_no_change": 3}
+    if loss == "quantile":
+        parameters["alpha"] = 0.5  # at 0.9 a constant is the best answer, and stopping would end the earlier fit
+    at_once = make(n_estimators=12, **parameters).fit(*data, **watched)
+    heard = []
+    model = make(n_estimators=6, warm_start=True, **parameters | {"early_stopping": False})
+    model.fit(*data)  # not monitored
+    model.set_params(n_estimators=12, early_stopping=stopping, callbacks=[lambda number, _: heard.append(number)])
+    model.fit(*data, **watched)
+    assert len(heard) > 2
+    assert heard == list(range(7, 7 + len(heard)))
+    assert len(model.evals_result_["train"]) == len(model.evals_result_["validation"]) == 6 + len(heard)
+    assert model.evals_result_ == at_once.evals_result_
+    assert model.best_iteration_ == at_once.best_iteration_ == np.argmin(model.evals_result_["validation"]) + 1
+    assert_same_model(model, at_once)
+
+
+def test_a_warm_start_is_judged_by_the_rows_watched_now():
+    X, y = noisy()
+    model = SLMBoostRegressor(n_estimators=5, warm_start=True, random_state=0)
+    model.fit(X[:200], y[:200], X_val=X[200:300], y_val=y[200:300])
+    model.set_params(n_estimators=8).fit(X[:200], y[:200], X_val=X[300:], y_val=y[300:])
+    squares = [np.mean((prediction - y[300:]) ** 2) for prediction in model.staged_predict(X[300:])]
+    assert_allclose(model.evals_result_["validation"], squares)
+
+
+def test_a_warm_start_that_brings_nothing_better_keeps_the_best_round():
+    X, y = noisy()
+    stopped = {"early_stopping": True, "n_iter_no_change": 5, "smoothing": 1.0, "noise_margin": 0}
+    model = SLMBoostClassifier(n_estimators=300, learning_rate=0.3, warm_start=True, random_state=0, **stopped)
+    model.fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
+    best, losses, before = model.best_iteration_, model.evals_result_, model.predict_proba(X)
+    model.fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
+    assert model.n_iter_ == model.best_iteration_ == best < 300
+    assert model.evals_result_ == losses
+    assert_array_equal(model.predict_proba(X), before)
+
+
+@pytest.mark.parametrize("random_state", [None, np.random.RandomState(0), 0], ids=["none", "generator", "number"])
+def test_a_warm_start_sets_the_same_rows_aside(random_state):
     X, y = load_iris(return_X_y=True)
-    watched = {"X_val": X[1::2], "y_val": y[1::2]}
-    model = SLMBoostClassifier(n_estimators=5, learning_rate=0.02, random_state=0, warm_start=True)
-    model.fit(X[::2], y[::2], **watched)
-    model.set_params(n_estimators=10).fit(X[::2], y[::2], **watched)  # so slow that every round helps
-    assert model.n_iter_ == model.best_iteration_ == 10
-    assert len(model.evals_result_["validation"]) == 5
-    again = model.fit(X[::2], y[::2], **watched)  # nothing left to do
-    assert again.n_iter_ == 10
+    watched = []
+
+    class Looked(SLMBoostClassifier):
+        def _boost(self, *given):
+            watched.append(given[-1].rows)
+            super()._boost(*given)
+
+    model = Looked(n_estimators=2, early_stopping=True, warm_start=True, random_state=random_state).fit(X, y)
+    model.set_params(n_estimators=4).fit(X, y)
+    assert_array_equal(*watched)
 
 
 def test_a_warm_start_on_other_features_classes_or_losses_is_refused():
@@ -640,10 +691,10 @@ def own(target, score):
 @pytest.mark.parametrize(
     ("make", "extra", "last"),
     [
-        (SLMBoostClassifier, {"subsample": 0.7}, 7),
-        (SLMBoostClassifier, {"early_stopping": True, "n_iter_no_change": 3}, 7),
-        (SLMBoostRegressor, {"loss": own}, 7),
-        (SLMBoostRegressor, {}, 1),
+        (SLMBoostClassifier, {"subsample": 0.7}, 8),
+        (SLMBoostClassifier, {"early_stopping": True, "n_iter_no_change": 3}, 8),
+        (SLMBoostRegressor, {"loss": own}, 8),
+        (SLMBoostRegressor, {}, 2),
     ],
     ids=["sampled", "early_stopping", "own_loss", "before_the_first_checkpoint"],
 )
@@ -658,14 +709,15 @@ def test_a_killed_fit_goes_on_where_it_was(make, extra, last, tmp_path):
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
     assert done.stdout == done.stderr == ""
     assert done.returncode == -9
-    assert path.exists() == (last > 1)
+    assert path.exists() == (last > 3)
     heard = []
     model = make(**parameters, checkpoint=path, callbacks=[lambda number, _: heard.append(number)]).fit(X, y)
-    assert heard[0] == (6 if last > 1 else 0)
+    assert heard[0] == (7 if last > 3 else 1)
     undisturbed = make(**parameters, callbacks=[lambda *_: None]).fit(X, y)
     assert_same_model(model, undisturbed)
     assert model.predict(X).tobytes() == undisturbed.predict(X).tobytes()
     assert model.evals_result_ == undisturbed.evals_result_
+    assert model.best_iteration_ == undisturbed.best_iteration_
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
 
@@ -690,6 +742,18 @@ def test_a_checkpoint_goes_on_to_more_rounds_and_back_to_fewer(checkpointed):
         model.set_params(n_estimators=n_estimators, n_jobs=2, verbose=0).fit(X, y)
         assert_same_model(model, plain)
         assert model.evals_result_ == plain.evals_result_
+
+
+def test_a_checkpoint_of_a_warm_start_counts_every_round(tmp_path):
+    X, y = noisy()
+    data, watched = (X[:200], y[:200]), {"X_val": X[200:], "y_val": y[200:]}
+    model = SLMBoostClassifier(n_estimators=5, warm_start=True, random_state=0).fit(*data)
+    model.set_params(n_estimators=8, checkpoint=tmp_path / "fit", checkpoint_every=4).fit(*data, **watched)
+    again = clone(model).set_params(n_estimators=9).fit(*data, **watched)
+    at_once = SLMBoostClassifier(n_estimators=9, random_state=0).fit(*data, **watched)
+    assert_same_model(again, at_once)
+    assert again.evals_result_ == at_once.evals_result_
+    assert again.best_iteration_ == at_once.best_iteration_
 
 
 def test_a_checkpoint_of_other_data_or_parameters_is_refused(checkpointed):
@@ -885,3 +949,5 @@ def test_verbose_writes_progress_to_stderr_only(capfd):
     assert "boosting [" in err
     assert f"3/3  train {model.evals_result_['train'][-1]:.5g}" in err
     assert err.endswith("\n")
+    model.set_params(n_estimators=5, warm_start=True).fit(X, y)
+    assert f"5/5  train {model.evals_result_['train'][4]:.5g}" in capfd.readouterr().err

@@ -731,3 +731,11 @@ def test_probabilities_add_up_to_one_as_closely_as_others_ask():
     X, y = load_digits(return_X_y=True)
     p = SLMForestClassifier(n_estimators=50, random_state=0).fit(X, y).predict_proba(X)
     assert_allclose(p.sum(axis=1), 1, rtol=1e-14)
+
+
+def test_fitted_arrays_show_themselves_in_one_line():
+    X, y = load_iris(return_X_y=True)
+    forest = SLMForestClassifier(n_estimators=20, random_state=0).fit(X, y).forest_
+    assert repr(forest) == f"<FlatForest: n_trees=20, n_planes={forest.n_planes}, n_leaves={forest.n_leaves}>"
+    tree = SLMClassifier(random_state=0).fit(X, y).tree_
+    assert repr(tree) == f"<FlatTree: n_planes={tree.n_planes}, n_leaves={tree.n_leaves}>"

@@ -27,16 +27,22 @@ app = typer.Typer(
 )
 
 
-@app.callback()
-def version(
-    show: bool = typer.Option(False, "--version", help="Print the version and end.", is_eager=True),
-) -> None:
-    """Small models you can see through, for tables."""
-    if show:
+def _print_version(asked: bool) -> None:
+    """While the options are read: later a command would be asked for."""
+    if asked:
         import planewise
 
-        typer.echo(planewise.__version__)
+        typer.echo(f"planewise {planewise.__version__}")
         raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: bool = typer.Option(
+        False, "--version", help="Print the version and end.", is_eager=True, callback=_print_version
+    ),
+) -> None:
+    """Small models you can see through, for tables."""
 
 
 for command in (demo, fit, predict, describe, explain, export, review):

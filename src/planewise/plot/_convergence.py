@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.metrics import log_loss
 
+from planewise.plot._display import Display
 from planewise.plot._stages import first_trees, n_trees_of
 from planewise.plot._style import class_handle, colour, dress, key, marker, new_axes, require_matplotlib
 from planewise.plot._words import tidy
@@ -28,8 +29,8 @@ class Curve:
     values: NDArray[np.float64]
 
 
-@dataclass
-class ConvergenceDisplay:
+@dataclass(repr=False)
+class ConvergenceDisplay(Display):
     """Curves of quality by number of trees.
 
     Make one by :meth:`from_estimators`; or from curves that were measured otherwise:
@@ -59,6 +60,9 @@ class ConvergenceDisplay:
 
     curves: dict[str, Curve]
     measure: str
+
+    def _facts(self) -> str:
+        return f"{AXIS.get(self.measure, self.measure)} of {', '.join(self.curves)}"
 
     @classmethod
     def from_estimators(

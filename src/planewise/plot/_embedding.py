@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from planewise.plot._components import FittedKernel, KernelComponents, Numbers, PlainComponents, fitted_kernel
+from planewise.plot._display import Display, of
 from planewise.plot._points import draw_classes, limits
 from planewise.plot._style import (
     ACCENT,
@@ -41,8 +42,8 @@ class Panel:
     support: Numbers
 
 
-@dataclass
-class EmbeddingDisplay:
+@dataclass(repr=False)
+class EmbeddingDisplay(Display):
     """The rows along two principal components: of the data, of the kernel, and of the optimised kernel.
 
     Training rows on the left, new rows on the right, support vectors ringed, cores of the conformal factor crossed.
@@ -87,6 +88,9 @@ class EmbeddingDisplay:
     class_names: list[str]
     separability: tuple[float, float] | None
     n_rows: int
+
+    def _facts(self) -> str:
+        return f"{of(self.n_rows, 'row')} in {of(len(self.panels), 'panel')}"
 
     @classmethod
     def from_estimator(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from planewise.plot._display import Display, of
 from planewise.plot._style import COLOURS, GREY, INK, PALE, Sizes, dress, key, new_axes, require_matplotlib, settled
 from planewise.plot._words import feature_names as names_of_features
 from planewise.plot._words import plain, shorten
@@ -18,8 +19,8 @@ MOST_NAMED = 40
 NAMES_BESIDE_CURVE = 8
 
 
-@dataclass
-class FeatureTestDisplay:
+@dataclass(repr=False)
+class FeatureTestDisplay(Display):
     """Losses of the features' best splits, the best first, and how many come before the elbow.
 
     Up to 40 features have a line each with their name; more make a curve. Make one by :meth:`from_estimator`.
@@ -56,6 +57,9 @@ class FeatureTestDisplay:
     kept: NDArray[np.bool_]
     elbow: int
     measure: str
+
+    def _facts(self) -> str:
+        return f"{self.measure} of {of(len(self.losses), 'feature')}, {int(self.kept.sum())} kept"
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, feature_names: Sequence[str] | None = None) -> FeatureTestDisplay:

@@ -12,6 +12,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from planewise.plot._cuts import Cell, Cut, cut_plane
+from planewise.plot._display import Display, of
 from planewise.plot._drawn_tree import DrawnTree, drawn_tree, has_cuts
 from planewise.plot._points import draw_classes, draw_numbers, limits
 from planewise.plot._style import (
@@ -54,8 +55,8 @@ class Rows:
         return np.isfinite(self.x) & np.isfinite(self.y)
 
 
-@dataclass
-class PartitionDisplay:
+@dataclass(repr=False)
+class PartitionDisplay(Display):
     """What a model answers everywhere in a plane of two features, with the lines that cut it.
 
     For any classifier or regressor, of planewise or with scikit-learn's API. Single trees are drawn exactly, by the
@@ -117,6 +118,10 @@ class PartitionDisplay:
     class_names: list[str] | None
     target_name: str = ""
     note: str = ""
+
+    def _facts(self) -> str:
+        n_rows = len(self.train.x) + (0 if self.test is None else len(self.test.x))
+        return f"{self.names[0]} and {self.names[1]}, {of(n_rows, 'row')}"
 
     @classmethod
     def from_estimator(

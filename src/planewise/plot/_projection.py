@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from planewise.plot._display import Display, of
 from planewise.plot._points import draw_classes, draw_numbers, limits
 from planewise.plot._style import (
     ACCENT,
@@ -83,8 +84,8 @@ class ViewOfRows:
     note: str = ""
 
 
-@dataclass
-class ProjectionDisplay:
+@dataclass(repr=False)
+class ProjectionDisplay(Display):
     """RECIP's picture: a view with its training rows, and the queries that are decided in it.
 
     One query (:meth:`from_explanation`) is a star, its nearest rows on both sides are ringed and joined to it, and the
@@ -120,6 +121,11 @@ class ProjectionDisplay:
     classes: list[Any] | None
     class_names: list[str] | None
     target_name: str = ""
+
+    def _facts(self) -> str:
+        views = [" and ".join(axis.name for axis in view.axes) for view in self.views]
+        n_queries = sum(len(view.queries) if view.one is None else 1 for view in self.views)
+        return f"{of(n_queries, 'case')} in {of(len(views), 'view')}: {'; '.join(views)}"
 
     @classmethod
     def from_explanation(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
+from planewise.plot._display import Display, of
 from planewise.plot._style import (
     COLOURS,
     GREY,
@@ -29,8 +30,8 @@ from planewise.plot._words import plain, shorten
 MOST_RANKS = 40
 
 
-@dataclass
-class SelectionDisplay:
+@dataclass(repr=False)
+class SelectionDisplay(Display):
     """The envelope of the coefficients over the features' ranks, and the coefficients drawn.
 
     Features stand in the order of their one-dimensional test, the best first. Dots are the integers a coefficient may
@@ -75,6 +76,9 @@ class SelectionDisplay:
     max_coef: int
     coef_decay: float
     labels: list[str] = field(default_factory=list)
+
+    def _facts(self) -> str:
+        return f"{of(len(self.names), 'feature')}, {of(len(self.directions), 'direction')}"
 
     @classmethod
     def from_parameters(

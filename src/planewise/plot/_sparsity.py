@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from planewise.plot._display import Display, of
 from planewise.plot._model_size import SIZES, model_size
 from planewise.plot._style import (
     ACCENT,
@@ -27,8 +28,8 @@ from planewise.plot._style import (
 from planewise.plot._words import count, tidy
 
 
-@dataclass
-class SparsityDisplay:
+@dataclass(repr=False)
+class SparsityDisplay(Display):
     """Quality and size of models as points; those that nothing smaller beats are joined.
 
     Make one by :meth:`from_estimators` (models beside each other) or :meth:`from_search` (every point that an
@@ -74,6 +75,9 @@ class SparsityDisplay:
     chosen: int | None
     size_name: str
     score_name: str
+
+    def _facts(self) -> str:
+        return f"{self.score_name} by {self.size_name}, {of(len(self.size), 'model')}"
 
     @property
     def front(self) -> NDArray[np.bool_]:

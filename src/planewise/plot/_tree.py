@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from planewise._input import prediction_rows
+from planewise.plot._display import Display, of
 from planewise.plot._drawn_tree import DrawnTree, drawn_tree
 from planewise.plot._formula import categories_of, formula
 from planewise.plot._style import (
@@ -39,8 +40,8 @@ from planewise.plot._words import feature_names as names_of_features
 WIDEST = 10.0  # inches of a figure of our own
 
 
-@dataclass
-class TreeDisplay:
+@dataclass(repr=False)
+class TreeDisplay(Display):
     """One tree: planes as formulas in the data's units, the cells they make, and the rows in each.
 
     A node with several planes names them A, B, ...; its children say on which sides they are: ✓ where the formula
@@ -83,6 +84,10 @@ class TreeDisplay:
     counts: NDArray[np.int64]
     path: list[int] = field(default_factory=list)
     categories: Mapping[int, Sequence[Any]] = field(default_factory=dict)
+
+    def _facts(self) -> str:
+        planes = self.tree.planes
+        return f"{of(sum(map(len, planes)), 'plane')}, {of(sum(not each for each in planes), 'leaf')}"
 
     @classmethod
     def from_estimator(

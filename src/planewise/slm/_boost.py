@@ -19,7 +19,7 @@ from planewise._input import (
     without_zero_weights,
 )
 from planewise._params import check_parameters, class_weights, one_of, real
-from planewise.slm._boosting import BOOST_LIMITS, Boosting, Callback
+from planewise.slm._boosting import BOOST_LIMITS, Boosting, Callback, Data
 from planewise.slm._documentation import document_growth
 from planewise.slm._flat_forest import FlatForest
 from planewise.slm._objectives import LossLike, RawLoss, classification_loss, regression_loss
@@ -186,7 +186,8 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
             Weights; zero leaves a row out. A whole number weighs as much as that many equal rows, but
             `min_samples_leaf`, `noise_margin` and the order of categories count rows.
         X_val, y_val : like X and y, default=None
-            Rows to watch: their loss is kept in ``evals_result_``, and the model ends at its best round.
+            Rows to watch: their loss after each round is kept in ``evals_result_``. They end the fit only with
+            `early_stopping`; without it, all `n_estimators` rounds are grown and kept.
 
         Returns
         -------
@@ -198,10 +199,11 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         weight = row_weights(sample_weight, rows)
         rows, target, weight = without_zero_weights(rows, target, weight)
         loss = regression_loss(self.loss, self.alpha, target, self.base_score)
-        rows, target, weight, watched = self._set_aside(
-            rows, target, weight, X_val, y_val, lambda y, theirs: real_targets(self, y, theirs), stratified=False
-        )
-        self._boost(rows, target, weight, loss, watched)
+
+        def read(y: Any, rows: NDArray[np.float32]) -> NDArray[np.float64]:
+            return real_targets(self, y, rows)
+
+        self._learn(Data(rows, target, weight), loss, X_val, y_val, read, stratified=False)
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
@@ -380,7 +382,8 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
             Weights; zero leaves a row out. A whole number weighs as much as that many equal rows, but
             `min_samples_leaf`, `noise_margin` and the order of categories count rows.
         X_val, y_val : like X and y, default=None
-            Rows to watch: their loss is kept in ``evals_result_``, and the model ends at its best round.
+            Rows to watch: their loss after each round is kept in ``evals_result_``. They end the fit only with
+            `early_stopping`; without it, all `n_estimators` rounds are grown and kept.
 
         Returns
         -------
@@ -413,8 +416,8 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
             self._check_watched(X_val, y_val)
             self._keep_constant()
         else:
-            parts = self._set_aside(rows, label.astype(np.float64), weight, X_val, y_val, labels_of, stratified=True)
-            self._boost(*parts[:3], loss, parts[3])
+            data = Data(rows, label.astype(np.float64), weight)
+            self._learn(data, loss, X_val, y_val, labels_of, stratified=True)
         self.classes_ = classes
         return self
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,17 @@ BOOST_LIMITS = GROWTH_LIMITS | {
     ),
     "checkpoint": Limit(lambda value: value is None or isinstance(value, (str, PathLike)), "a path or None"),
 }
+
+
+class Data(NamedTuple):
+    """Rows with their targets and weights."""
+
+    rows: NDArray[np.float32]
+    target: NDArray[np.float64]
+    weight: NDArray[np.float64]
+
+    def part(self, which: NDArray[np.intp]) -> Data:
+        return Data(self.rows[which], self.target[which], self.weight[which])
 
 
 class Boosting(ShownInNotebooks, ForestImportances, BaseEstimator):
@@ -175,33 +186,32 @@ class Boosting(ShownInNotebooks, ForestImportances, BaseEstimator):
         """The training rows: those of the earlier fit when going on from it."""
         return training_rows_again(self, X) if self._goes_on() else training_rows(self, X)
 
-    def _set_aside(
+    def _learn(
         self,
-        rows: NDArray[np.float32],
-        target: NDArray[np.float64],
-        weight: NDArray[np.float64],
+        data: Data,
+        loss: RawLoss,
         X_val: Any,
         y_val: Any,
         read_target: Callable[[Any, NDArray[np.float32]], NDArray[np.float64]],
         stratified: bool,
-    ) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.float64], Any]:
-        """The rows to learn from, and those to watch: given ones, or a share of the rows when stopping early."""
+    ) -> None:
+        """Boost on these rows, and watch others: given ones, or a share of the rows when stopping early."""
         self._check_watched(X_val, y_val)
+        # A warm start keeps its seed, and so sets the same rows aside: others would have been learned from already.
+        seed = self._seed if self._goes_on() else int(check_random_state(self.random_state).randint(2**31 - 1))
+        watched = None
         if X_val is not None:
             theirs = prediction_rows(self, X_val)
-            return rows, target, weight, (theirs, read_target(y_val, theirs), np.ones(len(theirs)))
-        if not self.early_stopping:
-            return rows, target, weight, None
-        learn, watch = train_test_split(
-            np.arange(len(target)),
-            test_size=self.validation_fraction,
-            random_state=check_random_state(self.random_state).randint(2**31 - 1),
-            stratify=target if stratified else None,
-        )
-        learn.sort()
-        watch.sort()
-        watched = rows[watch], target[watch], weight[watch]
-        return rows[learn], target[learn], weight[learn], watched
+            watched = Data(theirs, read_target(y_val, theirs), np.ones(len(theirs)))
+        elif self.early_stopping:
+            learn, watch = train_test_split(
+                np.arange(len(data.target)),
+                test_size=self.validation_fraction,
+                random_state=seed,
+                stratify=data.target if stratified else None,
+            )
+            data, watched = data.part(np.sort(learn)), data.part(np.sort(watch))
+        self._boost(data, loss, seed, watched)
 
     def _check_watched(self, X_val: Any, y_val: Any) -> None:
         if (X_val is None) != (y_val is None):
@@ -211,20 +221,13 @@ class Boosting(ShownInNotebooks, ForestImportances, BaseEstimator):
                 "early_stopping=True, X_val and y_val need a built-in loss: one of your own has no value to watch."
             )
 
-    def _boost(
-        self,
-        rows: NDArray[np.float32],
-        target: NDArray[np.float64],
-        weight: NDArray[np.float64],
-        loss: RawLoss,
-        watched: tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.float64]] | None,
-    ) -> None:
+    def _boost(self, data: Data, loss: RawLoss, seed: int, watched: Data | None) -> None:
         """Grow the rounds that are missing, then make them this estimator's; nothing changes before the end."""
+        rows, target, weight = data
         threads = thread_count(self.n_jobs)
         going_on = self._goes_on()
         if going_on and self._loss.core != loss.core:
             raise ValueError("warm_start=True goes on with the loss and the kind of target of the earlier fit.")
-        seed = self._seed if going_on else int(check_random_state(self.random_state).randint(2**31 - 1))
         trials = None
         if going_on:
             base, before, trials = self.base_score_, self.forest_, self._trials
@@ -286,20 +289,30 @@ class Boosting(ShownInNotebooks, ForestImportances, BaseEstimator):
             if len(trials.left_out) == len(rows):  # a warm start may bring others
                 boosting.set_left_out(trials.left_out)
         if watched is not None:
-            theirs, watched_target, watched_weight = watched
-            their_table = _core.Table(theirs, watched_weight, threads)
-            boosting.watch(their_table, watched_target, watched_weight, scores_of(theirs))
+            their_table = _core.Table(watched.rows, watched.weight, threads)
+            boosting.watch(their_table, watched.target, watched.weight, scores_of(watched.rows))
+        monitored = {} if loss.own is not None else {"train": data}
+        if watched is not None:
+            monitored["validation"] = watched
+        looked_at = bool(watched or self.verbose or self.callbacks or checkpoint)
+        for name, seen in monitored.items():
+            if looked_at and before is not None and len(history[name]) != rounds_before:  # a warm start
+                stages = before.stages(seen.rows, base, threads)
+                history[name] = [loss.mean(seen.target, seen.weight, score) for score in stages]
 
         def grown() -> FlatForest:
             new = FlatForest.from_core(boosting.forest(), loss.n_outputs)
             return new if before is None else before.followed_by(new)
 
-        best = self._run_rounds(boosting, target, weight, loss, watched, rounds_before, history, checkpoint, grown)
+        if looked_at or loss.own is not None:
+            self._run_rounds(boosting, data, loss, rounds_before, history, list(monitored), checkpoint, grown)
+        else:
+            boosting.rounds(self.n_estimators - rounds_before)
         forest = grown()
         self.n_iter_ = forest.n_trees // a_round
-        if best is not None and best < self.n_iter_:
-            forest, self.n_iter_ = forest.head(best * a_round), best
-        self.best_iteration_ = best
+        self.best_iteration_ = int(np.argmin(history["validation"])) + 1 if history["validation"] else None
+        if self.early_stopping and self.best_iteration_ is not None:
+            forest, self.n_iter_ = forest.head(self.best_iteration_ * a_round), self.best_iteration_
         self.feature_means_ = table.mean
         self.evals_result_ = {name: values for name, values in history.items() if values}
         self.forest_, self.base_score_, self._seed, self._loss = forest, base, seed, loss
@@ -310,46 +323,34 @@ class Boosting(ShownInNotebooks, ForestImportances, BaseEstimator):
     def _run_rounds(
         self,
         boosting: _core.Boosting,
-        target: NDArray[np.float64],
-        weight: NDArray[np.float64],
+        data: Data,
         loss: RawLoss,
-        watched: Any,
         rounds_before: int,
         history: dict[str, list[float]],
+        monitored: Sequence[str],
         checkpoint: Checkpoint | None,
         grown: Callable[[], FlatForest],
-    ) -> int | None:
-        """Round by round where somebody looks on, else all at once; returns the best round when watching."""
-        left = self.n_estimators - rounds_before
-        unwatched = rounds_before - len(history["validation"])  # rounds of an earlier fit that this one goes on from
-        looked_at = watched is not None or self.verbose or self.callbacks or checkpoint or loss.own is not None
-        if not looked_at:
-            boosting.rounds(left)
-            return None
-        with Progress(left, "boosting", shown=self.verbose > 0) as bar:
-            for number in range(rounds_before, self.n_estimators):
+    ) -> None:
+        """Round by round, where somebody looks on or brings a loss; rounds are counted from one, and from the first."""
+        weight = data.weight[:, None]
+        with Progress(self.n_estimators, "boosting", first=rounds_before, shown=self.verbose > 0) as bar:
+            for number in range(rounds_before + 1, self.n_estimators + 1):
                 if self._is_past_best(history["validation"]):
                     break
                 if loss.own is None:
                     boosting.rounds(1)
                 else:
-                    gradient, hessian = loss.derivatives(target, boosting.score())
-                    boosting.round_with(gradient * weight[:, None], hessian * weight[:, None])
-                if loss.own is None:
-                    history["train"].append(boosting.loss())
-                if watched is not None:
-                    history["validation"].append(boosting.watched_loss())
-                now = {name: values[-1] for name, values in history.items() if values}
+                    gradient, hessian = loss.derivatives(data.target, boosting.score())
+                    boosting.round_with(gradient * weight, hessian * weight)
+                now = {name: boosting.loss() if name == "train" else boosting.watched_loss() for name in monitored}
+                for name, value in now.items():
+                    history[name].append(value)
                 bar.step("  ".join(f"{name} {value:.5g}" for name, value in now.items()))
-                if checkpoint is not None and (number + 1) % self.checkpoint_every == 0:
+                if checkpoint is not None and number % self.checkpoint_every == 0:
                     checkpoint.write(grown(), history, Trials.of(boosting))
                 # All callbacks hear of the round, even when an earlier one asks to stop.
                 if any([callback(number, now) for callback in self.callbacks or ()]):
                     break
-        losses = history["validation"]
-        if watched is None or not losses:
-            return None
-        return unwatched + int(np.argmin(losses)) + 1
 
     def _is_past_best(self, losses: list[float]) -> bool:
         """Whether the last `n_iter_no_change` rounds brought nothing better (by more than `tol`)."""
@@ -434,9 +435,4 @@ class Boosting(ShownInNotebooks, ForestImportances, BaseEstimator):
 
     def _staged_raw(self, X: Any) -> Iterator[NDArray[np.float64]]:
         check_is_fitted(self)
-        rows, k = prediction_rows(self, X), self.forest_.trees_per_round
-        score = np.tile(self.base_score_, (len(rows), 1))
-        nothing, threads = np.zeros(self.forest_.n_outputs), thread_count(self.n_jobs)
-        for round_ in range(self.n_iter_):
-            score = score + self.forest_.sum(rows, nothing, round_ * k, (round_ + 1) * k, threads)
-            yield score
+        yield from self.forest_.stages(prediction_rows(self, X), self.base_score_, thread_count(self.n_jobs))

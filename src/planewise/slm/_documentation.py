@@ -97,8 +97,9 @@ _BOOST_PARAMETERS = """\
     base_score : float or None, default=<base_score>
         Where scores start. None: at the best constant; 0: published.
     early_stopping : bool, default=<early_stopping>
-        Stop when the loss on watched rows has not fallen for `n_iter_no_change` rounds. The rows are `X_val`, `y_val`
-        of ``fit``, or else `validation_fraction` of the training rows. The best round's model is kept.
+        True stops when the loss on watched rows has not fallen for `n_iter_no_change` rounds, and keeps the rounds up
+        to the best one. The rows are `X_val`, `y_val` of ``fit``, or else `validation_fraction` of the training rows.
+        False grows and keeps all `n_estimators` rounds, and `X_val`, `y_val` are only watched.
     validation_fraction : float, default=<validation_fraction>
         Share of the rows set aside to be watched.
     n_iter_no_change : int, default=<n_iter_no_change>
@@ -106,14 +107,16 @@ _BOOST_PARAMETERS = """\
     tol : float, default=<tol>
         Progress smaller than this is none.
     callbacks : list of callables or None, default=<callbacks>
-        Each is called after every round with the round's number and a dict of losses; a true answer ends the fit.
+        Each is called after every round with the number of rounds so far (1 after the first round of the model, also
+        with `warm_start` and from a checkpoint) and a dict of losses; a true answer ends the fit.
     checkpoint : path or None, default=<checkpoint>
         A file for the trees so far, replaced every `checkpoint_every` rounds. A fit on the same data with the same
         parameters goes on from it, to the same model as an undisturbed fit. Needs a whole number as `random_state`.
     checkpoint_every : int, default=<checkpoint_every>
         Rounds between two writes.
     warm_start : bool, default=<warm_start>
-        Keep the trees of the last fit and grow only the rounds that are missing.
+        Keep the trees of the last fit and grow only the rounds that are missing. Rounds are counted from the first fit
+        on. The rows set aside by `validation_fraction` stay the same.
     verbose : int, default=<verbose>
         1 shows a progress line with the losses."""
 
@@ -123,16 +126,19 @@ _BOOST_ATTRIBUTES = """\
     base_score_ : array of shape (n_outputs,)
         Where scores started.
     n_iter_ : int
-        Rounds in the model.
+        Number of rounds in the model: `best_iteration_` with `early_stopping`.
     best_iteration_ : int or None
-        The best round, when rows were watched.
+        Number of rounds with the lowest validation loss, ``evals_result_["validation"][best_iteration_ - 1]``; None if
+        no rows were watched.
     feature_means_ : float32 array of shape (n_features,)
         Means of the training columns; NaN for categories.
     categories_ : dict
         The categories of each categorical column, by its number.
     evals_result_ : dict
-        Losses by round: "train" when somebody looked on (verbose, callbacks, checkpoints, watched rows), "validation"
-        when rows were watched.
+        Lists with one loss per round, from the first round of the model on: "train" if the training loss was monitored
+        (`verbose`, `callbacks`, `checkpoint` or watched rows; built-in losses only), "validation" if rows were watched.
+        With `early_stopping` they also hold the rounds after the best one, which are not in the model. After a warm
+        start they hold the losses of all rounds on the rows of the last fit.
     feature_importances_ : array of shape (n_features,)
         Share of each feature in the planes' gain; see ``get_feature_importances`` for others.
     n_features_in_ : int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from planewise.slm._flat_tree import nodes_where_rows_end, share_by_feature
 IntArray = NDArray[np.int32]
 
 
-@dataclass
+@dataclass(repr=False)
 class FlatForest:
     """Trees one after another; the arrays mean what they mean in `FlatTree`.
 
@@ -50,8 +50,11 @@ class FlatForest:
     set_category: IntArray
     n_outputs: int = 1
     # Made when first asked for, and not kept in files.
-    _predictor: Any = field(default=None, repr=False, compare=False)
-    _votes: Any = field(default=None, repr=False, compare=False)
+    _predictor: Any = field(default=None, compare=False)
+    _votes: Any = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        return f"<FlatForest: n_trees={self.n_trees}, n_planes={self.n_planes}, n_leaves={self.n_leaves}>"
 
     @property
     def n_trees(self) -> int:
@@ -100,6 +103,16 @@ class FlatForest:
                 self.n_outputs,
             )
         return self._predictor.sum(rows, base, first, self.n_trees if last is None else last, n_threads)
+
+    def stages(
+        self, rows: NDArray[np.float32], base: NDArray[np.float64], n_threads: int = 1
+    ) -> Iterator[NDArray[np.float64]]:
+        """Boosting's scores of each row after the first round, the second and so on."""
+        k, nothing = self.trees_per_round, np.zeros(self.n_outputs)
+        score = np.tile(base, (len(rows), 1))
+        for first in range(0, self.n_trees, k):
+            score = score + self.sum(rows, nothing, first, first + k, n_threads)
+            yield score
 
     def contributions(
         self, rows: NDArray[np.float32], means: NDArray[np.float32], n_threads: int = 1

@@ -15,7 +15,7 @@ from planewise import _core
 IntArray = NDArray[np.int32]
 
 
-@dataclass
+@dataclass(repr=False)
 class FlatTree:
     """One tree of hyperplanes as flat arrays; nodes are numbered level by level, node 0 is the root.
 
@@ -76,6 +76,9 @@ class FlatTree:
     term_weight: NDArray[np.float32]
     set_start: IntArray
     set_category: IntArray
+
+    def __repr__(self) -> str:
+        return f"<FlatTree: n_planes={self.n_planes}, n_leaves={self.n_leaves}>"
 
     @property
     def n_nodes(self) -> int:

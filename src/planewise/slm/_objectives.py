@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
+from planewise import _core
+
 Floats = NDArray[np.float64]
 # (target, raw score) -> (gradient, hessian), each shaped like the score.
 OwnLoss = Callable[[Floats, Floats], tuple[Floats, Floats]]
@@ -55,6 +57,10 @@ class RawLoss:
         if self.core == "squared":
             return np.array([mean])
         return np.array([_weighted_quantile(target, weight, self.alpha if self.core == "quantile" else 0.5)])
+
+    def mean(self, target: Floats, weight: Floats, score: Floats) -> float:
+        """The weighted mean loss of raw scores."""
+        return _core.mean_loss(self.core, self.alpha, target, weight, score)
 
     def derivatives(self, target: Floats, score: Floats) -> tuple[Floats, Floats]:
         """A user's gradient and Hessian, checked and brought to the score's shape."""

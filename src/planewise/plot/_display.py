@@ -1,0 +1,28 @@
+"""What every display shares: how it shows itself where a notebook or a console prints it."""
+
+from __future__ import annotations
+
+from planewise.plot._words import count, shorten
+
+LONGEST_LINE = 100
+
+
+class Display:
+    """Base of all displays, which are dataclasses with ``repr=False``: their arrays would fill the screen."""
+
+    def _facts(self) -> str:
+        """What is in the picture, in a few words."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {shorten(self._facts(), LONGEST_LINE - len(type(self).__name__))}>"
+
+
+def of(number: int, thing: str) -> str:
+    """A number of things.
+
+    >>> of(1, "row"), of(2000, "row"), of(3, "leaf")
+    ('1 row', '2,000 rows', '3 leaves')
+    """
+    many = "leaves" if thing == "leaf" else f"{thing}s"
+    return f"{count(number)} {thing if number == 1 else many}"

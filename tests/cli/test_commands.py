@@ -191,6 +191,11 @@ def test_the_demo_ends_with_a_table_and_a_page(run):
     assert "http:" not in content and "https:" not in content
 
 
+def test_the_version_is_printed(run):
+    done = run("--version")
+    assert (done.exit_code, done.stdout) == (0, f"{pw.__version__}\n")
+
+
 def test_help_has_examples(run):
     for command in ("demo", "fit", "predict", "describe", "explain", "export"):
         done = run(command, "--help")

@@ -27,16 +27,22 @@ app = typer.Typer(
 )
 
 
-@app.callback()
-def version(
-    show: bool = typer.Option(False, "--version", help="Print the version and end.", is_eager=True),
-) -> None:
-    """Small models you can see through, for tables."""
-    if show:
+def print_version(asked: bool) -> None:
+    """Print the version and end, if that is asked."""
+    if asked:
         import planewise
 
         typer.echo(planewise.__version__)
         raise typer.Exit
+
+
+@app.callback()
+def planewise_itself(
+    version: bool = typer.Option(
+        False, "--version", help="Print the version and end.", callback=print_version, is_eager=True
+    ),
+) -> None:
+    """Small models you can see through, for tables."""
 
 
 for command in (demo, fit, predict, describe, explain, export, review):

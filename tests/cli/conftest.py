@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from clean_shell import clean_environment, enter_clean_shell
 from planewise.cli._app import app
 
 
@@ -12,7 +13,13 @@ from planewise.cli._app import app
 def elsewhere(tmp_path, monkeypatch):
     """Every test runs in a folder of its own, in a terminal of usual width."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "120")
+    enter_clean_shell(monkeypatch, COLUMNS="120")
+
+
+@pytest.fixture(params=["buffered", "unbuffered"])
+def environment(request):
+    """A clean environment, once for each way in which Python writes to its streams."""
+    return clean_environment(**({"PYTHONUNBUFFERED": "1"} if request.param == "unbuffered" else {}))
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import polars as pl
 import pytest
 
 import planewise as pw
+from clean_shell import run_python
 
 
 def mistake(done, *words):
@@ -195,38 +195,32 @@ def test_a_model_without_names(csv, run, towns):
     mistake(run("predict", "m.planewise", csv), "array without column names")
 
 
-def command(*args, code="from planewise.cli import main; main()"):
-    return subprocess.run([sys.executable, "-c", code, *args], capture_output=True, text=True)
+MAIN = "from planewise.cli import main; main()"
 
 
-def test_a_traceback_is_shown_when_asked_for(csv):
-    plain = command("fit", csv, "--target", "nothing")
-    assert plain.returncode == 2 and "Traceback" not in plain.stderr and plain.stdout == ""
-    full = command("fit", csv, "--target", "nothing", "--debug")
-    assert full.returncode != 0 and "Traceback" in full.stderr and "no column 'nothing'" in full.stderr
+def test_a_traceback_is_shown_when_asked_for(run):
+    mistake(run("describe", "nowhere"), "there is no file 'nowhere'.")
+    full = run_python("-c", MAIN, "describe", "nowhere", "--debug")
+    assert full.returncode == 1 and full.stderr.startswith("Traceback") and "'nowhere'" in full.stderr
 
 
 @pytest.mark.parametrize("missing", ["typer", "polars", "rich"])
 def test_a_missing_extra_names_the_command(missing):
-    code = f"import sys; sys.modules[{missing!r}] = None\nfrom planewise.cli import main; main()"
-    done = command("--help", code=code)
+    done = run_python("-c", f"import sys; sys.modules[{missing!r}] = None\n{MAIN}", "--help")
     assert done.returncode == 2
     assert done.stderr == f"planewise: {missing} is missing; the command line needs: pip install 'planewise[cli]'\n"
 
 
-def test_the_demo_without_matplotlib_names_the_command():
-    code = "import sys; sys.modules['matplotlib'] = None\nfrom planewise.cli import main; main()"
-    done = command("demo", code=code)
-    assert (
-        done.returncode == 2 and "pip install 'planewise[cli,plot]'" in done.stderr and "Traceback" not in done.stderr
-    )
+def test_the_demo_without_matplotlib_names_the_command(run, monkeypatch):
+    for name in ("matplotlib", "matplotlib.pyplot"):
+        monkeypatch.setitem(sys.modules, name, None)
+    mistake(run("demo"), "pip install 'planewise[cli,plot]'")
 
 
-def test_onnx_without_its_package_names_the_command(fitted):
-    path = fitted("slm")
-    code = "import sys; sys.modules['onnx'] = None\nfrom planewise.cli import main; main()"
-    done = command("export", path, "--to", "onnx", "--out", "m.onnx", code=code)
-    assert done.returncode == 2 and "pip install 'planewise[export]'" in done.stderr and "Traceback" not in done.stderr
+def test_onnx_without_its_package_names_the_command(run, fitted, monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    done = run("export", fitted("slm"), "--to", "onnx", "--out", "m.onnx")
+    mistake(done, "pip install 'planewise[export]'")
 
 
 def test_a_kept_column_with_the_name_of_an_answer(run, fitted, towns):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from pathlib import Path
@@ -10,6 +9,8 @@ from typing import Any
 
 import typer
 from typer.core import TyperGroup
+
+from planewise.cli._streams import NO_SPACE, tell
 
 INTERRUPTED = "interrupted; no file was left half-written."
 
@@ -40,8 +41,6 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except (typer.Exit, typer.Abort):
             raise
-        except BrokenPipeError:
-            raise typer.Exit(nobody_listens()) from None
         except KeyboardInterrupt:
             tell(INTERRUPTED)
             raise typer.Exit(130) from None
@@ -57,16 +56,9 @@ class Commands(TyperGroup):
             raise typer.Exit(2) from None
 
 
-def nobody_listens() -> int:
-    """The reader of the standard output has gone (``| head``): say no more, and end as other commands do then."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 141
-
-
 def _is_no_space(error: BaseException) -> bool:
     """Whether the disk, or what one may have of it, is full; polars says so in words only: "(os error 28)"."""
-    full = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    return getattr(error, "errno", None) in full or any(f"(os error {code})" in str(error) for code in full)
+    return getattr(error, "errno", None) in NO_SPACE or any(f"(os error {code})" in str(error) for code in NO_SPACE)
 
 
 def in_words(error: BaseException) -> str:
@@ -83,11 +75,6 @@ def in_words(error: BaseException) -> str:
     if isinstance(error, OSError) and name is not None:
         return f"{name!r} cannot be read or written: {error.strerror}."
     return str(error) or type(error).__name__
-
-
-def tell(words: str) -> None:
-    """One message on the error stream."""
-    sys.stderr.write(f"planewise: {words}\n")
 
 
 def refuse_existing(path: Path, force: bool, *read: Path) -> None:

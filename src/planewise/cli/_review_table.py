@@ -11,9 +11,10 @@ from typing import Any
 from urllib.parse import quote
 
 from planewise.cli._load import load_table_model
-from planewise.cli._mistakes import MistakeError, refuse_existing, tell
+from planewise.cli._mistakes import MistakeError, refuse_existing
 from planewise.cli._read import read_all
 from planewise.cli._show import say, working
+from planewise.cli._streams import tell
 from planewise.cli._write import check_ending, write_chunks
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

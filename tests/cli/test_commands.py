@@ -196,6 +196,27 @@ def test_the_version_is_printed(run):
     assert (done.exit_code, done.stdout) == (0, f"{pw.__version__}\n")
 
 
+def test_names_of_the_users_are_printed_as_they_are(run, towns):
+    table = towns.select(
+        pl.col("size").alias(":car: [red]x[/red]"), "rooms", pl.col("class").replace({"dear": ":car:", "cheap": "[b]"})
+    )
+    table.write_csv("t.csv")
+    done = run("fit", "t.csv", "--target", "class", "--model", "slm", "--out", "m.planewise")
+    assert ":car: [red]x[/red]" in done.stdout
+    done = run("describe", "m.planewise")
+    assert "classes: :car:, [b]" in done.stdout and ":car: [red]x[/red]" in done.stdout
+
+
+def test_lines_in_a_file_are_as_long_as_they_need(run, towns, monkeypatch):
+    long = "a name that is longer than a narrow terminal is wide"
+    towns.select("class", pl.col("size").alias(long), "rooms").write_csv("t.csv")
+    wide = run("fit", "t.csv", "--target", "class", "--model", "slm", "--out", "m.planewise").stdout
+    described = run("describe", "m.planewise").stdout
+    monkeypatch.setenv("COLUMNS", "20")
+    assert run("describe", "m.planewise").stdout == described
+    assert long in wide and long in described
+
+
 def test_help_has_examples(run):
     for command in ("demo", "fit", "predict", "describe", "explain", "export"):
         done = run(command, "--help")

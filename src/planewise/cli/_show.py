@@ -17,8 +17,10 @@ from rich.table import Table
 
 
 def console() -> Console:
-    """The standard output; lines are not cut where nobody looks at them."""
-    return Console(file=sys.stdout, highlight=False, soft_wrap=not sys.stdout.isatty())
+    """The standard output; lines are not cut where nobody looks at them, and names of the user's stay as they are."""
+    looked_at = sys.stdout.isatty()
+    width = None if looked_at else 1_000_000
+    return Console(file=sys.stdout, highlight=False, emoji=False, soft_wrap=not looked_at, width=width)
 
 
 def say(words: str) -> None:

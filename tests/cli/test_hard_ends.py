@@ -120,12 +120,6 @@ def test_a_mark_of_byte_order_is_no_part_of_the_first_name(run, towns):
     assert first.startswith("size,prediction\n")
 
 
-def test_a_command_or_an_option_that_there_is_not(run):
-    for words, named in ((["learn"], "learn"), (["fit", "--goal"], "--goal"), (["explain", "--row", "x"], "--row")):
-        done = run(*words)
-        assert done.exit_code == 2 and "Traceback" not in done.stderr and named in done.stderr
-
-
 @needs_posix
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_may_not_be_written_to(csv, run):

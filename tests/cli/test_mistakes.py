@@ -110,9 +110,44 @@ def test_settings_without_a_family(csv, run):
     mistake(run("fit", csv, "--target", "class", "--set", "max_depth=3"), "--set belongs to one family")
 
 
-def test_an_unknown_family(csv, run):
-    done = run("fit", csv, "--target", "class", "--model", "forrest")
-    assert done.exit_code == 2 and "forrest" in done.stderr and "Traceback" not in done.stderr
+@pytest.mark.parametrize(
+    ("words", "named", "where"),
+    [
+        ("learn", "'learn'", "planewise --help"),
+        ("--goal", "--goal", "planewise --help"),
+        ("fit --goal", "--goal", "planewise fit --help"),
+        ("fit t.csv", "'--target'", "planewise fit --help"),
+        ("fit t.csv --target y --model forrest", "'forrest'", "planewise fit --help"),
+        ("explain m.planewise t.csv --row x", "'--row'", "planewise explain --help"),
+        ("review m.planewise t.csv --port 99999", "'--port'", "planewise review --help"),
+    ],
+)
+def test_a_command_or_an_option_that_there_is_not(run, monkeypatch, words, named, where):
+    monkeypatch.setenv("COLUMNS", "20")
+    done = run(*words.split())
+    mistake(done, named, where)
+    assert done.stdout == ""
+
+
+def test_a_command_without_anything_shows_its_help(run):
+    for words in ([], ["fit"], ["review"]):
+        done = run(*words)
+        assert " ".join(["planewise", *words]) in done.stdout and done.stderr == ""
+
+
+def test_a_message_of_several_lines_is_told_in_one(run, csv, monkeypatch):
+    def fail(path):
+        raise ValueError("no table:\n\n  a hint\n")
+
+    monkeypatch.setattr("planewise.cli._fit_table.read_table", fail)
+    mistake(run("fit", csv, "--target", "class"), "planewise: no table: a hint")
+
+
+def test_the_demo_says_before_it_works_that_it_may_not_write(run, monkeypatch):
+    monkeypatch.setattr("os.access", lambda *_: False)
+    done = run("demo")
+    mistake(done, "the folder '.' may not be written to.")
+    assert done.stdout == ""
 
 
 def test_a_file_that_exists_is_kept(csv, run, fitted):

@@ -83,6 +83,23 @@ def test_a_closed_error_stream_does_not_become_the_file_that_is_written(shell, f
     assert Path("p.csv").read_text().startswith("prediction\n")
 
 
+def test_what_the_encoding_lacks_is_told_and_not_garbled(environment, fitted):
+    done = run_python("-c", MAIN, "describe", fitted("slm"), env=environment | {"PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 2
+    assert done.stderr == (
+        "planewise: '\\xf6' cannot be printed in the encoding ascii; the environment variable PYTHONIOENCODING=utf-8 "
+        "chooses UTF-8.\n"
+    )
+
+
+def test_a_name_of_a_file_that_is_no_text_is_printed_as_it_is(monkeypatch):
+    raw = TakesLittle()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, "utf-8", "strict", write_through=True))
+    with _streams.whole_streams():
+        sys.stdout.write(os.fsdecode(b"caf\xe9.planewise\n"))
+    assert raw.taken == b"caf\xe9.planewise\n"
+
+
 class TakesLittle(io.RawIOBase):
     """A file that takes at most some bytes at a time."""
 

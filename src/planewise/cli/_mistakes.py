@@ -30,6 +30,19 @@ def is_mistake(error: BaseException) -> bool:
 class Commands(TyperGroup):
     """The commands, all of which end a mistake in the same way; ``--debug`` may stand anywhere."""
 
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Run and end the program; what it is called with may be a mistake too."""
+        try:
+            code = super().main(*args, **options | {"standalone_mode": False})
+        except Exception as error:
+            if not hasattr(error, "format_message"):  # of click, which typer has inside or beside it
+                raise
+            code = error.exit_code
+            if type(error).__name__ != "NoArgsIsHelpError":  # whose help is there already
+                path = error.ctx.command_path if getattr(error, "ctx", None) else "planewise"
+                tell(f"{in_one_line(error.format_message()).rstrip('.')}; {path} --help lists what there is.")
+        sys.exit(code)
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take --debug out wherever it stands."""
         ctx.meta["debug"] = "--debug" in args
@@ -74,7 +87,17 @@ def in_words(error: BaseException) -> str:
         return f"{name!r} may not be read or written."
     if isinstance(error, OSError) and name is not None:
         return f"{name!r} cannot be read or written: {error.strerror}."
-    return str(error) or type(error).__name__
+    if isinstance(error, UnicodeEncodeError):
+        return (
+            f"{error.object[error.start]!a} cannot be printed in the encoding {error.encoding}; the environment "
+            "variable PYTHONIOENCODING=utf-8 chooses UTF-8."
+        )
+    return in_one_line(str(error)) or type(error).__name__
+
+
+def in_one_line(words: str) -> str:
+    """The same words without breaks, which messages of other libraries have."""
+    return " ".join(line.strip() for line in words.splitlines() if line.strip())
 
 
 def refuse_existing(path: Path, force: bool, *read: Path) -> None:

@@ -239,23 +239,22 @@ def test_a_traceback_is_shown_when_asked_for(run):
     assert full.returncode == 1 and full.stderr.startswith("Traceback") and "'nowhere'" in full.stderr
 
 
-@pytest.mark.parametrize("missing", ["typer", "polars", "rich"])
-def test_a_missing_extra_names_the_command(missing):
-    done = run_python("-c", f"import sys; sys.modules[{missing!r}] = None\n{MAIN}", "--help")
-    assert done.returncode == 2
-    assert done.stderr == f"planewise: {missing} is missing; the command line needs: pip install 'planewise[cli]'\n"
-
-
-def test_the_demo_without_matplotlib_names_the_command(run, monkeypatch):
+def test_the_demo_without_matplotlib_names_the_extra(run, monkeypatch):
     for name in ("matplotlib", "matplotlib.pyplot"):
         monkeypatch.setitem(sys.modules, name, None)
-    mistake(run("demo"), "pip install 'planewise[cli,plot]'")
+    mistake(run("demo"), "planewise.plot needs matplotlib", "pip install '.[plot]'")
 
 
-def test_onnx_without_its_package_names_the_command(run, fitted, monkeypatch):
+def test_onnx_without_its_package_names_the_extra(run, fitted, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
     done = run("export", fitted("slm"), "--to", "onnx", "--out", "m.onnx")
-    mistake(done, "pip install 'planewise[export]'")
+    mistake(done, "to_onnx needs onnx", "pip install '.[export]'")
+
+
+@pytest.mark.parametrize("missing", ["fastapi", "uvicorn"])
+def test_the_review_page_without_its_packages_names_the_extra(run, csv, fitted, monkeypatch, missing):
+    monkeypatch.setitem(sys.modules, missing, None)
+    mistake(run("review", fitted("slm"), csv), f"The review page needs {missing}", "pip install '.[app]'")
 
 
 def test_a_kept_column_with_the_name_of_an_answer(run, fitted, towns):

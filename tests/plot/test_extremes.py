@@ -249,5 +249,6 @@ except ImportError as error:
     done = run_python("-c", code)
     assert done.stdout.splitlines() == [
         "True",
-        "planewise.plot draws with matplotlib, which is not installed; get it by: pip install 'planewise[plot]'",
+        "planewise.plot needs matplotlib, which is not installed: install planewise with its extra 'plot' "
+        "(in a checkout: pip install '.[plot]').",
     ], done.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any
 
+from planewise._extras import needs
 from planewise.cli._streams import OutputError, tell, whole_streams
 
 
@@ -18,7 +19,7 @@ def _run() -> Any:
     """The exit code of the command, as far as it knows."""
     for name in ("polars", "rich", "typer"):
         if find_spec(name) is None:
-            tell(f"{name} is missing; the command line needs: pip install 'planewise[cli]'")
+            tell(needs("The command line", name, "cli"))
             return 2
     try:
         from planewise.cli._app import app

@@ -18,12 +18,7 @@ HEADER = ["data", "model", "measure", "planewise", "scikit-learn", "size", "size
 
 def without_a_screen() -> Any:
     """Matplotlib that opens no window."""
-    try:
-        plt = require_matplotlib()
-    except ImportError:
-        raise ModuleNotFoundError(
-            "the demo's pictures need matplotlib: pip install 'planewise[cli,plot]'", name="matplotlib"
-        ) from None
+    plt = require_matplotlib()
     plt.switch_backend("Agg")
     return plt
 

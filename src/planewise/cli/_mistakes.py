@@ -34,7 +34,8 @@ class Commands(TyperGroup):
         """Run and end the program; what it is called with may be a mistake too."""
         try:
             code = super().main(*args, **options | {"standalone_mode": False})
-        except Exception as error:
+        except Exception as raised:
+            error: Any = raised
             if not hasattr(error, "format_message"):  # of click, which typer has inside or beside it
                 raise
             code = error.exit_code

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -61,12 +63,21 @@ def run():
     return call
 
 
+@pytest.fixture(scope="session")
+def models():
+    """The model files of all tests, by what was asked: each is fitted once."""
+    return {}
+
+
 @pytest.fixture
-def fitted(csv, run):
+def fitted(csv, run, models):
     """A function that fits and returns the model's file."""
 
     def fit(family="slm", target="class", *more):
         path = f"{family}.planewise"
+        if (family, target, more) in models:
+            Path(path).write_bytes(models[family, target, more])
+            return path
         done = run(
             "fit",
             csv,
@@ -81,6 +92,7 @@ def fitted(csv, run):
             *more,
         )
         assert done.exit_code == 0, done.stderr
+        models[family, target, more] = Path(path).read_bytes()
         return path
 
     return fit

@@ -235,8 +235,13 @@ MAIN = "from planewise.cli import main; main()"
 
 def test_a_traceback_is_shown_when_asked_for(run):
     mistake(run("describe", "nowhere"), "there is no file 'nowhere'.")
-    full = run_python("-c", MAIN, "describe", "nowhere", "--debug")
-    assert full.returncode == 1 and full.stderr.startswith("Traceback") and "'nowhere'" in full.stderr
+    wrong = (
+        "import planewise.cli._reproduce as wrong; wrong._command = lambda: int('x')\n"  # a command that starts quickly
+    )
+    full = run_python("-c", wrong + MAIN, "reproduce", "--debug")
+    assert full.returncode == 1 and full.stderr.startswith("Traceback") and "invalid literal for int" in full.stderr
+    plain = run_python("-c", wrong + MAIN, "reproduce")
+    assert plain.returncode == 2 and plain.stderr.startswith("planewise: invalid literal for int")
 
 
 def test_the_demo_without_matplotlib_names_the_extra(run, monkeypatch):

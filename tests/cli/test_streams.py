@@ -7,12 +7,15 @@ import os
 import subprocess
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from clean_shell import run_python, small_files
+from clean_shell import clean_environment, run_python, small_files
 from planewise.cli import _streams
+from planewise.cli._app import app
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="files and limits of POSIX")
 MAIN = "from planewise.cli import main; main()"
@@ -21,15 +24,15 @@ CLOSED = "planewise: the standard output is closed; there is nowhere to print to
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 
 
+def redirected(redirections, *args, env, before=""):
+    """Run a command with these redirections; the result has ``returncode``, ``stdout`` and ``stderr``."""
+    line = ["sh", "-c", f'exec "$@" {redirections}', "sh", sys.executable, "-c", before + MAIN, *args]
+    return subprocess.run(line, capture_output=True, text=True, check=False, env=env, timeout=300)
+
+
 @pytest.fixture
 def shell(environment):
-    """Run a command with these redirections; the result has ``returncode``, ``stdout`` and ``stderr``."""
-
-    def call(redirections, *args, before=""):
-        line = ["sh", "-c", f'exec "$@" {redirections}', "sh", sys.executable, "-c", before + MAIN, *map(str, args)]
-        return subprocess.run(line, capture_output=True, text=True, check=False, env=environment, timeout=300)
-
-    return call
+    return partial(redirected, env=environment)
 
 
 @needs_full
@@ -64,28 +67,31 @@ def test_an_error_stream_that_takes_nothing_changes_no_exit_code(shell, errors):
     assert shell(f">&- {errors}", "--version").returncode == 2
 
 
-def test_what_the_disk_takes_of_the_answers_is_not_passed_off_as_all(shell, fitted):
-    before = small_files(4096)
-    done = shell(">answers.csv", "predict", fitted("slm"), "towns.csv", "--proba", before=before)
+def test_what_the_disk_takes_of_the_output_is_not_passed_off_as_all(shell):
+    done = shell(">version.txt", "--version", before=small_files(3))
     assert (done.returncode, done.stderr) == (2, FULL)
-    assert Path("answers.csv").stat().st_size == 4096
+    assert Path("version.txt").read_text() == version()[:3]
 
 
-def test_a_closed_error_stream_does_not_become_the_file_that_is_written(shell, fitted):
-    says = "import os; os.write(2, b'a warning of a library'); "
-    code = (
-        f"import planewise.cli._write as w; inner = w.replacing\ndef replacing(path):\n    {says}return inner(path)\n"
-    )
-    done = shell(
-        "2>&- <&-", "predict", fitted("slm"), "towns.csv", "--out", "p.csv", before=code + "w.replacing = replacing\n"
-    )
+def test_a_closed_error_stream_does_not_become_the_file_that_is_written(fitted):
+    before = """
+import os
+import planewise.cli._write as write
+inner = write.replacing
+def replacing(path):
+    os.write(2, b"a warning of a library")
+    return inner(path)
+write.replacing = replacing
+"""
+    args = ["predict", fitted("slm"), "towns.csv", "--out", "p.csv"]
+    done = redirected("2>&- <&-", *args, env=clean_environment(), before=before)
     assert (done.returncode, done.stdout) == (0, "240 rows in p.csv\n")
     assert Path("p.csv").read_text().startswith("prediction\n")
 
 
-def test_what_the_encoding_lacks_is_told_and_not_garbled(environment, fitted):
-    done = run_python("-c", MAIN, "describe", fitted("slm"), env=environment | {"PYTHONIOENCODING": "ascii"})
-    assert done.returncode == 2
+def test_what_the_encoding_lacks_is_told_and_not_garbled(fitted):
+    done = CliRunner(charset="ascii").invoke(app, ["describe", fitted("slm")])
+    assert done.exit_code == 2
     assert done.stderr == (
         "planewise: '\\xf6' cannot be printed in the encoding ascii; the environment variable PYTHONIOENCODING=utf-8 "
         "chooses UTF-8.\n"

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
 import planewise
+from clean_shell import run_python
 
 
 def modules_after(code):
     """What is loaded when a new interpreter has run the code."""
     run = f"{code}\nimport sys\nsys.stderr.write(' '.join(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True)
+    done = run_python("-c", run)
     assert done.returncode == 0, done.stderr
     return set(done.stderr.split())
 

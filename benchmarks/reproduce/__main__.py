@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 from . import pictures
 from .declaration import Table
@@ -115,8 +116,15 @@ def _name(text: str) -> str:
     return text
 
 
+class _Parser(argparse.ArgumentParser):
+    """Whose refusals are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}; {self.prog} --help lists what there is.\n")
+
+
 def _parser(command: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=command, description=__doc__)
+    parser = _Parser(prog=command, description=__doc__)
     parser.add_argument("names", nargs="*", type=_name, metavar="name", help="of a table, or all, or peers")
     parser.add_argument("--quick", action="store_true", help="a few seeds only")
     parser.add_argument("--jobs", type=int, default=1, help="cells run side by side")

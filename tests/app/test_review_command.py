@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 import planewise
+from clean_shell import clean_environment, enter_clean_shell
 from planewise.app._review import Asked
 from planewise.cli._app import app as command
 
@@ -23,7 +24,7 @@ from planewise.cli._app import app as command
 @pytest.fixture
 def files(models, table, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "120")
+    enter_clean_shell(monkeypatch, COLUMNS="120")
     planewise.save(models("boost"), "model.planewise")
     table.drop("price", "class").write_csv("cases.csv")
     return ["model.planewise", "cases.csv"]
@@ -151,7 +152,8 @@ def test_other_machines_may_come_with_the_token_of_the_environment(files, served
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_ctrl_c_ends_a_review_and_counts_its_decisions(files):
     call = [sys.executable, "-m", "planewise.cli", "review", *files, "--no-browser", "--who", "Ada"]
-    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1) as process:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "bufsize": 1}
+    with subprocess.Popen(call, env=clean_environment(), **pipes) as process:
         for line in process.stdout:
             if "Ctrl-C ends" in line:
                 break

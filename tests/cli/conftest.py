@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from clean_shell import clean_environment, enter_clean_shell
 from planewise.cli._app import app
 
 
@@ -12,7 +15,13 @@ from planewise.cli._app import app
 def elsewhere(tmp_path, monkeypatch):
     """Every test runs in a folder of its own, in a terminal of usual width."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "120")
+    enter_clean_shell(monkeypatch, COLUMNS="120")
+
+
+@pytest.fixture(params=["buffered", "unbuffered"])
+def environment(request):
+    """A clean environment, once for each way in which Python writes to its streams."""
+    return clean_environment(**({"PYTHONUNBUFFERED": "1"} if request.param == "unbuffered" else {}))
 
 
 @pytest.fixture(scope="session")
@@ -54,12 +63,21 @@ def run():
     return call
 
 
+@pytest.fixture(scope="session")
+def models():
+    """The model files of all tests, by what was asked: each is fitted once."""
+    return {}
+
+
 @pytest.fixture
-def fitted(csv, run):
+def fitted(csv, run, models):
     """A function that fits and returns the model's file."""
 
     def fit(family="slm", target="class", *more):
         path = f"{family}.planewise"
+        if (family, target, more) in models:
+            Path(path).write_bytes(models[family, target, more])
+            return path
         done = run(
             "fit",
             csv,
@@ -74,6 +92,7 @@ def fitted(csv, run):
             *more,
         )
         assert done.exit_code == 0, done.stderr
+        models[family, target, more] = Path(path).read_bytes()
         return path
 
     return fit

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +10,7 @@ import polars as pl
 import pytest
 
 import planewise as pw
+from clean_shell import run_python
 from planewise.table import TableModel
 
 FAMILIES = ["slm", "forest", "boost", "mcm", "recip"]
@@ -197,10 +195,29 @@ def test_the_demo_ends_with_a_table_and_a_page(run):
 
 @pytest.mark.parametrize("words", [["--version"], ["--version", "fit"], ["--debug", "--version"]])
 def test_the_version_is_printed_with_its_name_whatever_follows(words):
-    main = "from planewise.cli import main; main()"
-    clean = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
-    done = subprocess.run([sys.executable, "-c", main, *words], capture_output=True, text=True, env=clean)
+    done = run_python("-c", "from planewise.cli import main; main()", *words)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"planewise {pw.__version__}\n", "")
+
+
+def test_names_of_the_users_are_printed_as_they_are(run, towns):
+    table = towns.select(
+        pl.col("size").alias(":car: [red]x[/red]"), "rooms", pl.col("class").replace({"dear": ":car:", "cheap": "[b]"})
+    )
+    table.write_csv("t.csv")
+    done = run("fit", "t.csv", "--target", "class", "--model", "slm", "--out", "m.planewise")
+    assert ":car: [red]x[/red]" in done.stdout
+    done = run("describe", "m.planewise")
+    assert "classes: :car:, [b]" in done.stdout and ":car: [red]x[/red]" in done.stdout
+
+
+def test_lines_in_a_file_are_as_long_as_they_need(run, towns, monkeypatch):
+    long = "a name that is longer than a narrow terminal is wide"
+    towns.select("class", pl.col("size").alias(long), "rooms").write_csv("t.csv")
+    wide = run("fit", "t.csv", "--target", "class", "--model", "slm", "--out", "m.planewise").stdout
+    described = run("describe", "m.planewise").stdout
+    monkeypatch.setenv("COLUMNS", "20")
+    assert run("describe", "m.planewise").stdout == described
+    assert long in wide and long in described
 
 
 def test_help_has_examples(run):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -14,15 +15,44 @@ import polars as pl
 import pytest
 from test_mistakes import mistake
 
+from clean_shell import clean_environment, run_python, small_files
+
 MAIN = "from planewise.cli import main; main()"
-SMALL_FILES = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
 
 
-def start(*args, before="", **how):
-    """The command in a process of its own."""
+def start(*args, before=""):
+    """The command in a process of its own, of which only the error stream is read."""
     command = [sys.executable, "-c", before + MAIN, *map(str, args)]
-    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **how)
+    how = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True, "env": clean_environment()}
+    return subprocess.Popen(command, **how)
+
+
+# One process for several commands: most of the time of each would be the start of Python and its libraries.
+ALL = """
+import json, sys
+from planewise.cli import main
+for command in json.loads(sys.argv[1]):
+    sys.argv[1:] = command
+    try:
+        main()
+    except SystemExit as end:
+        sys.stderr.write(f"exit code {end.code}\\n")
+"""
+
+
+def run_all(commands, before="", **how):
+    """The exit code of each of the commands, and its lines on the error stream but those of progress."""
+    done = run_python("-c", before + ALL, json.dumps(commands), capture_output=False, stderr=subprocess.PIPE, **how)
+    assert done.returncode == 0, done.stderr
+    ends, lines = [], []
+    for line in done.stderr.splitlines():
+        if line.startswith("exit code "):
+            ends.append((int(line.split()[-1]), lines))
+            lines = []
+        elif not line.endswith("..."):
+            lines.append(line)
+    return ends
 
 
 def told(process, code):
@@ -90,12 +120,6 @@ def test_a_mark_of_byte_order_is_no_part_of_the_first_name(run, towns):
     assert first.startswith("size,prediction\n")
 
 
-def test_a_command_or_an_option_that_there_is_not(run):
-    for words, named in ((["learn"], "learn"), (["fit", "--goal"], "--goal"), (["explain", "--row", "x"], "--row")):
-        done = run(*words)
-        assert done.exit_code == 2 and "Traceback" not in done.stderr and named in done.stderr
-
-
 @needs_posix
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_may_not_be_written_to(csv, run):
@@ -108,37 +132,46 @@ def test_a_folder_that_may_not_be_written_to(csv, run):
 def test_no_space_left(csv, fitted):
     model = fitted("slm")
     Path("p.csv").write_text("before")
-    for command in (
+    commands = [
         ["fit", csv, "--target", "class", "--model", "slm", "--out", "new.planewise"],
         ["predict", model, csv, "--out", "p.csv", "--force"],
         ["predict", model, csv, "--out", "p.parquet"],
         ["export", model, "--to", "c", "--out", "m.h"],
-    ):
-        words = told(start(*command, before=SMALL_FILES, stdout=subprocess.DEVNULL), 2)
-        assert words == "planewise: there is no space left to write to; what was there before is unchanged.", command
+    ]
+    ends = run_all(commands, before=small_files(100), stdout=subprocess.DEVNULL)
+    line = "planewise: there is no space left to write to; what was there before is unchanged."
+    assert ends == [(2, [line])] * len(commands)
     assert Path("p.csv").read_text() == "before"
     assert sorted(path.name for path in Path().iterdir()) == ["p.csv", "slm.planewise", "towns.csv"]
 
 
+def printing(model, table):
+    """Every command that prints what it found."""
+    return [
+        ["describe", model],
+        ["describe", model, "--json"],
+        ["predict", model, table],
+        ["explain", model, table, "--row", "3"],
+        ["export", model, "--to", "text"],
+        ["export", model, "--to", "c", "--out", "m.h", "--force"],
+    ]
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
-@pytest.mark.parametrize("command", ["predict", "describe"])
-def test_no_space_left_for_what_is_printed(command, csv, fitted):
-    model = fitted("slm")
+def test_no_space_left_for_what_is_printed(environment, csv, fitted):
+    commands = printing(fitted("slm"), csv)
     with open("/dev/full", "w") as full:
-        words = told(start(command, model, *([csv] if command == "predict" else []), stdout=full), 2)
-    assert words.startswith("planewise: there is no space left to write to")
+        ends = run_all(commands, env=environment, stdout=full)
+    assert ends == [(2, ["planewise: there is no space left to write to; what was printed is incomplete."])] * 6
 
 
 @needs_posix
-@pytest.mark.parametrize("command", ["predict", "describe"])
-def test_a_reader_that_goes_away(command, many):
-    args = [command, many, "many.csv"] if command == "predict" else [command, many]
+def test_a_reader_that_goes_away(many):
+    commands = printing(many, "many.csv")
     reader, writer = os.pipe()
     os.close(reader)
-    try:
-        assert told(start(*args, stdout=writer), 141) == ""
-    finally:
-        os.close(writer)
+    with os.fdopen(writer, "wb") as stdout:
+        assert run_all(commands, stdout=stdout) == [(141, [])] * 6
 
 
 # Rows without end, so that the command is in the middle of them whenever it is stopped.
@@ -163,7 +196,7 @@ def test_ctrl_c_in_the_middle(command, many):
         args = ["fit", "many.csv", "--target", "class", "--model", "boost", "--set", "n_estimators=99999", "--out", "b"]
     else:
         Path(f"p.{command}").write_text("before")
-    process = start(*args, stdout=subprocess.DEVNULL, before=SLOW if command != "fit" else "")
+    process = start(*args, before=SLOW if command != "fit" else "")
     for line in process.stderr:
         if line.startswith(("fitting", "predicting")):
             break
@@ -203,7 +236,7 @@ for _ in range(20):
 
 @needs_posix
 def test_one_ctrl_c_is_one_interruption():
-    done = subprocess.run([sys.executable, "-c", COUNTED], capture_output=True, text=True, check=False)
+    done = run_python("-c", COUNTED)
     assert done.returncode == 0, done.stderr
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import polars as pl
 import pytest
 
 import planewise as pw
+from clean_shell import run_python
 
 
 def mistake(done, *words):
@@ -110,9 +110,44 @@ def test_settings_without_a_family(csv, run):
     mistake(run("fit", csv, "--target", "class", "--set", "max_depth=3"), "--set belongs to one family")
 
 
-def test_an_unknown_family(csv, run):
-    done = run("fit", csv, "--target", "class", "--model", "forrest")
-    assert done.exit_code == 2 and "forrest" in done.stderr and "Traceback" not in done.stderr
+@pytest.mark.parametrize(
+    ("words", "named", "where"),
+    [
+        ("learn", "'learn'", "planewise --help"),
+        ("--goal", "--goal", "planewise --help"),
+        ("fit --goal", "--goal", "planewise fit --help"),
+        ("fit t.csv", "'--target'", "planewise fit --help"),
+        ("fit t.csv --target y --model forrest", "'forrest'", "planewise fit --help"),
+        ("explain m.planewise t.csv --row x", "'--row'", "planewise explain --help"),
+        ("review m.planewise t.csv --port 99999", "'--port'", "planewise review --help"),
+    ],
+)
+def test_a_command_or_an_option_that_there_is_not(run, monkeypatch, words, named, where):
+    monkeypatch.setenv("COLUMNS", "20")
+    done = run(*words.split())
+    mistake(done, named, where)
+    assert done.stdout == ""
+
+
+def test_a_command_without_anything_shows_its_help(run):
+    for words in ([], ["fit"], ["review"]):
+        done = run(*words)
+        assert " ".join(["planewise", *words]) in done.stdout and done.stderr == ""
+
+
+def test_a_message_of_several_lines_is_told_in_one(run, csv, monkeypatch):
+    def fail(path):
+        raise ValueError("no table:\n\n  a hint\n")
+
+    monkeypatch.setattr("planewise.cli._fit_table.read_table", fail)
+    mistake(run("fit", csv, "--target", "class"), "planewise: no table: a hint")
+
+
+def test_the_demo_says_before_it_works_that_it_may_not_write(run, monkeypatch):
+    monkeypatch.setattr("os.access", lambda *_: False)
+    done = run("demo")
+    mistake(done, "the folder '.' may not be written to.")
+    assert done.stdout == ""
 
 
 def test_a_file_that_exists_is_kept(csv, run, fitted):
@@ -195,38 +230,36 @@ def test_a_model_without_names(csv, run, towns):
     mistake(run("predict", "m.planewise", csv), "array without column names")
 
 
-def command(*args, code="from planewise.cli import main; main()"):
-    return subprocess.run([sys.executable, "-c", code, *args], capture_output=True, text=True)
+MAIN = "from planewise.cli import main; main()"
 
 
-def test_a_traceback_is_shown_when_asked_for(csv):
-    plain = command("fit", csv, "--target", "nothing")
-    assert plain.returncode == 2 and "Traceback" not in plain.stderr and plain.stdout == ""
-    full = command("fit", csv, "--target", "nothing", "--debug")
-    assert full.returncode != 0 and "Traceback" in full.stderr and "no column 'nothing'" in full.stderr
-
-
-@pytest.mark.parametrize("missing", ["typer", "polars", "rich"])
-def test_a_missing_extra_names_the_command(missing):
-    code = f"import sys; sys.modules[{missing!r}] = None\nfrom planewise.cli import main; main()"
-    done = command("--help", code=code)
-    assert done.returncode == 2
-    assert done.stderr == f"planewise: {missing} is missing; the command line needs: pip install 'planewise[cli]'\n"
-
-
-def test_the_demo_without_matplotlib_names_the_command():
-    code = "import sys; sys.modules['matplotlib'] = None\nfrom planewise.cli import main; main()"
-    done = command("demo", code=code)
-    assert (
-        done.returncode == 2 and "pip install 'planewise[cli,plot]'" in done.stderr and "Traceback" not in done.stderr
+def test_a_traceback_is_shown_when_asked_for(run):
+    mistake(run("describe", "nowhere"), "there is no file 'nowhere'.")
+    wrong = (
+        "import planewise.cli._reproduce as wrong; wrong._command = lambda: int('x')\n"  # a command that starts quickly
     )
+    full = run_python("-c", wrong + MAIN, "reproduce", "--debug")
+    assert full.returncode == 1 and full.stderr.startswith("Traceback") and "invalid literal for int" in full.stderr
+    plain = run_python("-c", wrong + MAIN, "reproduce")
+    assert plain.returncode == 2 and plain.stderr.startswith("planewise: invalid literal for int")
 
 
-def test_onnx_without_its_package_names_the_command(fitted):
-    path = fitted("slm")
-    code = "import sys; sys.modules['onnx'] = None\nfrom planewise.cli import main; main()"
-    done = command("export", path, "--to", "onnx", "--out", "m.onnx", code=code)
-    assert done.returncode == 2 and "pip install 'planewise[export]'" in done.stderr and "Traceback" not in done.stderr
+def test_the_demo_without_matplotlib_names_the_extra(run, monkeypatch):
+    for name in ("matplotlib", "matplotlib.pyplot"):
+        monkeypatch.setitem(sys.modules, name, None)
+    mistake(run("demo"), "planewise.plot needs matplotlib", "pip install '.[plot]'")
+
+
+def test_onnx_without_its_package_names_the_extra(run, fitted, monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    done = run("export", fitted("slm"), "--to", "onnx", "--out", "m.onnx")
+    mistake(done, "to_onnx needs onnx", "pip install '.[export]'")
+
+
+@pytest.mark.parametrize("missing", ["fastapi", "uvicorn"])
+def test_the_review_page_without_its_packages_names_the_extra(run, csv, fitted, monkeypatch, missing):
+    monkeypatch.setitem(sys.modules, missing, None)
+    mistake(run("review", fitted("slm"), csv), f"The review page needs {missing}", "pip install '.[app]'")
 
 
 def test_a_kept_column_with_the_name_of_an_answer(run, fitted, towns):

@@ -24,8 +24,11 @@ def test_options_and_exit_codes_are_those_of_the_runner(run, monkeypatch, tmp_pa
     done = run("reproduce", "mcm-table-1", "--show", "--cells", tmp_path, "--out", tmp_path / "out")
     assert done.exit_code == 0 and "MCM, Table 1" in done.stdout and "0 of 26 cells finished" in done.stdout
     assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".md", ".json", ".html"}
-    wrong = run("reproduce", "slm-table-9")
-    assert wrong.exit_code == 2 and "slm-table-9" in wrong.stderr
+    for words, named in ((["slm-table-9"], "there is no 'slm-table-9'"), (["--nothing"], "--nothing")):
+        wrong = run("reproduce", *words)
+        assert wrong.exit_code == 2 and wrong.stdout == ""
+        assert wrong.stderr.startswith("planewise reproduce: ") and named in wrong.stderr
+        assert wrong.stderr.count("\n") == 1
 
 
 def test_help_is_the_runners(run, monkeypatch):

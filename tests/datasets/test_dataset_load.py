@@ -142,7 +142,7 @@ def test_without_a_data_frame_library_the_extra_is_named(data_home, monkeypatch)
     home = data_home(sonar=SONAR)
     monkeypatch.setitem(sys.modules, "polars", None)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"planewise\[data\]"):
+    with pytest.raises(ImportError, match=r"pip install '\.\[data\]'"):
         load("sonar", data_home=home)
     with pytest.raises(ImportError, match=r"as_frame=True needs polars or pandas"):
         load("iris", as_frame=True)

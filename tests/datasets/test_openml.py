@@ -141,7 +141,7 @@ def test_a_failed_write_leaves_nothing_behind_and_keeps_the_data(openml, cache, 
 def test_nothing_is_downloaded_that_could_not_be_kept(openml, monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", None)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"planewise\[data\]"):
+    with pytest.raises(ImportError, match=r"pip install '\.\[data\]'"):
         load("blood_transfusion")
     assert openml.calls == []
 

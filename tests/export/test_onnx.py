@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -110,9 +109,3 @@ def test_names_classes_and_categories_are_in_the_metadata(tmp_path):
     assert about["feature_names"] == list(model.feature_names_in_)
     assert about["classes"] == model.classes_.tolist()
     assert about["categories"]["colour"] == model.categories_[5].tolist()
-
-
-def test_without_the_package_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(ImportError, match=r"pip install 'planewise\[export\]'"):
-        to_onnx(fitted_tree("tree-two", "numbers")[0])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
 import xml.etree.ElementTree as ElementTree
 
 import matplotlib.pyplot as plt
@@ -13,6 +11,7 @@ import pandas as pd
 from picture_check import assert_readable
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
+from clean_shell import run_python
 from planewise import (
     DiscriminantFeatureTest,
     MCMClassifier,
@@ -247,8 +246,9 @@ try:
 except ImportError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = run_python("-c", code)
     assert done.stdout.splitlines() == [
         "True",
-        "planewise.plot draws with matplotlib, which is not installed; get it by: pip install 'planewise[plot]'",
+        "planewise.plot needs matplotlib, which is not installed: install planewise with its extra 'plot' "
+        "(in a checkout: pip install '.[plot]').",
     ], done.stderr

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -17,6 +16,7 @@ from sklearn.metrics import log_loss
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from clean_shell import run_python
 from planewise import SLMBoostClassifier, SLMBoostRegressor, SLMClassifier, SLMRegressor
 
 BOTH = pytest.mark.parametrize("make", [SLMBoostClassifier, SLMBoostRegressor])
@@ -706,7 +706,7 @@ def test_a_killed_fit_goes_on_where_it_was(make, extra, last, tmp_path):
     script = textwrap.dedent(KILLED_FIT).format(
         last=last, make=make.__name__, parameters=f"{words}, checkpoint={str(path)!r}"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    done = run_python("-c", script, timeout=120)
     assert done.stdout == done.stderr == ""
     assert done.returncode == -9
     assert path.exists() == (last > 3)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
 import sys
 import textwrap
 import warnings
@@ -28,6 +27,7 @@ from sklearn.utils import compute_sample_weight
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
+from clean_shell import run_python
 from planewise import SLMClassifier, SLMForestClassifier, SLMForestRegressor, SLMRegressor, _core
 from planewise.slm._flat_tree import from_arrays
 
@@ -722,7 +722,7 @@ INTERRUPTED_FIT = """
 @pytest.mark.skipif(sys.platform == "win32", reason="sends a POSIX signal")
 def test_an_interrupt_ends_a_long_fit_and_leaves_no_forest(n_jobs):
     script = textwrap.dedent(INTERRUPTED_FIT).format(n_jobs=n_jobs)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    done = run_python("-c", script, timeout=120)
     assert done.stderr == ""
     assert done.stdout.splitlines() == ["interrupted False False"]
 

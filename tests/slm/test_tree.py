@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
 import sys
 import textwrap
 import threading
@@ -30,6 +29,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from clean_shell import run_python
 from planewise import DiscriminantFeatureTest, SLMClassifier, SLMRegressor, _core
 
 # What the paper does, in several rounds of drawing.
@@ -606,7 +606,7 @@ INTERRUPTED_FIT = """
 @pytest.mark.skipif(sys.platform == "win32", reason="sends a POSIX signal")
 def test_an_interrupt_ends_a_long_fit_and_leaves_no_tree(n_jobs):
     script = textwrap.dedent(INTERRUPTED_FIT).format(n_jobs=n_jobs)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    done = run_python("-c", script, timeout=120)
     assert done.stderr == ""
     assert done.stdout.splitlines() == ["interrupted False False", "(1,)"]
 

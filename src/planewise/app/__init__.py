@@ -1,15 +1,12 @@
 """The review page: a person decides, with the deciding view before their eyes."""
 
-try:
-    import fastapi  # noqa: F401
-    import jinja2  # noqa: F401
-except ImportError as error:
-    raise ModuleNotFoundError(
-        f"{error.name} is missing; the review page needs: pip install 'planewise[app]'", name=error.name
-    ) from None
+from planewise._extras import require
 
-from planewise.app._create import create_app
-from planewise.app._export import labels
-from planewise.app._records import AnswersFileError
+for package in ("fastapi", "jinja2"):
+    require("The review page", package, "app")
+
+from planewise.app._create import create_app  # noqa: E402
+from planewise.app._export import labels  # noqa: E402
+from planewise.app._records import AnswersFileError  # noqa: E402
 
 __all__ = ["AnswersFileError", "create_app", "labels"]

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-import sys
 from importlib.util import find_spec
+from typing import Any
+
+from planewise._extras import needs
+from planewise.cli._streams import OutputError, tell, whole_streams
 
 
 def main() -> None:
     """Run the command line; without its extra, say how to get it."""
+    with whole_streams() as output:
+        raise SystemExit(output.exit_code(_run()))
+
+
+def _run() -> Any:
+    """The exit code of the command, as far as it knows."""
     for name in ("polars", "rich", "typer"):
         if find_spec(name) is None:
-            sys.stderr.write(f"planewise: {name} is missing; the command line needs: pip install 'planewise[cli]'\n")
-            raise SystemExit(2)
-    from planewise.cli._mistakes import INTERRUPTED, in_words, nobody_listens, tell
-
+            tell(needs("The command line", name, "cli"))
+            return 2
     try:
         from planewise.cli._app import app
 
-        try:
-            app()
-        finally:
-            sys.stdout.flush()  # here, where a full disk or a reader that has gone can still be told
+        app(prog_name="planewise")
+    except SystemExit as end:
+        return end.code
     except KeyboardInterrupt:
+        from planewise.cli._mistakes import INTERRUPTED
+
         tell(INTERRUPTED)
-        raise SystemExit(130) from None
-    except BrokenPipeError:
-        raise SystemExit(nobody_listens()) from None
-    except OSError as error:
-        nobody_listens()
-        tell(in_words(error))
-        raise SystemExit(2) from None
+        return 130
+    except OutputError:
+        pass  # the output itself knows
+    return 0

@@ -19,12 +19,7 @@ HOW_TIMED = "Fit times: median of three fits (fewer if slow), on one thread each
 
 def without_a_screen() -> Any:
     """Matplotlib that opens no window."""
-    try:
-        plt = require_matplotlib()
-    except ImportError:
-        raise ModuleNotFoundError(
-            "the demo's pictures need matplotlib: pip install 'planewise[cli,plot]'", name="matplotlib"
-        ) from None
+    plt = require_matplotlib()
     plt.switch_backend("Agg")
     return plt
 

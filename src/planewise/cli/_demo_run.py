@@ -81,10 +81,9 @@ WIDTHS = [14, 10, 10, 10, 13, 10, 10, 8, 8]
 
 def run_demo(out: Path | None, force: bool) -> None:
     """What `planewise demo` does; its options are described there."""
-    if out is None:
-        out = Path("planewise-demo.html")  # the demo's own, made anew each time
-    else:
-        refuse_existing(out, force)
+    own = Path("planewise-demo.html")  # made anew each time
+    refuse_existing(own if out is None else out, force or out is None)
+    out = own if out is None else out
     plt = without_a_screen()
     rows: list[list[str]] = []
     words: list[str] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from pathlib import Path
@@ -10,6 +9,8 @@ from typing import Any
 
 import typer
 from typer.core import TyperGroup
+
+from planewise.cli._streams import NO_SPACE, tell
 
 INTERRUPTED = "interrupted; no file was left half-written."
 
@@ -29,6 +30,20 @@ def is_mistake(error: BaseException) -> bool:
 class Commands(TyperGroup):
     """The commands, all of which end a mistake in the same way; ``--debug`` may stand anywhere."""
 
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Run and end the program; what it is called with may be a mistake too."""
+        try:
+            code = super().main(*args, **options | {"standalone_mode": False})
+        except Exception as raised:
+            error: Any = raised
+            if not hasattr(error, "format_message"):  # of click, which typer has inside or beside it
+                raise
+            code = error.exit_code
+            if type(error).__name__ != "NoArgsIsHelpError":  # whose help is there already
+                path = error.ctx.command_path if getattr(error, "ctx", None) else "planewise"
+                tell(f"{in_one_line(error.format_message()).rstrip('.')}; {path} --help lists what there is.")
+        sys.exit(code)
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take --debug out wherever it stands."""
         ctx.meta["debug"] = "--debug" in args
@@ -40,8 +55,6 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except (typer.Exit, typer.Abort):
             raise
-        except BrokenPipeError:
-            raise typer.Exit(nobody_listens()) from None
         except KeyboardInterrupt:
             tell(INTERRUPTED)
             raise typer.Exit(130) from None
@@ -57,16 +70,9 @@ class Commands(TyperGroup):
             raise typer.Exit(2) from None
 
 
-def nobody_listens() -> int:
-    """The reader of the standard output has gone (``| head``): say no more, and end as other commands do then."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 141
-
-
 def _is_no_space(error: BaseException) -> bool:
     """Whether the disk, or what one may have of it, is full; polars says so in words only: "(os error 28)"."""
-    full = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    return getattr(error, "errno", None) in full or any(f"(os error {code})" in str(error) for code in full)
+    return getattr(error, "errno", None) in NO_SPACE or any(f"(os error {code})" in str(error) for code in NO_SPACE)
 
 
 def in_words(error: BaseException) -> str:
@@ -82,12 +88,17 @@ def in_words(error: BaseException) -> str:
         return f"{name!r} may not be read or written."
     if isinstance(error, OSError) and name is not None:
         return f"{name!r} cannot be read or written: {error.strerror}."
-    return str(error) or type(error).__name__
+    if isinstance(error, UnicodeEncodeError):
+        return (
+            f"{error.object[error.start]!a} cannot be printed in the encoding {error.encoding}; the environment "
+            "variable PYTHONIOENCODING=utf-8 chooses UTF-8."
+        )
+    return in_one_line(str(error)) or type(error).__name__
 
 
-def tell(words: str) -> None:
-    """One message on the error stream."""
-    sys.stderr.write(f"planewise: {words}\n")
+def in_one_line(words: str) -> str:
+    """The same words without breaks, which messages of other libraries have."""
+    return " ".join(line.strip() for line in words.splitlines() if line.strip())
 
 
 def refuse_existing(path: Path, force: bool, *read: Path) -> None:

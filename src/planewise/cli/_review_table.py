@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from planewise._extras import require
 from planewise.cli._load import load_table_model
-from planewise.cli._mistakes import MistakeError, refuse_existing, tell
+from planewise.cli._mistakes import MistakeError, refuse_existing
 from planewise.cli._read import read_all
 from planewise.cli._show import say, working
+from planewise.cli._streams import tell
 from planewise.cli._write import check_ending, write_chunks
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -75,12 +77,10 @@ def export_labels(
 
 
 def _app_module() -> Any:
-    try:
-        import uvicorn  # noqa: F401
+    for package in ("fastapi", "jinja2", "uvicorn"):
+        require("The review page", package, "app")
+    import planewise.app
 
-        import planewise.app
-    except ImportError as error:
-        raise MistakeError(f"{error.name} is missing; the review page needs: pip install 'planewise[app]'") from None
     return planewise.app
 
 

@@ -16,17 +16,11 @@ from rich.markup import escape
 from rich.table import Table
 
 
-class Output(Console):
-    """The standard output; that its reader has gone is told as it is for all that is written there."""
-
-    def on_broken_pipe(self) -> None:
-        """Rich would end the program with code 1."""
-        raise BrokenPipeError
-
-
 def console() -> Console:
-    """The standard output; lines are not cut where nobody looks at them."""
-    return Output(file=sys.stdout, highlight=False, soft_wrap=not sys.stdout.isatty())
+    """The standard output; lines are not cut where nobody looks at them, and names of the user's stay as they are."""
+    looked_at = sys.stdout.isatty()
+    width = None if looked_at else 1_000_000
+    return Console(file=sys.stdout, highlight=False, emoji=False, soft_wrap=not looked_at, width=width)
 
 
 def say(words: str) -> None:

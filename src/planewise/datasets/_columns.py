@@ -15,6 +15,8 @@ from typing import Any, Literal
 import narwhals as nw
 import numpy as np
 
+from planewise._extras import needs
+
 Columns = dict[str, np.ndarray]
 Library = Literal["polars", "pandas"]
 
@@ -36,7 +38,7 @@ def table_library() -> Library:
         return "polars"
     if is_installed("pandas") and is_installed("pyarrow"):
         return "pandas"
-    raise ImportError("Reading this data set needs polars (or pandas with pyarrow): pip install 'planewise[data]'")
+    raise ModuleNotFoundError(needs("Reading this data set", "polars (or pandas with pyarrow)", "data"), name="polars")
 
 
 def read_parquet(path: Path) -> Columns:

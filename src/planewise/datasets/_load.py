@@ -7,6 +7,8 @@ import os
 import numpy as np
 from sklearn.utils import Bunch
 
+from planewise._extras import needs
+
 from . import _variants
 from ._bundled import from_scikit_learn
 from ._columns import (
@@ -120,10 +122,9 @@ def _library(as_frame: bool | str) -> Library | None:
     for library in wanted:
         if is_installed(library):
             return library
-    raise ImportError(
-        f"as_frame={as_frame!r} needs {' or '.join(wanted)}: pip install 'planewise[data]' for "
-        "polars, or pip install pandas."
-    )
+    if as_frame == "pandas":  # which no extra brings
+        raise ModuleNotFoundError("as_frame='pandas' needs pandas: pip install pandas.", name="pandas")
+    raise ModuleNotFoundError(needs(f"as_frame={as_frame!r}", " or ".join(wanted), "data"), name=wanted[0])
 
 
 def _locate(

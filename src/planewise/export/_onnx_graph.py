@@ -8,16 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from planewise._extras import require
+
 OPSET, ML_OPSET, IR_VERSION = 21, 5, 10  # ONNX 1.16; onnxruntime runs it from 1.20 on
 
 
 def onnx_package() -> Any:
     """The package, or an error that names what to install."""
-    try:
-        import onnx
-    except ImportError:
-        raise ImportError("to_onnx needs the package onnx: pip install 'planewise[export]'.") from None
-    return onnx
+    return require("to_onnx", "onnx", "export")
 
 
 class Graph:

@@ -229,5 +229,5 @@ def _check_version(document: dict[str, Any]) -> None:
     require(
         schema <= SCHEMA,
         f"was written by planewise {str(writer)[:40]} in version {schema} of the file format, and this planewise reads "
-        f"versions up to {SCHEMA}; upgrade it: pip install --upgrade planewise",
+        f"versions up to {SCHEMA}; install a newer planewise to read it",
     )

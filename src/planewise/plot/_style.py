@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from planewise._extras import require
 from planewise.plot._words import number, plain, shorten
 
 # Okabe and Ito's palette, told apart by colour-blind eyes; its yellow, too faint on white, comes last and darker.
@@ -23,13 +24,7 @@ MOST_IN_KEY = 30
 
 def require_matplotlib() -> Any:
     """``matplotlib.pyplot``, or an error that says how to get it."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as missing:
-        raise ImportError(
-            "planewise.plot draws with matplotlib, which is not installed; get it by: pip install 'planewise[plot]'"
-        ) from missing
-    return plt
+    return require("planewise.plot", "matplotlib.pyplot", "plot")
 
 
 def colour(place: int) -> str:

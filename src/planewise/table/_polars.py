@@ -6,14 +6,12 @@ from typing import Any
 
 import narwhals.stable.v1 as nw
 
+from planewise._extras import require
+
 
 def polars() -> Any:
-    """The module, or an error that names the command to install it."""
-    try:
-        import polars
-    except ImportError:
-        raise ModuleNotFoundError("Tables need polars: pip install 'planewise[cli]'", name="polars") from None
-    return polars
+    """The module, or an error that says how to get it."""
+    return require("A table model", "polars", "cli")
 
 
 def as_polars(table: Any) -> Any:

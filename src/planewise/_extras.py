@@ -1,0 +1,23 @@
+"""Packages that only a part of planewise needs, and what is said when they are missing."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+
+def needs(what: str, package: str, extra: str) -> str:
+    """The sentence that names a missing package, and the extra that brings it."""
+    return (
+        f"{what} needs {package}, which is not installed: install planewise with its extra {extra!r} "
+        f"(in a checkout: pip install '.[{extra}]')."
+    )
+
+
+def require(what: str, module: str, extra: str) -> Any:
+    """The module, or an error that says how to get it."""
+    try:
+        return import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        raise ModuleNotFoundError(needs(what, package, extra), name=package) from None

@@ -12,6 +12,7 @@ from planewise.export._c_text import checked_name, comment, values_table
 from planewise.export._c_trees import RawScores, tree_scores
 from planewise.export._files import write_whole
 from planewise.export._models import KernelMachine, PlainModel, TreeEnsemble, plain_model
+from planewise.export._words import short
 
 LAYOUTS = ("exact", "compact")
 NOTHING = RawScores([], "", "float", [])  # what one class needs
@@ -113,7 +114,7 @@ def _header(model: PlainModel, name: str, scores: RawScores, answers: str, math:
         parts.append(values_table(f"{name}_classes", model.classes, "the label of each class"))
     for column, known in (model.categories if isinstance(model, TreeEnsemble) else {}).items():
         if len(known):
-            what = f"the categories of x[{column}], {model.feature_names[column]}: it holds their numbers"
+            what = f"the categories of x[{column}], {short(model.feature_names[column])}: it holds their numbers"
             parts.append(values_table(f"{name}_categories_{column}", known, what))
     parts += [part.text for part in scores.tables]
     parts += [scores.code + answers, f"#endif /* {guard} */\n"]
@@ -128,7 +129,7 @@ def _opening(model: PlainModel, name: str, scores: RawScores, probabilities: boo
         *scores.remarks,
         "Include it in one source file; x are the columns in this order:",
         "",
-        *(f"    x[{j}]  {column}" for j, column in enumerate(model.feature_names)),
+        *(f"    x[{j}]  {short(column)}" for j, column in enumerate(model.feature_names)),
         "",
         f"    float x[{name.upper()}_N_FEATURES] = {{ ... }};",
     ]

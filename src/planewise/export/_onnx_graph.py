@@ -57,7 +57,7 @@ class Graph:
         elif classes.dtype.kind == "f":
             kind, table = proto.DOUBLE, self.constant(classes, np.float64)
         else:
-            kind, table = proto.STRING, self.constant([str(each) for each in classes.tolist()], object)
+            kind, table = proto.STRING, self.constant([_unicode(str(each)) for each in classes.tolist()], object)
         self.add("Gather", table, place, name="label")
         self.outputs.append(self.onnx.helper.make_tensor_value_info("label", kind, ["N"]))
 
@@ -91,6 +91,17 @@ class Graph:
         helper.set_model_props(made, {name: json.dumps(value) for name, value in about.items() if value})
         self.onnx.checker.check_model(made)
         return made
+
+
+def _unicode(label: str) -> str:
+    try:
+        label.encode()
+    except UnicodeEncodeError:
+        raise ValueError(
+            f"The class label {label!r} is not valid Unicode, as strings in ONNX have to be; rename the class and fit "
+            "again."
+        ) from None
+    return label
 
 
 def _plain(value: Any) -> Any:

@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from planewise import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor, SLMClassifier
+from planewise import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor, SLMClassifier, SLMRegressor
 from planewise.export import to_c, to_onnx
 from planewise.export._files import write_whole
 from planewise.table import TableModel
@@ -110,3 +110,12 @@ def test_impossible_places_are_named(tmp_path):
         write_whole(tmp_path / "nowhere" / "model.h", "text")
     with pytest.raises(IsADirectoryError, match="is a folder"):
         write_whole(tmp_path, "text")
+
+
+def test_numbers_beyond_float_are_refused_in_c():
+    X, score = table("numbers")
+    y = targets("two", score)
+    with pytest.raises(ValueError, match=r"holds the number .*e\+\d+, which a float of C cannot hold; .*'exact'"):
+        to_c(MCMClassifier().fit(X.astype(np.float64) * [1e300, 1, 1, 1, 1], y), values="compact")
+    with pytest.raises(ValueError, match=r"which a float of C cannot hold; bring the columns and the target"):
+        to_c(SLMRegressor(random_state=0).fit(X, score * 1e300))

@@ -53,6 +53,13 @@ def unsigned_type(largest: int) -> tuple[str, int]:
 
 def float_literal(value: Any) -> str:
     """A float in C: the shortest decimal that reads back as the same float32."""
+    with np.errstate(over="ignore"):
+        fits = np.isfinite(np.float32(value))
+    if not fits:
+        raise ValueError(
+            f"The model holds the number {float(value):.4g}, which a float of C cannot hold; bring the columns and the "
+            "target to usual sizes before fit, or, for a machine, take values='exact'."
+        )
     return _with_point(str(np.float32(value))) + "f"
 
 

@@ -154,7 +154,7 @@ def fitted(model: Any) -> Any:
     if isinstance(model, Pipeline):
         raise TypeError(
             "A Pipeline cannot be exported as a whole; export its last step (pipeline[-1]) and apply the steps before "
-            "it to the rows yourself."
+            "it to the rows yourself, or fit a planewise.table.TableModel, which is exported with its own steps."
         )
     if hasattr(model, "best_estimator_") and not isinstance(model, MCMClassifierCV):
         return fitted(model.best_estimator_)

@@ -52,7 +52,7 @@ class Graph:
         proto = self.onnx.TensorProto
         if classes.dtype.kind == "b":
             kind, table = proto.BOOL, self.constant(classes, np.bool_)
-        elif classes.dtype.kind in "iu":
+        elif classes.dtype.kind in "iu" and int(classes.max()) < 2**63:
             kind, table = proto.INT64, self.constant(classes, np.int64)
         elif classes.dtype.kind == "f":
             kind, table = proto.DOUBLE, self.constant(classes, np.float64)

@@ -31,7 +31,7 @@ def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = 
         A tree, forest or boosting, or a minimal complexity machine whose kernel is not a Python function. A search
         (`MCMClassifierCV`, or one of scikit-learn's) stands for its best estimator. A
         :class:`planewise.table.TableModel` of one of them is exported with the way it reads a table: the header fills
-        gaps and encodes categories.
+        in missing values and encodes categories.
     path : path, default=None
         Where to write the header; an existing file is replaced in one step. None: nowhere.
     name : str, default="model"
@@ -52,7 +52,7 @@ def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = 
     Rows are ``float`` arrays in the order of the columns in ``fit``. NaN is a missing value for trees and for a
     TableModel, but not under ``-ffast-math``. A categorical column holds the number of its category, by its place in
     ``categories_`` and in the header's table; any other number is a category not seen in ``fit``. Of a TableModel,
-    truth values are 0 and 1, and dates are days since 1970.
+    booleans are 0 and 1, and dates are days since 1970.
 
     Names, labels and categories are only text in the header, whatever they contain: comments show characters that mean
     something to a compiler by their code, such as <U+002A>, and strings hold every byte.

@@ -88,7 +88,7 @@ def _of_a_table(model: TableModel, about: Description) -> Description:
     for column in model.columns_:
         gap = "" if not fills else "no category" if column.kind == "category" else number(column.usual)
         rows.append([column.name, column.kind, *([gap] if fills else [])])
-    note = "Truth values are read as 0 and 1, dates as days since 1970-01-01."
+    note = "Booleans are read as 0 and 1, dates as days since 1970-01-01."
     note = note if any(column.kind in ("truth", "date") for column in model.columns_) else ""
     columns = ["column", "kind", *(["missing is read as"] if fills else [])]
     made = int(model.estimator_.n_features_in_)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -40,6 +42,27 @@ def categorical_columns(given: Any, names: list[str] | None, n_columns: int, by_
     if unknown:
         raise ValueError(f"categorical_features names {unknown[0]!r}, which is no column of X.")
     return sorted({names.index(name) for name in chosen.tolist()})
+
+
+def as_label(value: Any) -> Any:
+    """A category as it is kept: words, numbers and truth values as they are, anything else by its text.
+
+    Intervals (of ``pandas.cut``), dates and periods can then be saved, exported and named without the library that
+    made them, and are found again whether a later table has the objects or their text.
+    """
+    return value if isinstance(value, (str, Real, np.bool_)) or is_missing(value) else str(value)
+
+
+def distinct_labels(values: list[Any], column: str) -> list[Any]:
+    """The labels of different categories; an error if two of them have the same text."""
+    labels = [as_label(value) for value in values]
+    twice = next((label for label, count in Counter(labels).items() if count > 1), None)
+    if twice is not None:
+        raise ValueError(
+            f"Column {column!r} is categorical, and two of its categories have the same text {twice!r}; make their "
+            "texts different."
+        )
+    return labels
 
 
 def learn_categories(values: NDArray[Any], column: str) -> NDArray[Any]:

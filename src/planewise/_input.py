@@ -16,7 +16,15 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from planewise._categories import Categories, categorical_columns, encode, is_missing, learn_categories
+from planewise._categories import (
+    Categories,
+    as_label,
+    categorical_columns,
+    distinct_labels,
+    encode,
+    is_missing,
+    learn_categories,
+)
 
 FloatArray = NDArray[np.float32]
 Fit = TypeVar("Fit", bound=Callable[..., Any])
@@ -249,17 +257,21 @@ def _frame_to_array(estimator: Any, X: Any, reset: bool, dtype: Any) -> NDArray[
 
 
 def _as_values(column: nw.Series[Any]) -> NDArray[Any]:
-    """A categorical column's values: words as Python strings, numbers as they are."""
+    """A categorical column's values: numbers as they are, others as Python objects, by `as_label`."""
     if column.dtype in (nw.Categorical, nw.Enum):
         native = column.to_native()
         if not nw.dependencies.is_pandas_series(native):
             column = column.cast(nw.String)
         else:
-            words = native.cat.categories.tolist()
-            if all(isinstance(word, str) for word in words):  # each made once: pandas makes one a row, however long
-                return np.array([*words, np.nan], dtype=object)[native.cat.codes.to_numpy()]  # -1, the last: missing
+            labels = distinct_labels(native.cat.categories.tolist(), column.name)
+            if not all(isinstance(label, Real) for label in labels):  # each made once: pandas makes one per row
+                return np.array([*labels, np.nan], dtype=object)[native.cat.codes.to_numpy()]  # -1, the last: missing
     values = np.asarray(column.to_numpy())
-    return values if values.dtype.kind in "iuf" else values.astype(object)
+    if values.dtype.kind in "iuf":
+        return values
+    out = np.empty(len(values), dtype=object)
+    out[:] = [as_label(value) for value in values.astype(object)]
+    return out
 
 
 def _column_to_floats(column: nw.Series[Any], dtype: Any, *, in_fit: bool) -> NDArray[Any]:

@@ -264,3 +264,17 @@ def test_every_tree_of_a_forest_draws_its_rows_where_they_are_many(csv, run, mon
     assert not pw.load("m.planewise").estimator_.bootstrap
     monkeypatch.setattr("planewise.table._families.MOST_ROWS_OF_A_TREE_OF_MANY", 192)
     assert "draws" not in run(*ask, "--out", "m.planewise").stdout
+
+
+def test_names_and_labels_cannot_steer_the_terminal(run):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    evil = "\x1b[2J\x1b]0;gone\x07\x9b31m\u202e\r"
+    towns, y = rng.choice([f"Ulm{evil}", "Bonn"], 60), np.where(x > 0, evil, "n")
+    pl.DataFrame({f"a{evil}": x, "town": towns, "y": y}).write_parquet("evil.parquet")
+    done = run("fit", "evil.parquet", "--target", "y", "--model", "slm", "--out", "m.planewise")
+    assert done.exit_code == 0, done.stderr
+    for command in (["describe", "m.planewise"], ["export", "m.planewise", "--to", "text"]):
+        done = run(*command)
+        assert done.exit_code == 0 and "a�[2J" in done.stdout
+        assert not set(done.stdout) & set("\x1b\x07\x9b\u202e\r")

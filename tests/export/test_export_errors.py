@@ -5,20 +5,25 @@ from __future__ import annotations
 import os
 
 import numpy as np
+import pandas as pd
 import pytest
 from fitted import fitted_machine, fitted_tree, table, targets
 from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from planewise import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor, SLMClassifier
-from planewise.export import to_c
+from planewise import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor, SLMClassifier, SLMRegressor
+from planewise.export import to_c, to_onnx
 from planewise.export._files import write_whole
+from planewise.table import TableModel
 
 
 def test_an_unfitted_model_is_refused():
+    with pytest.raises(NotFittedError, match="TableModel instance is not fitted"):
+        to_c(TableModel())
     with pytest.raises(NotFittedError, match="SLMClassifier instance is not fitted"):
         to_c(SLMClassifier())
     with pytest.raises(TypeError, match=r"SLMClassifier is a class; export an estimator"):
@@ -28,10 +33,17 @@ def test_an_unfitted_model_is_refused():
 def test_other_estimators_are_told_what_can_be_exported():
     X, score = table("numbers")
     y = targets("two", score)
-    with pytest.raises(TypeError, match=r"LogisticRegression cannot be exported to C; this can: SLMClassifier"):
+    with pytest.raises(TypeError, match=r"LogisticRegression cannot be exported to C; these can, .*: SLMClassifier"):
         to_c(LogisticRegression().fit(X, y))
     with pytest.raises(TypeError, match=r"export its last step \(pipeline\[-1\]\)"):
         to_c(make_pipeline(StandardScaler(), SLMClassifier()).fit(X, y))
+    steps = Pipeline([("fill", SimpleImputer()), ("tree", SLMClassifier(random_state=0))])
+    search = GridSearchCV(steps, {"tree__max_depth": [1]}, cv=2).fit(X, y)
+    with pytest.raises(TypeError, match=r"A Pipeline cannot be exported as a whole"):
+        to_onnx(search)
+    views = TableModel("recip").fit(pd.DataFrame(X, columns=list("abcde")).assign(y=y), "y")
+    with pytest.raises(TypeError, match=r"RECIPClassifier cannot be exported to C; these can, also in a TableModel"):
+        to_c(views)
     with pytest.raises(TypeError, match="takes a fitted estimator of planewise; got dict"):
         to_c({})
 
@@ -98,3 +110,12 @@ def test_impossible_places_are_named(tmp_path):
         write_whole(tmp_path / "nowhere" / "model.h", "text")
     with pytest.raises(IsADirectoryError, match="is a folder"):
         write_whole(tmp_path, "text")
+
+
+def test_numbers_beyond_float_are_refused_in_c():
+    X, score = table("numbers")
+    y = targets("two", score)
+    with pytest.raises(ValueError, match=r"holds the number .*e\+\d+, which a float of C cannot hold; .*'exact'"):
+        to_c(MCMClassifier().fit(X.astype(np.float64) * [1e300, 1, 1, 1, 1], y), values="compact")
+    with pytest.raises(ValueError, match=r"which a float of C cannot hold; bring the columns and the target"):
+        to_c(SLMRegressor(random_state=0).fit(X, score * 1e300))

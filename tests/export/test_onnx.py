@@ -101,6 +101,13 @@ def test_labels_keep_their_type(labels):
     np.testing.assert_array_equal(label, model.predict(X))
 
 
+def test_whole_numbers_beyond_64_signed_bits_become_strings():
+    X, score = table("numbers")
+    model = SLMClassifier(random_state=0).fit(X, np.where(score > 0, 2**63 + 5, 7).astype(np.uint64))
+    label = answers(to_onnx(model), X)[0]
+    np.testing.assert_array_equal(label, [str(each) for each in model.predict(X)])
+
+
 def test_names_classes_and_categories_are_in_the_metadata(tmp_path):
     model, _ = fitted_tree("tree-three", "categories")
     to_onnx(model, tmp_path / "model.onnx")

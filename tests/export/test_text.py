@@ -16,6 +16,7 @@ from test_c_trees import GOLDEN, MEANT, golden_tree
 from planewise import ConformalKernel, DiscriminantFeatureTest, MCMClassifier, SLMClassifier
 from planewise.export import to_text
 from planewise.export._words import cell_in_words, linear_sum
+from planewise.table import TableModel
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -143,3 +144,15 @@ def test_views_of_recip_are_shown(tmp_path):
     assert f"views: {len(model.projections_)}" in text
     assert " × ".join(str(each) for each in model.projection_names_[0]) in text
     assert (tmp_path / "views.txt").read_text(encoding="utf-8") == text
+
+
+def test_a_model_of_a_table_says_what_it_reads():
+    X, score = table("categories")
+    frame = pd.DataFrame({"size": X["width"], "colour": X["colour"], "new": score > 0, "y": targets("two", score)})
+    machine = TableModel("mcm", settings={"mus": [1], "gammas": [0.2], "cv": 2}, random_state=0).fit(frame, "y")
+    text = to_text(machine)
+    assert "target: y\ncolumns: 3, from which 6 are made" in text
+    usual = f"{machine.columns_[0].usual:.4g}".replace("-", "−")
+    assert re.search(rf"size +number +{usual}\n +colour +category +no category\n", text)
+    tree = to_text(TableModel("slm", random_state=0).fit(frame, "y"))
+    assert "columns: 3\n" in tree and "missing is read as" not in tree and re.search(r"new +truth\n", tree)

@@ -29,7 +29,7 @@ def describe_model(model: Path, html: Path | None, force: bool, as_json: bool) -
     if html is not None:
         from planewise.export import to_html
 
-        to_html(loaded.estimator_ if isinstance(loaded, TableModel) else loaded, html)
+        to_html(loaded, html)
     answer = _answer(loaded, model)
     if as_json:
         show_json(answer)

@@ -7,8 +7,11 @@ from pathlib import Path
 import planewise.export as exports
 from planewise.cli._mistakes import MistakeError, refuse_existing
 from planewise.cli._show import say, show_json, size_in_words
+from planewise.export._models import PlainModel, TreeEnsemble, plain_model
+from planewise.export._words import short
 from planewise.io import load
-from planewise.table import TableModel
+
+CATEGORIES_LISTED = 20
 
 
 def export_model(model: Path, to: str, out: Path | None, name: str, force: bool, as_json: bool) -> None:
@@ -18,15 +21,14 @@ def export_model(model: Path, to: str, out: Path | None, name: str, force: bool,
     elif to != "text":
         raise MistakeError(f"--to {to} needs --out FILE.")
     loaded = load(model)
-    estimator = loaded.estimator_ if isinstance(loaded, TableModel) else loaded
     if to == "c":
-        exports.to_c(estimator, out, name=name)
+        exports.to_c(loaded, out, name=name)
     elif to == "onnx":
-        exports.to_onnx(estimator, out)
+        exports.to_onnx(loaded, out)
     elif to == "html":
-        exports.to_html(estimator, out)
+        exports.to_html(loaded, out)
     else:
-        words = exports.to_text(estimator, out)
+        words = exports.to_text(loaded, out)
         if out is None:
             say(words)
             return
@@ -35,20 +37,18 @@ def export_model(model: Path, to: str, out: Path | None, name: str, force: bool,
         show_json({"file": str(out), "bytes": out.stat().st_size})
     else:
         say(f"{out}, {size_in_words(out.stat().st_size)}")
-    if isinstance(loaded, TableModel) and to in ("c", "onnx") and not as_json:
-        _say_what_it_reads(loaded)
+    if to in ("c", "onnx") and not as_json:
+        _say_what_it_reads(plain_model(loaded, to))
 
 
-def _say_what_it_reads(model: TableModel) -> None:
+def _say_what_it_reads(model: PlainModel) -> None:
     """The order of the columns, and what stands for words and dates: the export knows only numbers."""
-    names = list(model.estimator_.feature_names_in_)
-    say(f"columns in this order: {', '.join(names)}")
-    for place, name in enumerate(names):
-        known = getattr(model.estimator_, "categories_", {}).get(place)
-        if known is not None:
-            say(f"{name}: " + ", ".join(f"{k} is {value}" for k, value in enumerate(known.tolist()[:20])))
-    if any(column.kind == "date" for column in model.columns_):
-        say("dates are days since 1970-01-01")
-    filled = [column for column in model.columns_ if column.missing and column.kind != "category"]
-    if filled and not hasattr(model.estimator_, "categories_"):
-        say("missing values are read as " + ", ".join(f"{column.name} {column.usual:.4g}" for column in filled))
+    say(f"columns in this order: {', '.join(short(name) for name in model.input_names)}")
+    for place, known in model.categories.items():
+        listed = ", ".join(f"{k} is {short(value)}" for k, value in enumerate(known.tolist()[:CATEGORIES_LISTED]))
+        more = f" and {len(known) - CATEGORIES_LISTED} more, in the file" if len(known) > CATEGORIES_LISTED else ""
+        say(f"{short(model.input_names[place])}: {listed}{more}")
+    for place, unit in model.units.items():
+        say(f"{short(model.input_names[place])}: {unit}")
+    takes_gaps = isinstance(model, TreeEnsemble) or model.reading is not None
+    say("missing values are NaN" if takes_gaps else "missing values are not allowed")

@@ -15,6 +15,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from planewise._letters import shown
+
 
 def console() -> Console:
     """The standard output; lines are not cut where nobody looks at them, and names of the user's stay as they are."""
@@ -24,18 +26,22 @@ def console() -> Console:
 
 
 def say(words: str) -> None:
-    """A line for people, as it is."""
-    console().print(words, markup=False)
+    """Lines for people, as they are; letters in names that a terminal would obey are only shown."""
+    console().print(shown(words, breaks="\n"), markup=False)
 
 
 def show_table(title: str, header: list[str], rows: list[list[str]], left: tuple[int, ...] = (0,)) -> None:
     """A table with a title; columns of words are on the left, by their numbers, those of figures on the right."""
-    table = Table(title=escape(title), title_justify="left", title_style="bold", box=None, pad_edge=False)
+    table = Table(title=_cell(title), title_justify="left", title_style="bold", box=None, pad_edge=False)
     for number, name in enumerate(header):
-        table.add_column(escape(name), justify="left" if number in left else "right", overflow="fold")
+        table.add_column(_cell(name), justify="left" if number in left else "right", overflow="fold")
     for row in rows:
-        table.add_row(*(escape(cell) for cell in row))
+        table.add_row(*(_cell(cell) for cell in row))
     console().print(table)
+
+
+def _cell(text: str) -> str:
+    return escape(shown(text, breaks="\n"))
 
 
 def show_json(answer: Any) -> None:

@@ -12,6 +12,7 @@ from planewise.export._c_text import checked_name, comment, values_table
 from planewise.export._c_trees import RawScores, tree_scores
 from planewise.export._files import write_whole
 from planewise.export._models import KernelMachine, PlainModel, TreeEnsemble, plain_model
+from planewise.export._words import short
 
 LAYOUTS = ("exact", "compact")
 NOTHING = RawScores([], "", "float", [])  # what one class needs
@@ -28,7 +29,9 @@ def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = 
     ----------
     model : fitted estimator
         A tree, forest or boosting, or a minimal complexity machine whose kernel is not a Python function. A search
-        (`MCMClassifierCV`, or one of scikit-learn's) stands for its best estimator.
+        (`MCMClassifierCV`, or one of scikit-learn's) stands for its best estimator. A
+        :class:`planewise.table.TableModel` of one of them is exported with the way it reads a table: the header fills
+        in missing values and encodes categories.
     path : path, default=None
         Where to write the header; an existing file is replaced in one step. None: nowhere.
     name : str, default="model"
@@ -46,9 +49,13 @@ def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = 
 
     Notes
     -----
-    Rows are ``float`` arrays in the order of the columns in ``fit``. NaN is a missing value (trees only; not under
-    ``-ffast-math``). A categorical column holds the number of its category, by its place in ``categories_``; any other
-    number is a category not seen in ``fit``.
+    Rows are ``float`` arrays in the order of the columns in ``fit``. NaN is a missing value for trees and for a
+    TableModel, but not under ``-ffast-math``. A categorical column holds the number of its category, by its place in
+    ``categories_`` and in the header's table; any other number is a category not seen in ``fit``. Of a TableModel,
+    booleans are 0 and 1, and dates are days since 1970.
+
+    Names, labels and categories are only text in the header, whatever they contain: comments show characters that mean
+    something to a compiler by their code, such as <U+002A>, and strings hold every byte.
 
     Examples
     --------
@@ -106,14 +113,14 @@ def _header(model: PlainModel, name: str, scores: RawScores, answers: str, math:
         comment(_opening(model, name, scores, "_predict_proba(" in answers)),
         f"#ifndef {guard}\n#define {guard}\n",
         "#include <stdint.h>\n" + ("#include <math.h>\n" if math else ""),
-        f"#define {name.upper()}_N_FEATURES {model.n_features}\n",
+        f"#define {name.upper()}_N_FEATURES {len(model.input_names)}\n",
     ]
     if model.classes is not None:
         parts[-1] += f"#define {name.upper()}_N_CLASSES {len(model.classes)}\n"
         parts.append(values_table(f"{name}_classes", model.classes, "the label of each class"))
-    for column, known in (model.categories if isinstance(model, TreeEnsemble) else {}).items():
+    for column, known in model.categories.items():
         if len(known):
-            what = f"the categories of x[{column}], {model.feature_names[column]}: it holds their numbers"
+            what = f"the categories of x[{column}], {short(model.input_names[column])}: it holds their numbers"
             parts.append(values_table(f"{name}_categories_{column}", known, what))
     parts += [part.text for part in scores.tables]
     parts += [scores.code + answers, f"#endif /* {guard} */\n"]
@@ -128,7 +135,7 @@ def _opening(model: PlainModel, name: str, scores: RawScores, probabilities: boo
         *scores.remarks,
         "Include it in one source file; x are the columns in this order:",
         "",
-        *(f"    x[{j}]  {column}" for j, column in enumerate(model.feature_names)),
+        *(f"    x[{j}]  {_column(model, j)}" for j in range(len(model.input_names))),
         "",
         f"    float x[{name.upper()}_N_FEATURES] = {{ ... }};",
     ]
@@ -138,14 +145,18 @@ def _opening(model: PlainModel, name: str, scores: RawScores, probabilities: boo
         lines.append(f"    int k = {name}_predict(x);    // the label is {name}_classes[k]")
         if probabilities:
             lines += [f"    float p[{name.upper()}_N_CLASSES];", f"    {name}_predict_proba(x, p);"]
+    missing = "NaN is a missing value, unless compiled with -ffast-math; infinities are not allowed."
     if isinstance(model, TreeEnsemble):
-        lines += [
-            "",
-            "NaN is a missing value, unless compiled with -ffast-math; infinities are not allowed. Where the processor "
-            "multiplies and adds in one step, -ffp-contract=off rounds as predict does.",
-        ]
-        if model.categories:
-            lines.append("A categorical column holds the number of the category; a number beyond is a new category.")
-    else:
-        lines += ["", "Missing values and infinities are not allowed."]
+        missing += " Where the processor multiplies and adds in one step, -ffp-contract=off rounds as predict does."
+    elif model.reading is None:
+        missing = "Missing values and infinities are not allowed."
+    lines += ["", missing]
+    if model.categories:
+        lines.append("A categorical column holds the number of the category; a number beyond is a new category.")
     return lines
+
+
+def _column(model: PlainModel, j: int) -> str:
+    """A column's name, and what its numbers stand for."""
+    name = short(model.input_names[j])
+    return f"{name}: {model.units[j]}" if j in model.units else name

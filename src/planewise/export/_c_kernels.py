@@ -10,7 +10,16 @@ import numpy as np
 from planewise.export._c_text import Table, double_literal, float_literal, number_table, unsigned_type
 from planewise.export._c_trees import RawScores
 from planewise.export._machine_scores import float_is_enough, pairs
-from planewise.export._models import Floats, KernelMachine
+from planewise.export._models import Floats, KernelMachine, Reading
+
+READ = Template("""\
+/* What the machine reads of a row: a number, the usual one if it is missing (v != v); or whether it is a category. */
+static inline ${real} ${name}_read(const float *x, unsigned j)
+{
+    const float v = x[${name}_source[j]];
+${by_kind}}
+
+""")
 
 LINEAR = Template("""\
 /* Raw scores of a row. */
@@ -19,7 +28,7 @@ static inline void ${name}_raw(const float *x, ${real} *raw)
     unsigned j, m;
 ${declare}    for (m = 0; m < ${machines}u; ++m) ${score}[m] = ${name}_intercept[m];
     for (j = 0; j < ${used}u; ++j) {
-        const ${real} centred = x[${column}] - ${name}_mean[j];
+        const ${real} centred = ${given} - ${name}_mean[j];
         for (m = 0; m < ${machines}u; ++m) ${score}[m] += ${name}_weights[${machines}u * j + m] * centred;
     }
 ${votes}}
@@ -33,7 +42,7 @@ static inline void ${name}_raw(const float *x, ${real} *raw)
     ${real} z[${features}];
     unsigned j, v, m;
 ${declare}    for (j = 0; j < ${features}u; ++j) {
-        z[j] = (x[j] - ${name}_mean[j]) * ${name}_over_spread[j];
+        z[j] = (${given} - ${name}_mean[j]) * ${name}_over_spread[j];
 ${tails}    }
     for (m = 0; m < ${machines}u; ++m) ${score}[m] = 0;
     for (v = 0; v < ${vectors}u; ++v) {
@@ -90,6 +99,9 @@ def machine_scores(model: KernelMachine, name: str, compact: bool) -> RawScores:
         tables, code = writer.linear()
     else:
         tables, code = writer.by_vectors()
+    if model.reading is not None:
+        read_tables, read_code = writer.read(model.reading)
+        tables, code = read_tables + tables, read_code + code
     remarks = ["In double: with float its answers would change by more than they may."] if real == "double" else []
     return RawScores(tables, code, real, remarks)
 
@@ -111,6 +123,25 @@ class _Writer:
 
     def table(self, name: str, values: Any, comment: str) -> Table:
         return number_table(self.real, f"{self.name}_{name}", np.asarray(values).ravel(), comment)
+
+    def given(self, j: str) -> str:
+        """Column `j` of the machine, of a row x."""
+        return f"x[{j}]" if self.model.reading is None else f"{self.name}_read(x, {j})"
+
+    def read(self, reading: Reading) -> tuple[list[Table], str]:
+        """The tables and the function that make a machine's columns of a table's."""
+        name, category = self.name, reading.category
+        kind = unsigned_type(int(reading.source.max()))[0]
+        tables = [number_table(kind, f"{name}_source", reading.source, "of which x[] a column of the machine is made")]
+        lines = []
+        if (category >= 0).any():
+            kind = "int16_t" if category.max() < 2**15 else "int32_t"
+            what = "by column of the machine: the category that makes it 1; -1: it is a number"
+            tables.append(number_table(kind, f"{name}_category", category, what))
+            lines.append(f"    if ({name}_category[j] >= 0) return v == (float){name}_category[j] ? 1 : 0;\n")
+        tables.append(self.table("usual", reading.usual, "by column of the machine: what a missing number is read as"))
+        lines.append(f"    return v != v ? {name}_usual[j] : v;\n")
+        return tables, READ.substitute(name=name, real=self.real, by_kind="".join(lines))
 
     def shared(self) -> dict[str, Any]:
         declare = f"    {self.real} score[{self.n_machines}];\n" if self.duels else ""
@@ -154,7 +185,7 @@ class _Writer:
             column = f"{self.name}_columns[j]"
         tables.append(self.table("mean", model.mean[used], "of these columns"))
         tables.append(self.table("weights", weights[:, used].T, f"{self.n_machines} a column"))
-        return tables, LINEAR.substitute(self.shared(), used=n_used, column=column)
+        return tables, LINEAR.substitute(self.shared(), used=n_used, given=self.given(column))
 
     def by_vectors(self) -> tuple[list[Table], str]:
         model = self.model
@@ -196,6 +227,7 @@ class _Writer:
             self.shared(),
             features=model.n_features,
             vectors=max(n, 1),
+            given=self.given("j"),
             tails=tails,
             term=term,
             value=value,

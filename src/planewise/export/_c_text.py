@@ -12,7 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from planewise._letters import unpiled
+
 WIDTH = 110
+LONGEST_STRING = 4095  # bytes that every C99 compiler allows
 KEYWORDS = (
     " alignas alignof and asm auto bitand bitor bool break case catch char class compl concept const consteval "
     "constexpr continue decltype default delete do double else enum explicit export extern false float for friend goto "
@@ -50,6 +53,13 @@ def unsigned_type(largest: int) -> tuple[str, int]:
 
 def float_literal(value: Any) -> str:
     """A float in C: the shortest decimal that reads back as the same float32."""
+    with np.errstate(over="ignore"):
+        fits = np.isfinite(np.float32(value))
+    if not fits:
+        raise ValueError(
+            f"The model holds the number {float(value):.4g}, which a float of C cannot hold; bring the columns and the "
+            "target to usual sizes before fit, or, for a machine, take values='exact'."
+        )
     return _with_point(str(np.float32(value))) + "f"
 
 
@@ -64,9 +74,13 @@ def _with_point(text: str) -> str:
 
 def table(kind: str, name: str, items: Sequence[str], item_bytes: int, comment: str) -> Table:
     """A constant table with a line that says what it holds."""
-    body = "\n".join(wrap(", ".join(items), WIDTH - 4, break_long_words=False, break_on_hyphens=False))
-    body = "    " + body.replace("\n", "\n    ")
-    text = f"/* {plain(comment)} */\nstatic const {kind} {name}[{len(items)}] = {{\n{body}\n}};\n"
+    lines = [""]
+    for item in items:  # whole: a line must not end within a string
+        if lines[-1] and len(lines[-1]) + len(item) + 2 > WIDTH - 4:
+            lines.append("")
+        lines[-1] += f"{' ' if lines[-1] else ''}{item},"
+    body = "\n".join(f"    {line}" for line in lines).rstrip(",")
+    text = f"/* {in_comment(comment)} */\nstatic const {kind} {name}[{len(items)}] = {{\n{body}\n}};\n"
     return Table(text, len(items) * item_bytes)
 
 
@@ -97,29 +111,65 @@ def values_table(name: str, values: NDArray[Any], comment: str) -> str:
             return number_table("int32_t" if fits else "int64_t", name, numbers, comment).text
     if values.dtype.kind == "f" and np.isfinite(values.astype(np.float64)).all():
         return number_table("double", name, listed, comment).text
-    return table("char *const", name, [string_literal(str(value)) for value in listed], 0, comment).text
+    long_ones, items = "", []
+    for place, value in enumerate(listed):
+        literal, n_bytes = string_literal(str(value))
+        if n_bytes > LONGEST_STRING:
+            long_ones += _letters_table(f"{name}_long_{place}", str(value))
+            literal = f"{name}_long_{place}"
+        items.append(literal)
+    return long_ones + table("char *const", name, items, 0, comment).text
 
 
-def string_literal(text: str) -> str:
-    """A string in C, in UTF-8."""
-    out = []
-    for byte in text.encode("utf-8", "surrogateescape"):
-        if byte in b'"\\?':  # a question mark may begin a trigraph
-            out.append("\\" + chr(byte))
-        elif 32 <= byte < 127:
-            out.append(chr(byte))
-        else:
-            out.append(f"\\{byte:03o}")
-    return '"' + "".join(out) + '"'
+# ------------------------------------------------------------------------------------------------- text from the data
+# Names, labels and categories come from a table that somebody else may have written. They reach a header in two ways
+# only, and each has a list of the characters that stay as they are: `in_comment`, through which every comment goes as a
+# whole, and `_in_quotes` for strings. All other text of a header consists of numbers and of the checked `name`.
+
+SYMBOLS = "°€£¥¢§©®±·×÷−–—…‰‘’‚“”„«»≤≥≠≈√∞∑∂∆µ"
 
 
-def plain(text: str) -> str:
-    """Text that cannot end a comment, continue a line or write from right to left."""
-    shown = "".join(" " if unicodedata.category(each)[0] in "CZ" else each for each in text)
-    return shown.replace("*/", "* /").replace("/*", "/ *").replace("\\", "/").replace("??", "? ?")
+def in_comment(text: str) -> str:
+    r"""Text for a comment: letters, digits, spaces and harmless signs stay, other characters are shown by their code.
+
+    Without * no comment ends or begins, without \ no line continues on the next, without ? there is no trigraph, and no
+    line ends. Letters of all scripts stay, so that names can be read: in a comment it does no harm that one looks like
+    another, and right-to-left ones reorder no code, because no line has both a comment from data and code. Characters
+    that reverse the direction of text or cannot be seen do not stay, nor do signs that only look like those of C.
+
+    >>> in_comment("Größe */ in m²?")
+    'Größe <U+002A>/ in m²<U+003F>'
+    """
+    return "".join(letter if _may_stay(letter) else f"<U+{ord(letter):04X}>" for letter in unpiled(text))
+
+
+def _may_stay(letter: str) -> bool:
+    if letter.isascii():
+        return letter.isprintable() and letter not in "*\\?"
+    return letter in SYMBOLS or unicodedata.category(letter)[0] in "LN" or unicodedata.category(letter) in ("Mn", "Mc")
 
 
 def comment(lines: Iterable[str]) -> str:
     """A block comment; long lines are broken."""
-    broken = [part for line in lines for part in (wrap(plain(line), WIDTH - 3, drop_whitespace=False) or [""])]
+    broken = [part for line in lines for part in (wrap(in_comment(line), WIDTH - 3, drop_whitespace=False) or [""])]
     return "/*\n" + "".join(f" * {line}".rstrip() + "\n" for line in broken) + " */\n"
+
+
+def string_literal(text: str) -> tuple[str, int]:
+    """A string in C, in UTF-8, and how many bytes it has."""
+    content = text.encode("utf-8", "surrogatepass")
+    return '"' + "".join(map(_in_quotes, content)) + '"', len(content)
+
+
+def _letters_table(name: str, text: str) -> str:
+    """A string that is longer than compilers must allow, character by character."""
+    letters = [f"'{_in_quotes(byte)}'" for byte in text.encode("utf-8", "surrogatepass")]
+    return table("char", name, [*letters, "0"], 1, "a text too long for a string").text
+
+
+def _in_quotes(byte: int) -> str:
+    """One byte of a string: printable ASCII stays, behind a backslash if it means something there; others in octal."""
+    sign = chr(byte)
+    if sign in "\"'\\?":  # a question mark can begin a trigraph
+        return "\\" + sign
+    return sign if 32 <= byte < 127 else f"\\{byte:03o}"

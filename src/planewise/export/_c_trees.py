@@ -166,7 +166,9 @@ def kept_values(model: TreeEnsemble, compact: bool) -> KeptValues:
     """float32; or, compact, two bytes in steps of a power of two, which floats multiply with exactly."""
     value = np.asarray(model.forest.value, np.float64)
     if not compact:
-        return KeptValues(_keep_choice(value, value.astype(np.float32), 0.5, model), "float")
+        with np.errstate(over="ignore"):  # refused when it is written
+            rounded = value.astype(np.float32)
+        return KeptValues(_keep_choice(value, rounded, 0.5, model), "float")
     if model.forest.n_trees > MOST_TREES:
         raise ValueError(
             f"values='compact' adds up at most {MOST_TREES} trees in 32 bits; this model has {model.forest.n_trees}: "

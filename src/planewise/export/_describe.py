@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from planewise.export._models import MACHINES, TREE_MODELS, feature_names, fitted, kernel_machine, tree_ensemble
 from planewise.export._rules import tree_rules
 from planewise.export._words import linear_sum, number, percent, short, signed
+from planewise.table import TableModel
+from planewise.table._families import TAKE_GAPS
 
 KERNELS = {
     "rbf": "exp(−{gamma}·|x − v|²)",
@@ -64,6 +66,8 @@ class Description:
 def describe(model: Any, limits: Limits) -> Description:
     """What there is to say about a fitted estimator of planewise."""
     model = fitted(model)
+    if isinstance(model, TableModel):
+        return _of_a_table(model, describe(model.estimator_, limits))
     if not type(model).__module__.startswith("planewise."):
         raise TypeError(f"{type(model).__name__} is no estimator of planewise, and only those can be described.")
     about = Description(type(model).__name__, _facts(model))
@@ -74,6 +78,23 @@ def describe(model: Any, limits: Limits) -> Description:
     elif (special := BY_NAME.get(type(model).__name__)) is not None:
         special(model, about, limits)
     about.sections.append(_parameters(model))
+    return about
+
+
+def _of_a_table(model: TableModel, about: Description) -> Description:
+    """Its estimator, and how the columns of the table become what that takes."""
+    fills = model.family not in TAKE_GAPS
+    rows = []
+    for column in model.columns_:
+        gap = "" if not fills else "no category" if column.kind == "category" else number(column.usual)
+        rows.append([column.name, column.kind, *([gap] if fills else [])])
+    note = "Booleans are read as 0 and 1, dates as days since 1970-01-01."
+    note = note if any(column.kind in ("truth", "date") for column in model.columns_) else ""
+    columns = ["column", "kind", *(["missing is read as"] if fills else [])]
+    made = int(model.estimator_.n_features_in_)
+    read = str(len(rows)) if made == len(rows) else f"{len(rows)}, from which {made} are made"
+    about.facts[:1] = [("target", model.target_), ("columns", read)]
+    about.sections.insert(-1, TableSection("Columns", columns, rows, note))
     return about
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,8 @@ from planewise.slm import (
 )
 from planewise.slm._flat_forest import FlatForest
 from planewise.slm._flat_tree import FlatTree
+from planewise.table import TableModel
+from planewise.table._columns import Column
 
 Floats = NDArray[np.float64]
 TREE_MODELS = (
@@ -33,6 +35,7 @@ TREE_MODELS = (
     *(SLMBoostClassifier, SLMBoostRegressor),
 )
 MACHINES = (MCMClassifier, MCMClassifierCV, MCMRegressor, LargeScaleMCMClassifier)
+UNITS = {"truth": "0 or 1", "date": "days since 1970-01-01"}  # how a table's columns are read that hold no numbers
 
 
 @dataclass(frozen=True)
@@ -49,10 +52,16 @@ class TreeEnsemble:
     n_features: int
     feature_names: list[str]
     categories: Categories
+    units: dict[int, str] = field(default_factory=dict)  # by column, where its numbers stand for something else
 
     @property
     def n_outputs(self) -> int:
         return len(self.base)
+
+    @property
+    def input_names(self) -> list[str]:
+        """The columns of a row, in order."""
+        return self.feature_names
 
 
 @dataclass(frozen=True)
@@ -64,6 +73,33 @@ class Bumps:
     constant: float
     gamma: float
     shrinkage: float
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the columns of a table become what a machine takes: gaps are filled, each category is a column of 0 and 1."""
+
+    names: list[str]  # of the table's columns
+    categories: Categories  # by column, sorted: a row holds their places, as for trees
+    source: NDArray[np.int64]  # by feature of the machine: the column it is made of
+    category: NDArray[np.int64]  # by feature: the place of the category that makes it 1; -1 for numbers
+    usual: Floats  # by feature: the number in place of a missing one
+
+    @classmethod
+    def of(cls, columns: list[Column]) -> Reading:
+        """The one that `planewise.table` does for machines."""
+        categories: Categories = {}
+        features: list[tuple[int, int, float]] = []
+        for j, column in enumerate(columns):
+            if column.kind != "category":
+                features.append((j, -1, column.usual))
+                continue
+            known = sorted(column.categories)
+            categories[j] = np.array(known, dtype=object)
+            features += [(j, known.index(category), 0.0) for category in column.categories]
+        source, category, usual = zip(*features, strict=True)
+        names = [column.name for column in columns]
+        return cls(names, categories, np.array(source), np.array(category), np.array(usual, dtype=np.float64))
 
 
 @dataclass(frozen=True)
@@ -87,8 +123,20 @@ class KernelMachine:
     classes: NDArray[Any] | None
     multi_class: str
     slope: float | None  # of the probabilities; None: there are none
-    n_features: int
+    n_features: int  # of the kernel; a row has as many columns unless there is a reading
     feature_names: list[str]
+    reading: Reading | None = None  # of a table's rows; None: rows hold what the kernel takes, and no gaps
+    units: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def input_names(self) -> list[str]:
+        """The columns of a row, in order."""
+        return self.feature_names if self.reading is None else self.reading.names
+
+    @property
+    def categories(self) -> Categories:
+        """By column of a row, as for trees."""
+        return {} if self.reading is None else self.reading.categories
 
     def standardised(self, rows: NDArray[Any]) -> Floats:
         """Rows as the kernel sees them."""
@@ -106,7 +154,7 @@ def fitted(model: Any) -> Any:
     if isinstance(model, Pipeline):
         raise TypeError(
             "A Pipeline cannot be exported as a whole; export its last step (pipeline[-1]) and apply the steps before "
-            "it to the rows yourself."
+            "it to the rows yourself, or fit a planewise.table.TableModel, which is exported with its own steps."
         )
     if hasattr(model, "best_estimator_") and not isinstance(model, MCMClassifierCV):
         return fitted(model.best_estimator_)
@@ -119,15 +167,25 @@ def fitted(model: Any) -> Any:
 def plain_model(model: Any, form: str) -> PlainModel:
     """What the export to `form` needs of a fitted estimator; an error that says what can be done where it cannot."""
     model = fitted(model)
+    if isinstance(model, TableModel):
+        return _of_a_table(model, plain_model(model.estimator_, form))
     if isinstance(model, TREE_MODELS):
         return tree_ensemble(model)
     if isinstance(model, MACHINES):
         return kernel_machine(model, form)
     known = ", ".join(each.__name__ for each in (*TREE_MODELS, *MACHINES))
     raise TypeError(
-        f"{type(model).__name__} cannot be exported to {form}; this can: {known}. to_text and to_html take any "
-        "estimator of planewise."
+        f"{type(model).__name__} cannot be exported to {form}; these can, also in a TableModel: {known}. to_text and "
+        "to_html take any estimator of planewise."
     )
+
+
+def _of_a_table(model: TableModel, plain: PlainModel) -> PlainModel:
+    """The model with what stands between a table and its estimator."""
+    units = {j: UNITS[column.kind] for j, column in enumerate(model.columns_) if column.kind in UNITS}
+    if isinstance(plain, TreeEnsemble):  # takes gaps and categories as they are
+        return replace(plain, units=units)
+    return replace(plain, reading=Reading.of(model.columns_), units=units)
 
 
 def feature_names(model: Any) -> list[str]:

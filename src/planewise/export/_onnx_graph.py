@@ -50,12 +50,12 @@ class Graph:
         proto = self.onnx.TensorProto
         if classes.dtype.kind == "b":
             kind, table = proto.BOOL, self.constant(classes, np.bool_)
-        elif classes.dtype.kind in "iu":
+        elif classes.dtype.kind in "iu" and int(classes.max()) < 2**63:
             kind, table = proto.INT64, self.constant(classes, np.int64)
         elif classes.dtype.kind == "f":
             kind, table = proto.DOUBLE, self.constant(classes, np.float64)
         else:
-            kind, table = proto.STRING, self.constant([str(each) for each in classes.tolist()], object)
+            kind, table = proto.STRING, self.constant([_unicode(str(each)) for each in classes.tolist()], object)
         self.add("Gather", table, place, name="label")
         self.outputs.append(self.onnx.helper.make_tensor_value_info("label", kind, ["N"]))
 
@@ -67,7 +67,7 @@ class Graph:
     def model(self, model: Any, version: str) -> Any:
         """The finished model, checked; what a user needs to know beside it is in its metadata."""
         helper = self.onnx.helper
-        rows = helper.make_tensor_value_info("X", self.onnx.TensorProto.FLOAT, ["N", model.n_features])
+        rows = helper.make_tensor_value_info("X", self.onnx.TensorProto.FLOAT, ["N", len(model.input_names)])
         graph = helper.make_graph(self.nodes, model.kind, [rows], self.outputs, self.constants)
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
         made = helper.make_model(
@@ -78,17 +78,29 @@ class Graph:
             producer_version=version,
             doc_string=f"{model.kind} of planewise. X: float rows, columns in the order of feature_names.",
         )
-        categories = getattr(model, "categories", {})
+        names = model.input_names
         about = {
-            "feature_names": model.feature_names,
+            "feature_names": names,
             "classes": None if model.classes is None else [_plain(each) for each in model.classes.tolist()],
             "categories": {
-                model.feature_names[j]: [_plain(each) for each in known.tolist()] for j, known in categories.items()
+                names[j]: [_plain(each) for each in known.tolist()] for j, known in model.categories.items()
             },
+            "units": {names[j]: unit for j, unit in model.units.items()},
         }
         helper.set_model_props(made, {name: json.dumps(value) for name, value in about.items() if value})
         self.onnx.checker.check_model(made)
         return made
+
+
+def _unicode(label: str) -> str:
+    try:
+        label.encode()
+    except UnicodeEncodeError:
+        raise ValueError(
+            f"The class label {label!r} is not valid Unicode, as strings in ONNX have to be; rename the class and fit "
+            "again."
+        ) from None
+    return label
 
 
 def _plain(value: Any) -> Any:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from planewise.export._machine_scores import pairs
-from planewise.export._models import Bumps, Floats, KernelMachine
+from planewise.export._models import Bumps, Floats, KernelMachine, Reading
 from planewise.export._onnx_graph import Graph
 from planewise.mcm._problem import TAIL_FACTOR
 
 
 def machine_scores(graph: Graph, model: KernelMachine) -> str:
     """Scores by class (one column for two classes), or the number."""
-    rows = graph.add("Sub", graph.cast("X", "DOUBLE"), graph.constant(model.mean))
+    given = graph.cast("X", "DOUBLE")
+    given = given if model.reading is None else _read(graph, model.reading, given)
+    rows = graph.add("Sub", given, graph.constant(model.mean))
     z = graph.add("Div", rows, graph.constant(model.spread))
     if model.tails is not None:
         drawn_in = _arcsinh(graph, graph.add("Mul", z, graph.constant(TAIL_FACTOR)))
@@ -34,6 +36,16 @@ def machine_scores(graph: Graph, model: KernelMachine) -> str:
     score = graph.add("Div", graph.add("Round", graph.add("Mul", score, digits)), digits)
     duels = model.multi_class == "ovo" and len(model.classes) > 2
     return _votes(graph, score, len(model.classes)) if duels else score
+
+
+def _read(graph: Graph, reading: Reading, rows: str) -> str:
+    """The columns of a machine from those of a table: numbers without gaps, and 1 where a category is the one."""
+    values = graph.add("Gather", rows, graph.constant(reading.source, np.int64), axis=1)
+    filled = graph.add("Where", graph.add("IsNaN", values), graph.constant(reading.usual), values)
+    if not reading.categories:
+        return filled
+    is_one = graph.cast(graph.add("Equal", values, graph.constant(reading.category)), "DOUBLE")
+    return graph.add("Where", graph.constant(reading.category >= 0, np.bool_), is_one, filled)
 
 
 def _arcsinh(graph: Graph, z: str) -> str:

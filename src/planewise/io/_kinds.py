@@ -16,7 +16,7 @@ import numpy as np
 from planewise._categories import MOST_CATEGORIES
 from planewise.io._arrays import ArrayReader, ArrayWriter
 from planewise.io._errors import require
-from planewise.io._values import LONGEST_TEXT, NotPlainError, pack_value, unpack_value
+from planewise.io._values import LONGEST_TEXT, CategoryError, NotPlainError, pack_value, unpack_value
 
 MOST_FEATURES = 10_000_000
 
@@ -285,7 +285,13 @@ class Categories:
     """The categories of each categorical column, by its number."""
 
     def pack(self, value: Any, arrays: ArrayWriter) -> Any:
-        return [[int(column), Labels().pack(known, arrays)] for column, known in value.items()]
+        packed = []
+        for column, known in value.items():
+            try:
+                packed.append([int(column), Labels().pack(known, arrays)])
+            except NotPlainError as error:
+                raise CategoryError(int(column), str(error)) from None
+        return packed
 
     def unpack(self, packed: Any, arrays: ArrayReader, where: str) -> dict[int, Any]:
         require(

@@ -18,7 +18,7 @@ from planewise.io import _container
 from planewise.io._arrays import ArrayReader, ArrayWriter
 from planewise.io._declaration import Declaration, check_columns
 from planewise.io._errors import ModelFileError, require
-from planewise.io._values import NotPlainError, pack_value, unpack_value
+from planewise.io._values import CategoryError, NotPlainError, pack_value, unpack_value
 
 FORMAT = "planewise model"
 SCHEMA = 1
@@ -64,7 +64,8 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     Raises
     ------
     ValueError
-        If a parameter is a function or another object that a file cannot hold; the error names it.
+        If a parameter is a function or another object that a file cannot hold, or a category is too long a text; the
+        error names the parameter or the column.
 
     Examples
     --------
@@ -126,6 +127,10 @@ def load(path: str | PathLike[str]) -> Any:
     return model
 
 
+class CannotBeSavedError(ValueError):
+    """Says what of an estimator no file can hold."""
+
+
 def pack_model(model: Any, arrays: ArrayWriter) -> dict[str, Any]:
     """A fitted estimator as JSON."""
     name = type(model).__name__
@@ -143,8 +148,17 @@ def pack_model(model: Any, arrays: ArrayWriter) -> dict[str, Any]:
         if attribute in declared.required_kinds or attribute in vars(model):
             try:
                 fitted[attribute] = kind.pack(getattr(model, attribute), arrays)
+            except CannotBeSavedError:  # an estimator in this one
+                raise
+            except CategoryError as error:
+                names = getattr(model, "feature_names_in_", None)
+                column = error.column if names is None else repr(names[error.column])
+                raise CannotBeSavedError(
+                    f"{name} cannot be saved: column {column} has categories that no file can hold ({error}); give it "
+                    "numbers or short texts as categories and fit again."
+                ) from None
             except (NotPlainError, ValueError) as error:
-                raise ValueError(
+                raise CannotBeSavedError(
                     f"{name} cannot be saved: {attribute} holds {error}, which no file can hold."
                 ) from None
     return {"kind": name, "parameters": _pack_parameters(model, declared, arrays), "fitted": fitted}
@@ -157,7 +171,7 @@ def _pack_parameters(model: Any, declared: Declaration, arrays: ArrayWriter) -> 
         try:
             packed[parameter] = pack_value(value, arrays)
         except (NotPlainError, ValueError) as error:
-            raise ValueError(
+            raise CannotBeSavedError(
                 f"{type(model).__name__} cannot be saved: the parameter {parameter!r} is {error}, and a model file "
                 f"holds only plain values. If predictions do not need it, put another value in its place first: "
                 f"model.set_params({parameter}=...)."

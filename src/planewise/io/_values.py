@@ -20,6 +20,14 @@ class NotPlainError(TypeError):
     """A value that no file can hold without running code; its words name the kind of value."""
 
 
+class CategoryError(NotPlainError):
+    """Such a value among the categories of a column."""
+
+    def __init__(self, column: int, words: str) -> None:
+        super().__init__(words)
+        self.column = column
+
+
 def pack_value(value: Any, arrays: ArrayWriter, depth: int = 0) -> Any:
     """The value as JSON, NumPy's scalars as Python's."""
     if depth > DEEPEST:

@@ -10,7 +10,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise._categories import Categories
+from planewise._categories import Categories, as_label
 from planewise._input import is_table
 from planewise.recip._rows import FloatArray, Table, Vector
 
@@ -108,7 +108,7 @@ def ordered_categories(X: Any, categories: Categories) -> dict[int, NDArray[Any]
     for j, known in categories.items():
         order = _declared_order(nw.from_native(X, eager_only=True)[:, j])
         if order is not None:
-            place = {value: rank for rank, value in enumerate(order)}
+            place = {as_label(value): rank for rank, value in enumerate(order)}
             ranks[j] = np.array([place[value] for value in known.tolist()], dtype=np.float32)
     return ranks
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
-import unicodedata
 import warnings
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from planewise._letters import unpiled
+from planewise._letters import shown
 from planewise.report._view_files import view_script, view_style
 
 DPI = 150  # of figures
@@ -75,12 +74,7 @@ def said(value: Any, most: int | None = LONGEST_VALUE) -> str:
     text = str(value)
     if most is not None and len(text) > most:
         text = text[: most - 1] + "…"
-    return escape("".join(letter if _harmless(letter) else "�" for letter in unpiled(text)))
-
-
-def _harmless(letter: str) -> bool:
-    """Not so: half letters, which no file can hold, control letters, and marks that turn the text after them round."""
-    return letter in "\n\t\u200c\u200d" or letter.isprintable() or unicodedata.category(letter) in ("Zs", "Cn")
+    return escape(shown(text, breaks="\n\t"))
 
 
 def page(title: str, body: Iterable[str]) -> str:

@@ -4,7 +4,7 @@
  *
  *     x[0]  length
  *     x[1]  colour
- *     x[2]  depth * / of the hole
+ *     x[2]  depth <U+002A>/ of the hole
  *
  *     float x[GOLDEN_N_FEATURES] = { ... };
  *     float y = golden_predict(x);

@@ -62,7 +62,7 @@ def test_every_public_part_is_an_attribute_after_a_plain_import():
 def answers(code):
     """What a new interpreter without fastapi and matplotlib prints."""
     hidden = "import sys\nsys.modules['fastapi'] = sys.modules['matplotlib'] = None\n"
-    done = subprocess.run([sys.executable, "-c", hidden + code], capture_output=True, text=True)
+    done = run_python("-c", hidden + code)
     return done.stdout + done.stderr
 
 
@@ -71,14 +71,14 @@ def answers(code):
 )
 def test_a_part_whose_extra_is_missing_names_the_extra(code):
     *_, last = answers(code).splitlines()
-    assert "fastapi is missing; the review page needs: pip install 'planewise[app]'" in last
+    assert "needs fastapi, which is not installed: install planewise with its extra 'app'" in last
 
 
 def test_pictures_name_their_extra_when_they_are_drawn():
     display = "planewise.plot.SparsityDisplay(['a'], np.ones(1), np.ones(1), None, None, 'size', 'score')"
     *_, last = answers(f"import numpy as np, planewise\n{display}.plot()").splitlines()
     assert last.startswith("ImportError: ")
-    assert "pip install 'planewise[plot]'" in last
+    assert "install planewise with its extra 'plot'" in last
 
 
 def test_a_missing_extra_does_not_break_those_who_look_at_every_name():

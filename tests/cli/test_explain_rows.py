@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -59,3 +61,19 @@ def test_neighbours_have_values_and_no_row_numbers(run, numbers, target):
     assert set(says) == {True, False} and len(known) == 96
     assert "A row of the fit has" in run("explain", path, "numbers.csv", "--row", says[True]).stdout
     assert "A row of the fit has" not in run("explain", path, "numbers.csv", "--row", says[False]).stdout
+
+
+@pytest.mark.parametrize("target", ["class", "price"])
+def test_what_columns_added_is_told_in_the_sentence_of_the_review_page(fitted, run, target):
+    from planewise.app._why import Explainer
+    from planewise.cli._read import read_all
+
+    path = fitted("boost", target, "--set", "n_estimators=10", "--set", "learning_rate=0.3")
+    shown = run("explain", path, "towns.csv", "--row", "3", "--html", "why.html").stdout
+    told = json.loads(run("explain", path, "towns.csv", "--row", "3", "--json").stdout)
+    sentence = told["sentence"]
+    assert f"{told['reasons'][1]['column']} is " in sentence and sentence in " ".join(shown.split())
+    assert f"<p>{escape(sentence)}</p>" in Path("why.html").read_text(encoding="utf-8")
+    model = pw.load(path)
+    asked = Explainer(model)(read_all(Path("towns.csv"), model.columns_)[3:4]).sentence
+    assert re.sub(r" \(\d+ %\)", "", asked) == sentence

@@ -21,6 +21,7 @@ def page(answer: dict[str, Any], reasons: Reasons, model: TableModel, table: Any
     body = [
         _page.heading(title, level=1),
         *([_page.facts(shares)] if shares else []),
+        *([_page.paragraph(reasons.sentence())] if reasons.why else []),
         _page.heading(reasons.heading),
         reasons_shown(reasons),
         *_views(model, table),

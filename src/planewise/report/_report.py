@@ -144,6 +144,8 @@ def _mistaken(case: Evaluation, worst: list[Mistake], name_rows: bool) -> Iterat
     training = TrainingRows.of(case.model) if views and worst else None
     for place, mistake in enumerate(worst):
         yield _page.heading(mistake.words, level=3)
+        if mistake.reasons.why:
+            yield _page.paragraph(mistake.reasons.sentence())
         yield _page.paragraph(f"{mistake.reasons.heading}:")
         yield reasons_shown(mistake.reasons)
         if training is not None:

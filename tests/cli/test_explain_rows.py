@@ -1,4 +1,4 @@
-"""Rows of the fit are told by their values: a number of theirs is no row of the user's table."""
+"""What a row is explained by: vectors by their values, and whether the fit had the row; contributions in a sentence."""
 
 from __future__ import annotations
 
@@ -47,14 +47,13 @@ def test_vectors_have_values_and_no_row_numbers(run, numbers):
 
 
 @pytest.mark.parametrize("target", ["y", "c"])
-def test_neighbours_have_values_and_no_row_numbers(run, numbers, target):
+def test_a_row_that_the_fit_had_is_told_to_be_so(run, numbers, target):
     path = "m.planewise"
     assert run("fit", "numbers.csv", "--target", target, "--model", "recip", "--out", path).exit_code == 0
     known = pw.load(path).estimator_._rows.values
     says = {}
     for row in range(120):
         told = json.loads(run("explain", path, "numbers.csv", "--row", row, "--json").stdout)["reasons"][0]
-        assert "rows" not in every_key(told)
         says[told["same values in the fit"]] = row
         if len(says) == 2:
             break

@@ -31,13 +31,10 @@ def page(answer: dict[str, Any], reasons: Reasons, model: TableModel, table: Any
 
 
 def _views(model: TableModel, table: Any) -> list[str]:
-    """The view that decided and others beside it, where the model has such.
-
-    Training rows have no numbers there: they would be taken for those of the table.
-    """
+    """The view that decided and others beside it, where the model has such."""
     estimator = model.estimator_
     if not has_views(estimator):
         return []
     explanation = estimator.explain(model.read(table))[0]
     training = TrainingRows.of(estimator)
-    return [views_of_case(explanation, training, ident="case", most_points=MOST_POINTS, name_rows=False)]
+    return [views_of_case(explanation, training, ident="case", most_points=MOST_POINTS)]

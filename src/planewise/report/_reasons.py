@@ -214,16 +214,9 @@ def _value(table: Any, name: str) -> Any:
 
 # ---------------------------------------------------------------------------------------------------------- views
 def _view(estimator: Any, X: Any) -> Reasons:
-    """The view that decided the row, in a sentence; all that is known of it as data.
-
-    Rows of the fit are told by their values: their numbers are those of the rows that were not held out, and would be
-    taken for those of the table.
-    """
+    """The view that decided the row, in a sentence; all that is known of it as data."""
     explanation = estimator.explain(X)[0]
     data = explanation.data()
-    near = data["neighbours"]
-    for neighbour in near if isinstance(near, list) else [*near["for"], *near["against"]]:
-        del neighbour["rows"]
     data["same values in the fit"] = same_values_in_fit(estimator, X)
     note = SAME_VALUES if data["same values in the fit"] else ""
     return Reasons("the view that decides", ["in words"], [[explanation.to_text()]], [data], note=note)

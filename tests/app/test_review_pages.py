@@ -22,9 +22,9 @@ def test_every_family_says_why(person, models, table, family, target):
     assert one.page.status_code == 200
     said = html.unescape(one.sentence)
     answer = models(family, target).predict(table)[one.row]
-    assert "because" in said or "add" in said, said
+    assert re.search("because|already says so", said) and re.search("size|age|town|leaf|vectors", said), said
     if target == "class":
-        assert said.lower().startswith(str(answer))
+        assert said.startswith(str(answer))
         assert f'Accept <span dir="auto">{answer}</span>' in one.page.text
     moved = one.what_if(v0="80", v1="5")
     assert moved.status_code == 200 and "What if" in moved.text and "Nothing is saved" in moved.text

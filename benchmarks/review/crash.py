@@ -70,8 +70,10 @@ class Server:
         self.address = found.group(1)
         line.close()
         self.http = httpx.Client(base_url=self.address, trust_env=False, timeout=30, headers={"origin": self.address})
-        page = self.http.get(f"/?token={TOKEN}", follow_redirects=True).text
-        self.csrf = re.search(r'name="csrf" value="(\w+)"', page).group(1)  # type: ignore[union-attr]
+        page = self.http.get(f"/?token={TOKEN}", follow_redirects=True)
+        self.path = re.match(r"/\w+", page.url.path).group(0)  # type: ignore[union-attr]
+        self.http.base_url = self.address + self.path
+        self.csrf = re.search(r'name="csrf" value="(\w+)"', page.text).group(1)  # type: ignore[union-attr]
 
     def accept(self, row: int, key: str) -> Any:
         """Send one decision."""

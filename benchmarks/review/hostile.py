@@ -37,7 +37,8 @@ def main() -> None:
         server = Server(["model.planewise", "cases.parquet"])
         port, pid = urlsplit(server.address).port or 0, server.process.pid
         cookie = "; ".join(f"{name}={value}" for name, value in server.http.cookies.items())
-        known = f"POST /undo HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nCookie: {cookie}\r\n".encode()
+        undo = f"POST {server.path}/undo HTTP/1.1\r\nHost: localhost\r\n"
+        known = f"{undo}Origin: http://localhost\r\nCookie: {cookie}\r\n".encode()
         stranger = b"POST /undo HTTP/1.1\r\nHost: localhost\r\n"
         chunk = b"10000\r\n" + b"a" * 0x10000 + b"\r\n"
 
@@ -64,8 +65,9 @@ def main() -> None:
             line.recv(1)
 
         def unread(line: socket.socket) -> None:
+            queue = f"GET {server.path}/queue?show=all HTTP/1.1\r\nHost: localhost\r\nCookie: {cookie}\r\n\r\n".encode()
             for _ in range(500):
-                line.sendall(f"GET /queue?show=all HTTP/1.1\r\nHost: localhost\r\nCookie: {cookie}\r\n\r\n".encode())
+                line.sendall(queue)
             time.sleep(12)
 
         out: dict[str, object] = {"memory before, MB": round(resident(pid))}

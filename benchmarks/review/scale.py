@@ -100,7 +100,7 @@ def measure(family: str, n_rows: int, folder: Path, chromium: str) -> dict[str, 
                 expect(page.locator("#case")).not_to_have_text(heading, timeout=20_000)
                 (steps if number % 2 else decisions).append(time.perf_counter() - asked)
             asked = time.perf_counter()
-            page.goto(address.split("?")[0] + f"queue?find=M-{n_rows - 1}")
+            page.goto(page.url.split("/case")[0] + f"/queue?find=M-{n_rows - 1}")
             found = time.perf_counter() - asked
             browser.close()
         memory = resident(server.pid)

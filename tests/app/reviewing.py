@@ -52,12 +52,14 @@ def serving(app):
 
 
 class Person:
-    """A browser with the cookie: reads pages, and sends the forms that are on them."""
+    """A browser with the cookie, on the review's own path: reads pages, and sends the forms that are on them."""
 
     def __init__(self, port, token=TOKEN):
         self.home = f"http://127.0.0.1:{port}"
         self.http = httpx.Client(base_url=self.home, follow_redirects=True, timeout=30, trust_env=False)
         self.page = self.http.get("/", params={"token": token})
+        self.path = "/" + self.page.url.path.split("/")[1]
+        self.http.base_url = self.home + self.path
 
     @property
     def row(self):

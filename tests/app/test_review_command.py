@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
 import signal
+import stat
 import subprocess
 import sys
 import threading
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
+from types import SimpleNamespace
+from urllib.parse import parse_qs, quote, urlsplit
+from urllib.request import url2pathname
 
 import polars as pl
 import pytest
 from typer.testing import CliRunner
 
 import planewise
-from clean_shell import clean_environment, enter_clean_shell
+from clean_shell import enter_clean_shell
 from planewise.app._review import Asked
 from planewise.cli._app import app as command
 
@@ -115,16 +119,22 @@ TOKEN = "a+b&c=d%41#0123456789"
 
 @pytest.fixture
 def served(monkeypatch):
-    """What is printed when the server would listen; it ends at once as if by Ctrl-C."""
+    """What is printed and opened when the server would listen; it ends then as if by Ctrl-C."""
     opened = threading.Event()
+    opened.expected = True
 
     def listen(app, host, port, listening):
         listening(1234)
         app.state.review.decide(3, Asked(secrets.token_hex(16), "accept"))
+        assert not opened.expected or opened.wait(20)
+        opened.keys = app.state.keys
         raise KeyboardInterrupt
 
     def browser(address):
         opened.address, opened.thread = address, threading.current_thread()
+        opened.file = Path(url2pathname(urlsplit(address).path))
+        opened.content = opened.file.read_text(encoding="utf-8")
+        opened.modes = [stat.S_IMODE(each.stat().st_mode) for each in (opened.file, opened.file.parent)]
         opened.set()
 
     monkeypatch.setattr("planewise.app._serve.serve", listen)
@@ -140,27 +150,91 @@ def test_the_printed_address_leads_in_whatever_the_token_holds(files, served, mo
     assert done.exit_code == 0, done.stderr
     address = re.search(r"review +(\S+)", done.stdout).group(1)
     assert parse_qs(urlsplit(address).query) == {"token": [TOKEN]} and urlsplit(address).fragment == ""
-    assert served.wait(20) and served.address == address
     assert served.thread is not threading.main_thread() and served.thread.daemon
 
 
-def test_other_machines_may_come_with_the_token_of_the_environment(files, served, monkeypatch):
-    monkeypatch.setenv("PLANEWISE_REVIEW_TOKEN", TOKEN)
-    assert run(*files, "--who", "Ada", "--host", "0.0.0.0", "--no-browser").exit_code == 0
+def test_the_command_of_the_browser_holds_no_secret(files, served):
+    """Every user of the machine can read the commands that run on it."""
+    assert run(*files, "--who", "Ada", "--token", TOKEN).exit_code == 0
+    code = re.search(r"http://127\.0\.0\.1:1234/\?code=([\w-]{32,})", served.content).group(1)
+    assert served.address.startswith("file:///") and quote(TOKEN, safe="") not in served.content
+    keys = served.keys
+    for secret in (code, TOKEN, quote(TOKEN, safe=""), keys.session, keys.form, keys.path, keys.cookie):
+        assert secret not in served.address
+
+
+def test_the_file_that_leads_in_is_private_and_gone_afterwards(files, served):
+    assert run(*files, "--who", "Ada").exit_code == 0
+    assert not served.file.exists() and not served.file.parent.exists()
+    if sys.platform != "win32":
+        assert served.modes == [0o600, 0o700]
+
+
+def test_where_no_file_can_be_private_no_browser_is_opened(files, served, monkeypatch, tmp_path):
+    """Some network and USB drives show every file to everybody, whatever is asked of them."""
+    served.expected = False
+    monkeypatch.setattr("planewise.app._redirect.is_private", lambda folder: False)
+    for name in ("HOME", "USERPROFILE", "TMPDIR"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    before = sorted(Path().iterdir())
+    done = run(*files, "--who", "Ada")
+    assert done.exit_code == 0 and "open the address above yourself" in done.stdout
+    assert not served.is_set() and set(Path().iterdir()) - set(before) == {Path("cases.answers.jsonl")}
+
+
+BROWSER = """
+import http.client, json, pathlib, re, sys, urllib.parse, urllib.request
+told = {"command": sys.argv[1:]}
+try:
+    file = pathlib.Path(urllib.request.url2pathname(urllib.parse.urlsplit(sys.argv[1]).path))
+    told["file"] = str(file)
+    host, code = re.search(r'url=http://([\\w.:]+)/([^"]+)"', file.read_text()).groups()
+    if FOLLOWS:
+        link = http.client.HTTPConnection(host)
+        link.request("GET", "/" + code, headers={"sec-fetch-site": "cross-site"})
+        answer = link.getresponse()
+        body, cookie = answer.read().decode(), answer.headers["set-cookie"].partition(";")[0]
+        told |= {"left": file.parent.exists()}
+        link.request("GET", re.search('url=(/[^"]+)', body).group(1) + "case/0", headers={"cookie": cookie})
+        told |= {"page": link.getresponse().status}
+finally:
+    print("opened", json.dumps(told), flush=True)
+"""
+
+
+def opened(files, script, how_to_end, monkeypatch, follows):
+    """A review whose browser is a script: what it saw, whether its file was still there, and how the review ended."""
+    script.write_text(BROWSER.replace("FOLLOWS", str(follows)), encoding="utf-8")
+    monkeypatch.setenv("BROWSER", f"{sys.executable} {script} %s")
+    call = [sys.executable, "-m", "planewise.cli", "review", *files, "--who", "Ada"]
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1) as process:
+        told = next(json.loads(line[7:]) for line in process.stdout if line.startswith("opened "))
+        there = Path(told["file"]).exists()
+        process.send_signal(how_to_end)
+        said, wrong = process.communicate(timeout=60)
+    assert told["command"] == [Path(told["file"]).as_uri()], wrong
+    return told, there, SimpleNamespace(code=process.returncode, said=said, wrong=wrong)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_ctrl_c_ends_a_review_and_counts_its_decisions(files):
-    call = [sys.executable, "-m", "planewise.cli", "review", *files, "--no-browser", "--who", "Ada"]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "bufsize": 1}
-    with subprocess.Popen(call, env=clean_environment(), **pipes) as process:
-        for line in process.stdout:
-            if "Ctrl-C ends" in line:
-                break
-        process.send_signal(signal.SIGINT)
-        said, wrong = process.communicate(timeout=60)
-    assert process.returncode == 0, wrong
-    assert "ended; 0 decisions are in cases.answers.jsonl" in said and "interrupted" not in wrong
+def test_a_browser_is_led_in_by_a_file_that_is_then_gone_and_ctrl_c_ends_the_review(files, tmp_path, monkeypatch):
+    told, there, end = opened(files, tmp_path / "browser.py", signal.SIGINT, monkeypatch, follows=True)
+    assert told["page"] == 200 and not told["left"] and not there
+    assert end.code == 0, end.wrong
+    assert "ended; 0 decisions are in cases.answers.jsonl" in end.said and "interrupted" not in end.wrong
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_file_that_no_browser_followed_is_gone_when_the_review_is_terminated(files, tmp_path, monkeypatch):
+    told, there, _ = opened(files, tmp_path / "browser.py", signal.SIGTERM, monkeypatch, follows=False)
+    assert there and not Path(told["file"]).parent.exists()
+
+
+def test_other_machines_may_come_with_the_token_of_the_environment(files, served, monkeypatch):
+    served.expected = False
+    monkeypatch.setenv("PLANEWISE_REVIEW_TOKEN", TOKEN)
+    assert run(*files, "--who", "Ada", "--host", "0.0.0.0", "--no-browser").exit_code == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import re
 import socket
 import time
 
@@ -52,12 +53,24 @@ def asked(port, path="/", method="GET", **headers):
 
 
 @pytest.fixture
-def cookie(port):
+def let_in(port):
+    """What the token is answered with: where to go on, and a cookie for there."""
     answer, _ = asked(port, f"/?token={TOKEN}")
-    assert answer.status == 303 and answer.headers["location"] == "/"
+    assert answer.status == 303
     given = answer.headers["set-cookie"]
     assert "HttpOnly" in given and "SameSite=strict" in given and TOKEN not in given
-    return given.partition(";")[0]
+    return answer.headers["location"], given
+
+
+@pytest.fixture
+def cookie(let_in):
+    return let_in[1].partition(";")[0]
+
+
+@pytest.fixture
+def own(let_in):
+    """The path under which the review is, without its last slash."""
+    return let_in[0].removesuffix("/")
 
 
 SECRETS = ["P-0001", "class", "dear", TOKEN]
@@ -88,40 +101,111 @@ def test_without_the_token_nothing_is_shown(port, path):
     assert not any(secret in body for secret in SECRETS[:2] + SECRETS[3:])
 
 
-def test_the_token_opens_the_page_and_leaves_the_address(port, cookie):
-    answer, body = asked(port, "/case/0", Cookie=cookie)
-    assert answer.status == 200 and "P-0000" in body and TOKEN not in body
+def test_the_token_opens_the_page_and_leaves_the_address(port, own, cookie):
+    answer, body = asked(port, f"{own}/case/0", Cookie=cookie)
+    assert answer.status == 200 and "P-0000" in body and TOKEN not in body and TOKEN not in own
+
+
+@pytest.mark.parametrize("path", ["/", "/case/0", "/queue", "/static/htmx.js"])
+def test_a_stolen_cookie_opens_nothing(port, own, cookie, path):
+    """Cookies do not know of ports: whoever serves on another port of this machine may be sent it."""
+    for wrong in ("", "/" + "0" * 64, own[:-1], own + "0", own.upper(), "/x" + own, "/" + own):
+        answer, body = asked(port, wrong + path, Cookie=cookie)
+        assert answer.status == 403 and not any(secret in body for secret in SECRETS)
+
+
+@pytest.mark.parametrize("path", ["", "/", "/case/0", "/queue", "/static/htmx.js"])
+def test_the_path_of_the_review_opens_nothing_without_the_cookie(port, own, path):
+    """It stands in the browser's history, and whoever looks at the screen can read it."""
+    answer, body = asked(port, own + path)
+    assert answer.status == 403 and not any(secret in body for secret in SECRETS)
+
+
+def test_browsers_send_the_cookie_only_to_a_path_that_nobody_can_guess(make_app, serve):
+    paths = set()
+    for token, name in ((TOKEN, "a"), (TOKEN, "b"), ("another-token-for-tests", "c")):
+        answer, _ = asked(serve(make_app(token=token, answers=f"{name}.jsonl")), f"/?token={token}")
+        home = answer.headers["location"]
+        assert f"; Path={home};" in answer.headers["set-cookie"] and home.endswith("/") and len(home) > 32
+        paths.add(home)
+    assert len(paths) == 2  # an open page goes on working when a review is started again with the same token
+
+
+def test_a_form_with_a_stolen_cookie_and_without_the_path_is_refused(person, lines):
+    one = person()
+    fields = one.hidden('id="decide"') | {"decision": "accept"}
+    cookie = "; ".join(f"{name}={value}" for name, value in one.http.cookies.items())
+    answer = httpx.post(
+        f"{one.home}/case/{one.row}/decide",
+        data=fields,
+        headers={"origin": one.home, "cookie": cookie},
+        trust_env=False,
+    )
+    assert answer.status_code == 403 and lines() == []
+
+
+def test_a_one_time_code_leads_in_once(make_app, serve):
+    app, used = make_app(), []
+    port, code = serve(app), app.state.keys.hand_out(lambda: used.append(True))
+    for wrong in (f"{code}x", code[:-1], "", f"{code}&code={code}"):
+        assert asked(port, f"/?code={wrong}")[0].status == 403
+    assert asked(port, f"/?code={code}", "HEAD")[0].status == 403 and not used
+    answer, body = asked(port, f"/?code={code}", Sec_Fetch_Site="cross-site")  # from a file
+    assert answer.status == 200 and "set-cookie" in answer.headers and code not in body and used == [True]
+    answer, _ = asked(port, f"/?code={code}")
+    assert answer.status == 403 and "set-cookie" not in answer.headers and used == [True]
+
+
+def test_a_one_time_code_ends_with_the_review(make_app):
+    app, withdrawn = make_app(), []
+    code = app.state.keys.hand_out(lambda: withdrawn.append(True))
+    with serving(app):
+        pass
+    assert withdrawn == [True] and not app.state.keys.redeem(code)
+
+
+def test_a_review_below_a_path_of_its_server_stays_there(make_app, serve):
+    app = make_app()
+    app.root_path = "/reviews/one"
+    port = serve(app)
+    answer, _ = asked(port, f"/reviews/one/?token={TOKEN}")
+    home, cookie = answer.headers["location"], answer.headers["set-cookie"]
+    assert home.startswith("/reviews/one/") and f"; Path={home};" in cookie
+    for path in (home, home.removeprefix("/reviews/one")):  # of a proxy that passes the whole path, or the rest
+        answer, body = asked(port, f"{path}case/0", Cookie=cookie.partition(";")[0])
+        assert answer.status == 200 and f'action="{home}case/0/decide"' in body
 
 
 def test_a_link_from_another_site_leads_in_by_a_step_of_our_own(port):
     answer, body = asked(port, f"/?token={TOKEN}", Sec_Fetch_Site="cross-site")
-    assert answer.status == 200 and "set-cookie" in answer.headers and 'url=/"' in body and TOKEN not in body
+    assert answer.status == 200 and "set-cookie" in answer.headers and TOKEN not in body
+    assert re.search(r'url=/\w{32,}/"', body)
 
 
-def test_a_wrong_cookie_is_none(port, cookie):
+def test_a_wrong_cookie_is_none(port, own, cookie):
     for wrong in (cookie[:-1], cookie + "0", "planewise_review=1", "a;b=;;=", '"', cookie.replace("=", "==")):
-        assert asked(port, "/case/0", Cookie=wrong)[0].status == 403
+        assert asked(port, f"{own}/case/0", Cookie=wrong)[0].status == 403
 
 
 @pytest.mark.parametrize(
     "host", ["evil.example", "127.0.0.1.evil.example", "localhost@evil.example", "", "[::1", "10.0.0.1"]
 )
-def test_other_names_for_this_machine_are_refused(port, cookie, host):
+def test_other_names_for_this_machine_are_refused(port, own, cookie, host):
     answer = raw(
-        port, f"GET /case/0 HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\nConnection: close\r\n\r\n".encode()
+        port, f"GET {own}/case/0 HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\nConnection: close\r\n\r\n".encode()
     )
     assert answer.startswith(b"HTTP/1.1 4") and b"P-00" not in answer
 
 
-def test_two_host_headers_are_refused(port, cookie):
-    request = f"GET /case/0 HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\nCookie: {cookie}\r\n\r\n"
+def test_two_host_headers_are_refused(port, own, cookie):
+    request = f"GET {own}/case/0 HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\nCookie: {cookie}\r\n\r\n"
     answer = raw(port, request.encode())
     assert answer.startswith(b"HTTP/1.1 4") and b"P-00" not in answer
 
 
-def test_pages_carry_their_policies(port, cookie):
+def test_pages_carry_their_policies(port, own, cookie):
     for path in ("/case/0", "/static/review.js", "/nothing", "/?token=no"):
-        answer, _ = asked(port, path, Cookie=cookie)
+        answer, _ = asked(port, own + path, Cookie=cookie)
         policy = answer.headers["content-security-policy"]
         assert "default-src 'none'" in policy and "unsafe" not in policy and "frame-ancestors 'none'" in policy
         assert (
@@ -188,8 +272,8 @@ def test_forms_come_as_forms_only(person, lines):
         "/static/",
     ],
 )
-def test_paths_lead_nowhere(port, cookie, path):
-    line = path.encode("utf-8") if path.isascii() else path.encode()
+def test_paths_lead_nowhere(port, own, cookie, path):
+    line = (own + path).encode()
     answer = raw(
         port, b"GET " + line + f" HTTP/1.1\r\nHost: localhost\r\nCookie: {cookie}\r\nConnection: close\r\n\r\n".encode()
     )
@@ -197,20 +281,20 @@ def test_paths_lead_nowhere(port, cookie, path):
     assert status in (400, 404) and b"root:" not in answer and b"hmac" not in answer
 
 
-def test_other_methods_are_refused(port, cookie):
+def test_other_methods_are_refused(port, own, cookie):
     for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "HEAD"):
-        assert asked(port, "/case/0", method, Cookie=cookie)[0].status == 405
+        assert asked(port, f"{own}/case/0", method, Cookie=cookie)[0].status == 405
 
 
-def test_long_addresses_and_headers_are_refused(port, cookie):
-    assert asked(port, "/?" + "a" * 9000, Cookie=cookie)[0].status == 414
+def test_long_addresses_and_headers_are_refused(port, own, cookie):
+    assert asked(port, f"{own}/?" + "a" * 9000, Cookie=cookie)[0].status == 414
     answer = raw(port, b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 70000 + b"\r\n\r\n")
     assert answer[:12] in (b"HTTP/1.1 431", b"HTTP/1.1 400", b"")
 
 
-def head(cookie, *more):
+def head(own, cookie, *more):
     lines = [
-        "POST /undo HTTP/1.1",
+        f"POST {own}/undo HTTP/1.1",
         "Host: localhost",
         f"Cookie: {cookie}",
         "Origin: http://localhost",
@@ -220,19 +304,19 @@ def head(cookie, *more):
     return "\r\n".join(lines).encode() + b"\r\n\r\n"
 
 
-def test_large_bodies_are_refused_with_a_length_and_without(port, cookie):
-    assert raw(port, head(cookie, "Content-Length: 10000000")).startswith(b"HTTP/1.1 413")
-    assert raw(port, head(cookie, f"Content-Length: {10**30}"))[:12] in (b"HTTP/1.1 413", b"HTTP/1.1 400")
+def test_large_bodies_are_refused_with_a_length_and_without(port, own, cookie):
+    assert raw(port, head(own, cookie, "Content-Length: 10000000")).startswith(b"HTTP/1.1 413")
+    assert raw(port, head(own, cookie, f"Content-Length: {10**30}"))[:12] in (b"HTTP/1.1 413", b"HTTP/1.1 400")
     for wrong in ("-5", "abc", "1, 2"):
-        assert raw(port, head(cookie, f"Content-Length: {wrong}"))[:12] in (b"HTTP/1.1 413", b"HTTP/1.1 400")
+        assert raw(port, head(own, cookie, f"Content-Length: {wrong}"))[:12] in (b"HTTP/1.1 413", b"HTTP/1.1 400")
     chunk = b"4000\r\n" + b"a" * 0x4000 + b"\r\n"
-    answer = raw(port, head(cookie, "Transfer-Encoding: chunked") + chunk * 20)
+    answer = raw(port, head(own, cookie, "Transfer-Encoding: chunked") + chunk * 20)
     assert answer.startswith(b"HTTP/1.1 413")
 
 
-def test_a_body_that_never_comes_is_given_up(port, cookie, monkeypatch):
+def test_a_body_that_never_comes_is_given_up(port, own, cookie, monkeypatch):
     monkeypatch.setattr(_guard, "BODY_SECONDS", 0.2)
-    answer = raw(port, head(cookie, "Content-Length: 100") + b"csrf=")
+    answer = raw(port, head(own, cookie, "Content-Length: 100") + b"csrf=")
     assert answer.startswith(b"HTTP/1.1 408")
 
 
@@ -242,8 +326,9 @@ def test_a_request_that_never_ends_is_cut_off(make_app, serve, monkeypatch):
     port, keys = serve(app), app.state.keys
     for begun in (b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: loc"):
         assert raw(port, begun) == b""
+    begun = f"GET /{keys.path}/no HTTP/1.1\r\nHost: localhost\r\nCookie: {keys.cookie}={keys.session}\r\n\r\n"
     with socket.create_connection(("127.0.0.1", port), timeout=20) as line:  # the second request of a connection
-        line.sendall(f"GET /no HTTP/1.1\r\nHost: localhost\r\nCookie: {keys.cookie}={keys.session}\r\n\r\n".encode())
+        line.sendall(begun.encode())
         got = b""
         while b"</html>" not in got:
             got += line.recv(65536)

@@ -22,9 +22,9 @@ def test_every_family_says_why(person, models, table, family, target):
     assert one.page.status_code == 200
     said = html.unescape(one.sentence)
     answer = models(family, target).predict(table)[one.row]
-    assert "because" in said or "add" in said, said
+    assert re.search("because|already says so", said) and re.search("size|age|town|leaf|vectors", said), said
     if target == "class":
-        assert said.lower().startswith(str(answer))
+        assert said.startswith(str(answer))
         assert f'Accept <span dir="auto">{answer}</span>' in one.page.text
     moved = one.what_if(v0="80", v1="5")
     assert moved.status_code == 200 and "What if" in moved.text and "Nothing is saved" in moved.text
@@ -257,10 +257,15 @@ def test_next_and_before_follow_the_queue(person):
     one = person("boost")
     order = one.review.queue.order.tolist()
     assert one.row == order[0] and 'id="before"' not in one.page.text
+
+    def follow(name):
+        href = re.search(rf'id="{name}"[^>]*href="([^"]+)"', one.page.text).group(1).replace("&amp;", "&")
+        one.open(one.home + href)
+
     for row in order[1:4]:
-        one.open(re.search(r'id="after"[^>]*href="([^"]+)"', one.page.text).group(1).replace("&amp;", "&"))
+        follow("after")
         assert one.row == row
-    one.open(re.search(r'id="before"[^>]*href="([^"]+)"', one.page.text).group(1).replace("&amp;", "&"))
+    follow("before")
     assert one.row == order[2]
 
 
@@ -462,7 +467,7 @@ def test_whatever_a_table_holds_is_only_text(family, tmp_path, serve):
         assert not any(
             name.startswith("on") or name in ("style", "srcdoc", "autofocus", "onerror") for name in seen.attributes
         )
-        assert all(address.startswith("/static/") for address in seen.scripts) and len(seen.scripts) == 3
+        assert all(address.startswith(f"{one.path}/static/") for address in seen.scripts) and len(seen.scripts) == 3
         assert "\x1b" not in page.text and "\x00" not in page.text
     one.http.close()
     app.state.review.close()

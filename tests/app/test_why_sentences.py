@@ -10,10 +10,17 @@ import pytest
 from reviewing import make_table
 
 from planewise.app._why import Explainer
+from planewise.report._reasons import reasons_for
 from planewise.table import TableModel
 
 MACHINE = {"Cs": [10.0], "gammas": [0.1], "mus": [1.0], "cv": 2}
 NUMBER = r"−?[\d.]+(?:e[+−]\d+)?"
+
+
+def two_classes():
+    return make_table().with_columns(
+        pl.when(pl.col("class") == "dear").then(pl.lit("dear")).otherwise(pl.lit("fair")).alias("class")
+    )
 
 
 def fitted(family, target="class", rows=None, **settings):
@@ -38,7 +45,7 @@ def test_the_score_of_a_machine_of_several_classes_is_the_highest_and_need_not_b
     answers = model.predict(make_table())
     below = 0
     for words, answer, score in zip(sentences(model), answers, scores, strict=True):
-        assert words.lower().startswith(answer) and "above 0" not in words
+        assert words.startswith(answer) and "above 0" not in words
         assert model.classes_[score.argmax()] == answer
         if multi_class == "ovr":
             told = re.search(rf"its score is ({NUMBER}), the highest of the classes' scores", words)
@@ -50,9 +57,7 @@ def test_the_score_of_a_machine_of_several_classes_is_the_highest_and_need_not_b
 
 
 def test_the_score_of_a_machine_of_two_classes_is_above_zero():
-    rows = make_table().with_columns(
-        pl.when(pl.col("class") == "dear").then(pl.lit("dear")).otherwise(pl.lit("fair")).alias("class")
-    )
+    rows = two_classes()
     model = fitted("mcm", rows=rows, **MACHINE)
     for words in sentences(model, rows):
         told = re.search(
@@ -88,8 +93,54 @@ def test_numbers_lie_on_the_told_side_of_what_is_usual(family, settings):
 def test_a_number_that_no_column_moves_is_said_to_be_so():
     words = set(sentences(fitted("boost", "price", n_estimators=2, min_samples_leaf=100)))
     assert len(words) == 1 and re.fullmatch(
-        rf"({NUMBER}), because no column moves it away from the average of ({NUMBER})", words.pop()
+        rf"({NUMBER}), because no column moves it away from the average of ({NUMBER})\.", words.pop()
     )
+
+
+@pytest.mark.parametrize(
+    ("family", "target", "rows", "settings"),
+    [
+        ("boost", "class", two_classes(), {"n_estimators": 10}),
+        ("boost", "class", make_table(), {"n_estimators": 10}),
+        ("boost", "price", make_table(), {"n_estimators": 10}),
+        ("boost", "price", make_table(), {"n_estimators": 10, "loss": "poisson"}),
+        ("forest", "class", two_classes(), {"n_estimators": 5}),
+        ("forest", "class", make_table(), {"n_estimators": 5, "voting": "hard"}),
+        ("forest", "price", make_table(), {"n_estimators": 5}),
+        ("mcm", "class", two_classes(), {"Cs": [10.0], "kernel": "linear", "mus": [1.0], "cv": 2}),
+        ("mcm", "class", make_table(), {"Cs": [10.0], "kernel": "linear", "mus": [1.0], "cv": 2}),
+        ("mcm", "price", make_table(), {"C": 10.0, "kernel": "linear"}),
+    ],
+)
+def test_the_largest_contribution_is_always_named(family, target, rows, settings):
+    model = fitted(family, target, rows=rows, **settings)
+    for row, words in enumerate(sentences(model, rows[::4])):
+        one = rows[4 * row : 4 * row + 1]
+        largest = reasons_for(model, one).data[1]
+        assert largest["added"] == 0 or f"{largest['column']} is " in words
+        assert words.startswith(str(model.predict(one)[0])) or target == "price"
+
+
+@pytest.mark.parametrize(("family", "settings"), [("boost", {"n_estimators": 10}), ("forest", {"n_estimators": 5})])
+def test_where_the_columns_speak_for_another_class_the_average_is_said_to_decide(family, settings):
+    """Nine of ten rows are "no", and a column speaks for "yes" without turning it round."""
+    rng = np.random.default_rng(0)
+    x, noise = rng.normal(size=400), rng.random(400)
+    rows = pl.DataFrame({"x": x.round(3), "noise": noise, "class": np.where(noise + 0.18 * x > 0.95, "yes", "no")})
+    rows = rows.with_columns(pl.Series("noise", rng.random(400)))
+    model = fitted(family, rows=rows, **settings)
+    decided = 0
+    for row, words in enumerate(sentences(model, rows)):
+        (about, *parts), answer = reasons_for(model, rows[row : row + 1]).data, words[: words.index(" ")]
+        towards = 1 if answer == "yes" else -1
+        neutral = 0.5 if family == "forest" else 0.0
+        if (about["average"] - neutral) * towards > 0 > (about["sum"] - about["average"]) * towards:
+            decided += 1
+            assert re.match(r"no \(\d+ %\): the average \w+ already says so", words)
+            assert f"against it: {next(part for part in parts if part['added'] * towards < 0)['column']} is" in words
+        elif answer == "yes":
+            assert "against it: the average" in words and "(it says no)" in words
+    assert decided >= 10
 
 
 @pytest.mark.parametrize(
@@ -102,7 +153,7 @@ def test_shares_and_probabilities_are_those_of_the_answer(family, settings):
         sentences(model), model.predict(make_table()), model.predict_proba(make_table()).max(axis=1), strict=True
     )
     for words, answer, share in told:
-        assert words.lower().startswith(answer)
+        assert words.startswith(answer)
         said = int(re.search(r"(\d+) %", words).group(1))
         assert abs(said - 100 * share) <= (0.51 if family != "slm" else 100)
 

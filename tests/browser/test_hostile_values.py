@@ -114,7 +114,7 @@ def test_a_plain_page_and_explanations_with_hostile_units(unharmed, tmp_path):
     units = dict(zip(numbers.columns, reversed(WORDS), strict=False))
     training = TrainingRows.of(model)
     shown = [
-        views_of_case(each, training, ident=f"case-{place}", name_rows=True)
+        views_of_case(each, training, ident=f"case-{place}")
         for place, each in enumerate(model.explain(numbers[1::30], units=units))
     ]
     body = [_page.heading("Explanations", level=1), *shown, _page.footer("words")]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import http.server
 import json
 import re
 import sys
+import threading
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import polars as pl
 import pytest
@@ -109,6 +113,72 @@ def at_case(page, name):
     from playwright.sync_api import expect
 
     expect(page.locator("#case")).to_contain_text(name, timeout=20_000)
+
+
+@pytest.fixture
+def other_port():
+    """Another server on this machine, as another user of it may run: its address, and the headers it was sent."""
+    sent = []
+
+    class Listener(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            sent.append((self.path, dict(self.headers)))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_): ...
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Listener)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", sent
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_server_on_another_port_is_sent_neither_the_cookie_nor_the_path(start, open_page, other_port):
+    page, (other, sent) = open_page(home(start("boost"))), other_port
+    own = urlsplit(page.url).path.split("/")[1]
+    assert len(page.context.cookies()) == 1 and page.context.cookies()[0]["path"] == f"/{own}/"
+    page.context.unroute_all()
+    page.evaluate("address => { window.location = address }", f"{other}/case/0")  # a link, as a person may follow it
+    page.wait_for_url(f"{other}/**")
+    page.goto(f"{other}/")
+    assert len(sent) >= 2
+    for path, headers in sent:
+        assert own not in path and "cookie" not in {name.lower() for name in headers}
+        assert own not in str(headers)
+    page.go_back()
+    page.go_back()
+    page.reload()  # and still the review is there
+    assert page.locator("#accept").is_visible()
+    open_page.record(page).requests.clear()
+
+
+def test_the_file_that_a_browser_is_given_leads_in_and_its_code_is_void_then(browser, model_files, tmp_path):
+    from tests.app.reviewing import serving
+
+    from planewise.app import create_app
+    from planewise.app._redirect import RedirectFile
+
+    model, table = model_files("slm")
+    app = create_app(planewise.load(model), pl.read_csv(table), answers=tmp_path / "answers.jsonl", who="Ada")
+    way, page = RedirectFile(), browser.new_page()
+    with serving(app) as port:
+        server, code = f"http://127.0.0.1:{port}", app.state.keys.hand_out(way.remove)
+        file = way.lead_to(f"{server}/?code={code}")
+        page.goto(file)
+        page.wait_for_selector("#accept")
+        assert code not in page.url and app.state.token not in page.url
+        assert not Path(url2pathname(urlsplit(file).path)).parent.exists()
+        page.reload()
+        assert page.locator("#accept").is_visible()
+        page.goto(f"{server}/?code={code}")
+        assert "planewise review printed" in page.locator("body").inner_text()
+        page.goto(f"{server}/?token={app.state.token}")
+        assert page.locator("#accept").is_visible()
+        page.context.close()
 
 
 def test_three_cases_by_keyboard_override_note_undo_what_if_reload_and_filter(start, open_page, records):

@@ -1,8 +1,10 @@
-"""Rows of the fit are told by their values: a number of theirs is no row of the user's table."""
+"""What a row is explained by: vectors by their values, and whether the fit had the row; contributions in a sentence."""
 
 from __future__ import annotations
 
 import json
+import re
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -45,17 +47,32 @@ def test_vectors_have_values_and_no_row_numbers(run, numbers):
 
 
 @pytest.mark.parametrize("target", ["y", "c"])
-def test_neighbours_have_values_and_no_row_numbers(run, numbers, target):
+def test_a_row_that_the_fit_had_is_told_to_be_so(run, numbers, target):
     path = "m.planewise"
     assert run("fit", "numbers.csv", "--target", target, "--model", "recip", "--out", path).exit_code == 0
     known = pw.load(path).estimator_._rows.values
     says = {}
     for row in range(120):
         told = json.loads(run("explain", path, "numbers.csv", "--row", row, "--json").stdout)["reasons"][0]
-        assert "rows" not in every_key(told)
         says[told["same values in the fit"]] = row
         if len(says) == 2:
             break
     assert set(says) == {True, False} and len(known) == 96
     assert "A row of the fit has" in run("explain", path, "numbers.csv", "--row", says[True]).stdout
     assert "A row of the fit has" not in run("explain", path, "numbers.csv", "--row", says[False]).stdout
+
+
+@pytest.mark.parametrize("target", ["class", "price"])
+def test_what_columns_added_is_told_in_the_sentence_of_the_review_page(fitted, run, target):
+    from planewise.app._why import Explainer
+    from planewise.cli._read import read_all
+
+    path = fitted("boost", target, "--set", "n_estimators=10", "--set", "learning_rate=0.3")
+    shown = run("explain", path, "towns.csv", "--row", "3", "--html", "why.html").stdout
+    told = json.loads(run("explain", path, "towns.csv", "--row", "3", "--json").stdout)
+    sentence = told["sentence"]
+    assert f"{told['reasons'][1]['column']} is " in sentence and sentence in " ".join(shown.split())
+    assert f"<p>{escape(sentence)}</p>" in Path("why.html").read_text(encoding="utf-8")
+    model = pw.load(path)
+    asked = Explainer(model)(read_all(Path("towns.csv"), model.columns_)[3:4]).sentence
+    assert re.sub(r" \(\d+ %\)", "", asked) == sentence

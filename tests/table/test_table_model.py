@@ -150,3 +150,21 @@ def test_pandas_categories_are_words():
     model = TableModel("slm", random_state=0).fit(rows, "y")
     assert model.columns_[1].kind == "category"
     np.testing.assert_array_equal(model.predict(rows), model.predict(table()))
+
+
+def test_rows_are_called_by_the_given_numbers_and_those_without_a_target_by_none():
+    rows = table()
+    rows = rows.with_columns(pl.when(pl.int_range(pl.len()) % 4 > 0).then(pl.col("y")).alias("y"))
+    numbers = np.arange(N)[::-1] + 1000
+    model = TableModel("recip", random_state=0).fit(rows, "y", numbers)
+    known = np.flatnonzero(rows["y"].is_not_null().to_numpy())
+    assert sorted(model.estimator_._rows.origin.tolist()) == sorted(numbers[known].tolist())
+    plain = TableModel("recip", random_state=0).fit(rows, "y")
+    assert sorted(plain.estimator_._rows.origin.tolist()) == known.tolist()
+    assert (plain.predict(rows) == model.predict(rows)).all()
+
+
+@pytest.mark.parametrize("wrong", [[1, 2], np.zeros(N), -np.arange(N)])
+def test_row_numbers_that_are_none_are_refused(wrong):
+    with pytest.raises(ValueError, match="row_numbers must be one whole number from 0 on for each"):
+        TableModel("slm").fit(table(), "y", wrong)

@@ -99,6 +99,7 @@ def create_app(
     async def running(_: FastAPI) -> AsyncIterator[None]:
         ahead.prepare(int(review.queue.order[0]))
         yield
+        keys.withdraw()
         ahead.close()
         review.close()
 

@@ -91,7 +91,7 @@ class Guard:
         body = await _whole_body(scope, receive)
         if isinstance(body, Response):
             return await body(scope, receive, send)
-        return await self.app(scope, _once(body, receive), send)
+        return await self.app(self._below_own_path(scope), _once(body, receive), send)
 
     def _refused(self, scope: Any) -> Response | None:
         """The answer to a request that may not come in; nothing of its body has been read."""
@@ -105,7 +105,8 @@ class Guard:
             return _no(421, "This review is not served under this name.")  # another name may point at this machine
         if scope["method"] not in ("GET", "HEAD", "POST"):
             return _no(405, "Only pages and forms are served.", {"allow": "GET, HEAD, POST"})
-        if not same(_cookie(headers, self.keys.cookie), self.keys.session):
+        first = _route(scope).removeprefix("/").partition("/")[0]
+        if not (same(first, self.keys.path) and same(_cookie(headers, self.keys.cookie), self.keys.session)):
             return self._newcomer(scope, headers)
         if scope["method"] == "POST":
             own = hosts[0].lower()
@@ -113,15 +114,20 @@ class Guard:
                 return _no(403, "Forms are taken from this review's own pages only.")
         return None
 
+    def _home(self, scope: Any) -> str:
+        """The path that all pages are below; `_keys.py` says why there is one."""
+        return f"{scope.get('root_path', '')}/{self.keys.path}"
+
+    def _below_own_path(self, scope: Any) -> Any:
+        """The request as the application knows it, which is served below the path as below any server's."""
+        rest = _route(scope).removeprefix(f"/{self.keys.path}")
+        return {**scope, "root_path": self._home(scope), "path": self._home(scope) + (rest or "/")}
+
     def _newcomer(self, scope: Any, headers: Headers) -> Response:
-        """With the right token: a cookie and the way to an address without it."""
-        try:
-            given = parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=20).get("token", [""])
-        except ValueError:  # too many fields
-            given = []
-        if scope["method"] != "GET" or len(given) != 1 or not same(given[0], self.keys.token):
+        """With the token, or a code in its place: a cookie and the way to an address without it."""
+        if scope["method"] != "GET" or not self._has_key(scope["query_string"]):
             return _no(403, NO_KEY)
-        home = scope.get("root_path", "") + "/"
+        home = self._home(scope) + "/"
         if headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
             answer: Response = RedirectResponse(home, 303)
         else:  # from another site: a strict cookie would not travel with a redirection, but with a step of our own
@@ -137,6 +143,22 @@ class Guard:
             secure=scope.get("scheme") == "https",
         )
         return answer
+
+    def _has_key(self, query: bytes) -> bool:
+        try:
+            given = parse_qs(query.decode("latin-1"), max_num_fields=20)
+        except ValueError:  # too many fields
+            return False
+        tokens, codes = given.get("token", []), given.get("code", [])
+        if len(tokens) == 1 and not codes:
+            return same(tokens[0], self.keys.token)
+        return len(codes) == 1 and not tokens and self.keys.redeem(codes[0])
+
+
+def _route(scope: Any) -> str:
+    """The path below the server's own, whether the server passes on the whole or the rest."""
+    path, root = scope["path"], scope.get("root_path", "")
+    return path[len(root) :] if path.startswith(f"{root}/") else path
 
 
 def _no(status: int, words: str, headers: dict[str, str] | None = None) -> Response:

@@ -32,7 +32,7 @@ def vectors_sentence(given: Reasons, answer: Any, share: float | None, n_classes
     else:
         what += "the highest of the classes' scores"
     return (
-        f"{words[:1].upper() + words[1:]}{sure}, because {what}: vectors near it add "
+        f"{words}{sure}, because {what}: vectors near it add "
         f"{number(for_it, 3)} for {words} and {number(against, 3)} against it, from {start} on"
     )
 

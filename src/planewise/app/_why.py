@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -44,7 +43,6 @@ class Explainer:
         self.training = TrainingRows.of(model.estimator_) if self.views else None
         self._n_classes = 0 if model.task_ == "regression" else len(model.classes_)
         self._duels = getattr(model.estimator_, "multi_class", "ovr") == "ovo"
-        self._logarithm = getattr(model.estimator_, "loss", "") == "poisson"  # contributions add up to it
 
     def __call__(self, one: Any, moved_from: Any = None) -> Why:
         """The reasons for the row in a table of one; `moved_from` is the row before its values were changed."""
@@ -91,7 +89,7 @@ class Explainer:
         if given.header[0] == "column":
             telling = [each["column"].rpartition("=")[0] or each["column"] for each in given.data[1:]]
             body = f'{heading}{_towards(given, self.model)}<div class="contributions">{reasons_shown(given)}</div>'
-            sentence = _columns_sentence(given, answer, share, self._logarithm)
+            sentence = given.sentence("" if share is None else f" ({100 * share:.0f} %)")
             return Why(answer, sentence, body, [], notes, list(dict.fromkeys(telling)))
         return Why(answer, _path_sentence(given, answer), heading + reasons_shown(given), [], notes)
 
@@ -103,13 +101,13 @@ class Explainer:
 
 
 def view_sentence(data: Mapping[str, Any], tied: Ties | None = None) -> str:
-    """Such as "Spam, because 9 of the 10 nearest in (capital length, your) are spam; ratio 0.12".
+    """Such as "spam, because 9 of the 10 nearest in (capital length, your) are spam; ratio 0.12".
 
     Where more rows are as near as the last that is counted, their number is told: which of them count is chance.
     """
     answer = in_words(data["label"] if data["kind"] == "class" else data["prediction"])
     if data["view"] is None:
-        return f"{_capital(answer)}: {data['reasons'][0]}."
+        return f"{answer}: {data['reasons'][0]}."
     named = ", ".join(
         f"{name} [{unit}]" if unit else str(name)
         for name, unit in zip(data["view"]["features"], data["view"]["units"], strict=True)
@@ -128,7 +126,7 @@ def view_sentence(data: Mapping[str, Any], tied: Ties | None = None) -> str:
     else:
         own, other = near[-1]["distance"], far[-1]["distance"]
         why = f"in ({named}) {answer} is {number(own, 3)} away and anything else {number(other, 3)}"
-    return f"{_capital(answer)}, because {why}; ratio {data['ratio']:.2g}"
+    return f"{answer}, because {why}; ratio {data['ratio']:.2g}"
 
 
 def _path_sentence(given: Reasons, answer: Any) -> str:
@@ -136,39 +134,7 @@ def _path_sentence(given: Reasons, answer: Any) -> str:
     planes = len(given.data) - 1
     questions = "one question leads" if planes == 1 else f"{planes} questions lead"
     share = "" if len(end["value"]) == 1 else f", {100 * max(end['value']):.0f} % of them {in_words(answer)}"
-    return f"{_capital(in_words(answer))}, because {questions} to a leaf of {end['rows']} training rows{share}"
-
-
-def _columns_sentence(given: Reasons, answer: Any, share: float | None, logarithm: bool = False) -> str:
-    """The columns that speak most for the answer, and those against."""
-    if given.of is None:
-        return _number_sentence(given, answer, logarithm)
-    sign = 1.0 if given.of == answer else -1.0
-    named = _named(given, sign)
-    sure = "" if share is None else f" ({100 * share:.0f} %)"
-    if not named:
-        return (
-            f"{_capital(in_words(answer))}{sure}, because other answers are less likely: no column speaks for this one"
-        )
-    return f"{_capital(in_words(answer))}{sure}, mostly because {named}"
-
-
-def _number_sentence(given: Reasons, answer: Any, logarithm: bool) -> str:
-    """What moved a number away from the average; contributions to a logarithm start from no average."""
-    about = given.data[0]
-    start = about["average"]
-    usual = f"the usual {number(math.exp(start))}" if logarithm else f"the average of {number(start)}"
-    moved = about["sum"] - about["average"]
-    named = _named(given, math.copysign(1.0, moved)) if moved else ""
-    if not named:
-        return f"{in_words(answer)}, because no column moves it away from {usual}"
-    return f"{in_words(answer)}, {'above' if moved > 0 else 'below'} {usual}, mostly because {named}"
-
-
-def _named(given: Reasons, sign: float) -> str:
-    """The columns that add most to one side."""
-    parts = [each for each in given.data[1:] if each["added"] * sign > 0][:MOST_NAMED]
-    return _joined([f"{each['column']} is {_value(each['value'])}" for each in parts]) if parts else ""
+    return f"{in_words(answer)}, because {questions} to a leaf of {end['rows']} training rows{share}"
 
 
 def _towards(given: Reasons, model: TableModel) -> str:
@@ -184,15 +150,3 @@ def _towards(given: Reasons, model: TableModel) -> str:
 def _listed_names(names: list[str]) -> str:
     shown = ", ".join(names[:MOST_NAMED])
     return shown if len(names) <= MOST_NAMED else f"{shown} and {len(names) - MOST_NAMED} more"
-
-
-def _joined(parts: list[str]) -> str:
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
-
-
-def _value(value: Any) -> str:
-    return "missing" if value is None or value != value else in_words(value)
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]

@@ -68,6 +68,7 @@ def page(rows: list[list[str]], words: list[str], machine: str, cells: Any, why:
 def _why(reasons: Reasons) -> list[str]:
     return [
         _page.paragraph("Boosting's prediction for one held-out patient of diabetes; the parts add up."),
+        _page.paragraph(reasons.sentence()),
         _page.paragraph(f"{reasons.heading}:"),
         reasons_shown(reasons),
     ]

@@ -21,6 +21,7 @@ def page(answer: dict[str, Any], reasons: Reasons, model: TableModel, table: Any
     body = [
         _page.heading(title, level=1),
         *([_page.facts(shares)] if shares else []),
+        *([_page.paragraph(reasons.sentence())] if reasons.why else []),
         _page.heading(reasons.heading),
         reasons_shown(reasons),
         *_views(model, table),
@@ -30,13 +31,10 @@ def page(answer: dict[str, Any], reasons: Reasons, model: TableModel, table: Any
 
 
 def _views(model: TableModel, table: Any) -> list[str]:
-    """The view that decided and others beside it, where the model has such.
-
-    Training rows have no numbers there: they would be taken for those of the table.
-    """
+    """The view that decided and others beside it, where the model has such."""
     estimator = model.estimator_
     if not has_views(estimator):
         return []
     explanation = estimator.explain(model.read(table))[0]
     training = TrainingRows.of(estimator)
-    return [views_of_case(explanation, training, ident="case", most_points=MOST_POINTS, name_rows=False)]
+    return [views_of_case(explanation, training, ident="case", most_points=MOST_POINTS)]

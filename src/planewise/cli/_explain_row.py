@@ -28,11 +28,13 @@ def explain_row(model: Path, table: Path, row: int, html: Path | None, force: bo
         with replacing(html) as file:
             file.write(page(answer, reasons, fitted, one).encode())
     if as_json:
-        show_json(answer | {"reasons": reasons.data})
+        show_json(answer | {"sentence": reasons.sentence() or None, "reasons": reasons.data})
         return
     say(f"row {row}   {answer['target']}: {_in_words(answer['prediction'])}")
     for label, share in (answer["probability"] or {}).items():
         say(f"        {label}: {100 * share:.1f} %")
+    if reasons.why:
+        say(f"\n{reasons.sentence()}")
     show_table(f"\n{reasons.title}", reasons.header, reasons.rows, reasons.left)
     if reasons.note:
         say(f"\n{reasons.note}")

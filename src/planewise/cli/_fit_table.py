@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
 from planewise.cli._choose import Choice, choose_family, file_size
@@ -19,6 +20,8 @@ from planewise.table import TableModel
 from planewise.table._columns import require_columns
 from planewise.table._families import IN_WORDS, estimator_class, for_many_rows, most_rows, read_setting
 from planewise.table._model import target_values, task_of
+
+Indices = NDArray[np.intp]
 
 
 def fit_table(
@@ -43,9 +46,11 @@ def fit_table(
     if target in drop:
         raise MistakeError(f"{target!r} is the target; it cannot be dropped too.")
     n_read = rows.height
-    rows = rows.drop(drop).filter(rows[target].is_not_null())
+    numbers = np.flatnonzero(rows[target].is_not_null().to_numpy())  # of the file's rows, as --row counts them
+    rows = rows.drop(drop)[numbers]
     kind = task_of(rows[target]) if task == "auto" else task
-    train, test = _split(rows, target, kind, test_size, seed)
+    learned, held_out = _split(rows, target, kind, test_size, seed)
+    train, test = rows[learned], rows[held_out]
     choice = None
     if model == "auto":
         if settings:
@@ -54,12 +59,13 @@ def fit_table(
     family = model if choice is None else choice.family
     n_to_learn_from, most = train.height, most_rows(family, kind)
     if most is not None and train.height > most:
-        train = _some_rows(train, target, kind, most, seed)
+        learned = learned[_some_rows(train, target, kind, most, seed)]
+        train = rows[learned]
     parsed = _parsed(settings, estimator_class(family, kind, train.height))
     fitted = TableModel(family, kind, for_many_rows(family, parsed, train.height), seed)
     with working(f"fitting {IN_WORDS[family]} on {train.height} rows", as_json):
         start = time.perf_counter()
-        fitted.fit(train, target)
+        fitted.fit(train, target, numbers[learned])
         seconds = time.perf_counter() - start
     with working("measuring it beside simple models", as_json):
         reached = {family: quality_of(fitted, test)} | baselines(fitted, train, test)
@@ -76,7 +82,7 @@ def fit_table(
         _show(answer, fitted, choice)
 
 
-def _split(rows: Any, target: str, task: str, share: float, seed: int) -> tuple[Any, Any]:
+def _split(rows: Any, target: str, task: str, share: float, seed: int) -> tuple[Indices, Indices]:
     if rows.height < 10:
         raise MistakeError(f"the table has {rows.height} rows with a {target!r}; at least 10 are needed.")
     y = target_values(rows[target], task)
@@ -91,17 +97,17 @@ def _split(rows: Any, target: str, task: str, share: float, seed: int) -> tuple[
     if task == "classification":
         unseen = ~np.isin(y[test], np.unique(y[train]))
         train, test = np.concatenate([train, test[unseen]]), test[~unseen]  # classes of one row cannot be measured
-    return rows[train], rows[test]
+    return train, test
 
 
-def _some_rows(train: Any, target: str, task: str, most: int, seed: int) -> Any:
+def _some_rows(train: Any, target: str, task: str, most: int, seed: int) -> Indices:
     """A sample of the rows in their order, with at least one of every class."""
     rng = np.random.default_rng(seed)
     chosen = rng.permutation(train.height)
     if task == "classification":
         first = np.unique(target_values(train[target], task)[chosen], return_index=True)[1]
         chosen = np.concatenate([chosen[first], np.delete(chosen, first)])
-    return train[np.sort(chosen[:most])]
+    return np.sort(chosen[:most])
 
 
 def _parsed(settings: list[str], cls: type) -> dict[str, Any]:

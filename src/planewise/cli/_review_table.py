@@ -110,26 +110,36 @@ def _serve(app: Any, host: str, port: int, answers: Path, open_browser: bool) ->
     shown = socket.gethostname() if host in EVERYWHERE else f"[{host}]" if ":" in host else host
 
     def listening(at: int) -> None:
-        address = f"http://{shown}:{at}/?token={quote(app.state.token, safe='')}"
-        say(
-            f"review   {address}\nanswers  {answers}\n"
-            "Ctrl-C ends the review; every decision is saved when the page says so."
-        )
+        server = f"http://{shown}:{at}/"
+        say(f"review   {server}?token={quote(app.state.token, safe='')}\nanswers  {answers}")
         if open_browser:
-            threading.Thread(target=_open, args=(address,), daemon=True).start()  # some browsers keep one waiting
+            _lead_a_browser(server, app.state.keys)
+        say("Ctrl-C ends the review; every decision is saved when the page says so.")
 
     try:
         serve(app, host, port, listening)
     except KeyboardInterrupt:  # the way to end it, and no mishap
         pass
     finally:
+        app.state.keys.withdraw()
         app.state.review.close()
     counts = app.state.review.queue.counts()
     n_decided = counts["accepted"] + counts["overridden"]
     say(f"ended; {n_decided} {'decision is' if n_decided == 1 else 'decisions are'} in {answers}")
 
 
-def _open(address: str) -> None:
+def _lead_a_browser(server: str, keys: Any) -> None:
+    """Open the page by a file with a code that is good once: a command's words can be read by every user."""
     import webbrowser
 
-    webbrowser.open(address)
+    from planewise.app._redirect import RedirectFile
+
+    try:
+        way = RedirectFile()
+        led = way.lead_to(f"{server}?code={keys.hand_out(way.remove)}")
+    except OSError as error:
+        keys.withdraw()
+        say(f"No browser is opened ({error}): open the address above yourself.")
+        return
+    say("A browser opens the page. If none does, or it cannot read its file, open the address above yourself.")
+    threading.Thread(target=webbrowser.open, args=(led,), daemon=True).start()  # some keep one waiting

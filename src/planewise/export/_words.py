@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from planewise._categories import is_missing
 from planewise._planes import normal_form
 from planewise.slm._flat_forest import FlatForest
 from planewise.slm._flat_tree import FlatTree
@@ -74,6 +75,13 @@ def short(label: Any, most: int = 80) -> str:
     """A label among others, none of which may push the others out of sight."""
     text = str(label)
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def value_in_words(value: Any) -> str:
+    """What a row has in a column: a number with as many digits as people read, and words as they are."""
+    if is_missing(value):
+        return "missing"
+    return number(value, 6) if isinstance(value, (float, np.floating)) else str(value)
 
 
 def class_in_words(label: Any) -> str:

@@ -104,6 +104,10 @@ class ProjectionEstimator(ShownInNotebooks, BaseEstimator):
         )
         self._derive()
 
+    def _call_rows(self, numbers: NDArray[np.intp]) -> None:
+        """Let explanations call the rows of the fit by these numbers: they may be a part of a larger table."""
+        self._rows = self._rows.renumbered(numbers)
+
     def _derive(self) -> None:
         """What follows from the rest, and is neither saved nor pickled."""
         self._gap = np.ascontiguousarray(self._scaling.gap[self._columns])

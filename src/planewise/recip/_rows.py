@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,10 @@ class DistinctRows:
         """The user's rows that are this one."""
         members = self.origin[self.origin_start[row] : self.origin_start[row + 1]]
         return [int(member) for member in members]
+
+    def renumbered(self, numbers: Indices) -> DistinctRows:
+        """The same with other numbers for the user's rows, one for each row of the fit."""
+        return replace(self, origin=numbers[self.origin])
 
 
 def distinct_rows(values: Table, target: NDArray[Any], weight: Vector) -> DistinctRows:

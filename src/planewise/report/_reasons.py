@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise._categories import is_missing
 from planewise._input import is_table, precise_rows, prediction_rows
 from planewise._planes import normal_form
 from planewise.export._describe import telling_columns
 from planewise.export._models import feature_names
-from planewise.export._words import number, plane_in_words, signed
+from planewise.export._words import number, plane_in_words, short, signed, value_in_words
 from planewise.mcm import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor
 from planewise.mcm._feature_maps import FourierMap
+from planewise.report._contribution_words import Start, class_why, number_why
 from planewise.slm import SLMClassifier, SLMRegressor
 from planewise.table import TableModel
 
@@ -41,6 +41,12 @@ class Reasons:
     left: tuple[int, ...] = (0,)  # columns of words
     note: str = ""  # what to mind in reading them
     of: Any = None  # the class whose score is spoken of; None: there is none
+    answer: Any = None
+    why: str = ""  # what follows the answer in a sentence, where columns add up to it
+
+    def sentence(self, sure: str = "") -> str:
+        """The answer, how sure it is, and why; nothing where columns do not add up to it."""
+        return f"{short(value_in_words(self.answer), 200)}{sure}{self.why}." if self.why else ""
 
     @property
     def heading(self) -> str:
@@ -133,21 +139,54 @@ def _side(tree: Any, plane: int, row: Any) -> _Side:
 
 # ------------------------------------------------------------------------------------------------ forests, boosting
 def _contributions(estimator: Any, X: Any, value: Callable[[str], Any]) -> Reasons:
-    parts, label = estimator.predict_contributions(X)[0], None
+    parts, answer = estimator.predict_contributions(X)[0], estimator.predict(X)[0]
     classes = getattr(estimator, "classes_", None)
-    if parts.ndim == 2 and classes is not None:
-        label = estimator.predict(X)[0]
-        parts = parts[int(np.flatnonzero(classes == label)[0])]
-    elif classes is not None and len(classes) == 2:
-        label = classes[1]
-    of = "" if label is None else f" of {label}"
-    *by_column, usual = parts
-    what = "the probability" if type(estimator).__name__ == "SLMForestClassifier" else "the score"
     if classes is None:
-        what = "the logarithm of the prediction" if getattr(estimator, "loss", "") == "poisson" else "the prediction"
-    title = f"what each column added to {what}{of}: {number(usual)} on average, {number(float(parts.sum()))} here"
-    about = {"average": float(usual), "sum": float(parts.sum())}
-    return _by_column(title, estimator, value, np.array(by_column), about, label)
+        logarithm = getattr(estimator, "loss", "") == "poisson"  # contributions add up to it
+        what = "the logarithm of the prediction" if logarithm else "the prediction"
+        return _number_added_up(what, estimator, value, parts, answer, logarithm)
+    shares = type(estimator).__name__ == "SLMForestClassifier"
+    what = "probability" if shares else "score"
+    if len(classes) == 1:
+        given = _added_up(f"the {what}", estimator, value, parts, answer, answer)
+        given.why = ", the only class among the training rows"
+        return given
+    place = int(np.flatnonzero(classes == answer)[0])
+    if parts.ndim == 1:  # of the second of two classes
+        halves = np.array([-0.5, 0.5])
+        averages, columns = halves * (parts[-1] - 0.5 * shares), halves * parts[:-1].sum()
+        of, sign = classes[1], 1.0 if place else -1.0
+    else:
+        averages, columns = parts[:, -1], parts[:, :-1].sum(axis=1)
+        parts, of, sign = parts[place], answer, 1.0
+    given = _added_up(f"the {what}", estimator, value, parts, answer, of)
+    given.why = class_why(given.data[1:], sign, _start(f"the average {what}", classes, place, averages, columns))
+    return given
+
+
+def _start(words: str, classes: Any, place: int, averages: Any, columns: Any) -> Start:
+    """By how much the answered class is ahead of the best other one, on average and by what the columns add."""
+    ahead = [float(each[place] - np.delete(each, place).max()) for each in (averages, columns)]
+    return Start(words, classes[int(np.argmax(averages))], ahead[0], ahead[1])
+
+
+def _number_added_up(
+    what: str, estimator: Any, value: Callable[[str], Any], parts: Any, answer: Any, logarithm: bool = False
+) -> Reasons:
+    given = _added_up(what, estimator, value, parts, answer)
+    about, *columns = given.data
+    given.why = number_why(columns, about["average"], about["sum"] - about["average"], logarithm)
+    return given
+
+
+def _added_up(
+    what: str, estimator: Any, value: Callable[[str], Any], parts: Any, answer: Any, of: Any = None
+) -> Reasons:
+    """Contributions of columns, and last what they are added to."""
+    average, total = float(parts[-1]), float(np.sum(parts))
+    to = what if of is None else f"{what} of {of}"
+    title = f"what each column added to {to}: {number(average)} on average, {number(total)} here"
+    return _by_column(title, estimator, value, parts[:-1], {"average": average, "sum": total}, of, answer)
 
 
 def _by_column(
@@ -157,20 +196,15 @@ def _by_column(
     parts: NDArray[np.float64],
     about: dict[str, Any],
     of: Any,
+    answer: Any,
 ) -> Reasons:
     order = np.argsort(-np.abs(parts), kind="stable")
     names = feature_names(estimator)
     values = [value(name) for name in names]
     data = [{"column": names[j], "value": values[j], "added": float(parts[j])} for j in order]
-    shown = [[names[j], _in_words(values[j]), signed(parts[j])] for j in order[:MOST_SHOWN]]
+    shown = [[names[j], value_in_words(values[j]), signed(parts[j])] for j in order[:MOST_SHOWN]]
     weights = [float(parts[j]) for j in order[:MOST_SHOWN]]
-    return Reasons(title, ["column", "value", "added"], shown, [about, *data], weights, of=of)
-
-
-def _in_words(value: Any) -> str:
-    if is_missing(value):
-        return "missing"
-    return f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)
+    return Reasons(title, ["column", "value", "added"], shown, [about, *data], weights, of=of, answer=answer)
 
 
 def _value(table: Any, name: str) -> Any:
@@ -180,16 +214,9 @@ def _value(table: Any, name: str) -> Any:
 
 # ---------------------------------------------------------------------------------------------------------- views
 def _view(estimator: Any, X: Any) -> Reasons:
-    """The view that decided the row, in a sentence; all that is known of it as data.
-
-    Rows of the fit are told by their values: their numbers are those of the rows that were not held out, and would be
-    taken for those of the table.
-    """
+    """The view that decided the row, in a sentence; all that is known of it as data."""
     explanation = estimator.explain(X)[0]
     data = explanation.data()
-    near = data["neighbours"]
-    for neighbour in near if isinstance(near, list) else [*near["for"], *near["against"]]:
-        del neighbour["rows"]
     data["same values in the fit"] = same_values_in_fit(estimator, X)
     note = SAME_VALUES if data["same values in the fit"] else ""
     return Reasons("the view that decides", ["in words"], [[explanation.to_text()]], [data], note=note)
@@ -209,15 +236,7 @@ def _exact_machine(estimator: Any, X: Any, value: Callable[[str], Any]) -> Reaso
     weights, bias, of = _towards(machine, answer, machine.dual_coef_)
     label = answer if of else None
     if hasattr(machine, "coef_"):
-        slopes, _, _ = _towards(machine, answer, machine.coef_)
-        centre = machine._scaling.mean
-        parts = slopes * (row[0] - centre)
-        usual = float(bias + slopes @ centre)
-        title = (
-            f"what each column added to the score{of}: {number(usual)} on average, {number(usual + parts.sum())} here"
-        )
-        about = {"average": usual, "sum": usual + float(parts.sum())}
-        return _by_column(title, estimator, value, parts, about, label)
+        return _straight_machine(estimator, machine, row[0], answer, value)
     if getattr(machine, "kernel", None) == "precomputed":  # the row holds kernel values, and vectors have no columns
         numbers, nowhere = machine.support_[:, None], np.zeros(len(machine.support_), dtype=bool)
         found = _Vectors(["row of the kernel"], numbers, np.zeros(1, dtype=np.intp), nowhere)
@@ -237,6 +256,25 @@ def _exact_machine(estimator: Any, X: Any, value: Callable[[str], Any]) -> Reaso
         bias,
         label,
     )
+
+
+def _straight_machine(estimator: Any, machine: Any, row: Any, answer: Any, value: Callable[[str], Any]) -> Reasons:
+    """Without a kernel every column adds to the score, from that of a row of mean values on."""
+    centre = machine._scaling.mean
+
+    def parts(label: Any) -> NDArray[np.float64]:
+        slopes, bias, _ = _towards(machine, label, machine.coef_)
+        return np.append(slopes * (row - centre), bias + slopes @ centre)
+
+    if isinstance(machine, MCMRegressor):
+        return _number_added_up("the score", estimator, value, parts(answer), answer)
+    classes = machine.classes_
+    place, every = int(np.flatnonzero(classes == answer)[0]), np.array([parts(each) for each in classes])
+    given = _added_up("the score", estimator, value, every[place], answer, answer)
+    scores = every / 2 if len(classes) == 2 else every  # two classes share one score
+    start = _start("the average score", classes, place, scores[:, -1], scores[:, :-1].sum(axis=1))
+    given.why = class_why(given.data[1:], 1.0, start)
+    return given
 
 
 def _towards(machine: Any, label: Any, coefficients: Any) -> tuple[NDArray[np.float64], float, str]:
@@ -327,4 +365,6 @@ def _by_usual_values(
         asked = type(X)({name: instead[:, j] for j, name in enumerate(estimator.feature_names_in_)})
     scores = sign * np.asarray(estimator.decision_function(asked)).reshape(len(instead), -1)[:, output]
     title = f"by how much the score of {label}, {number(float(scores[0]))}, would be less with a column at its mean"
-    return _by_column(title, estimator, value, scores[0] - scores[1:], {"score": float(scores[0])}, label)
+    given = _by_column(title, estimator, value, scores[0] - scores[1:], {"score": float(scores[0])}, label, label)
+    given.why = class_why(given.data[1:], 1.0, None)
+    return given

@@ -71,7 +71,6 @@ def report(
     True
     """
     plt = require_matplotlib()
-    name_rows = not isinstance(model, TableModel)  # its fit held rows out, so that their numbers are not the table's
     model, X, y, sample_weight = _asked(model, X, y, sample_weight)
     about = describe(model, Limits(max_trees=0 if hasattr(model, "forest_") else 1))
     case = evaluate(model, X, y, sample_weight)
@@ -84,7 +83,7 @@ def report(
                 *(section(each) for each in quality(case, linear=True)),
                 *_shown(pictures(case)),
                 *_calibrated(case),
-                *_mistaken(case, worst_mistakes(case, model.n_features_in_), name_rows),
+                *_mistaken(case, worst_mistakes(case, model.n_features_in_)),
                 *(section(each) for each in about.sections),
                 _page.footer(about.title),
             ]
@@ -136,7 +135,7 @@ def _calibrated(case: Evaluation) -> Iterator[str]:
     )
 
 
-def _mistaken(case: Evaluation, worst: list[Mistake], name_rows: bool) -> Iterator[str]:
+def _mistaken(case: Evaluation, worst: list[Mistake]) -> Iterator[str]:
     yield _page.heading("Worst mistakes")
     if not worst:
         yield _page.paragraph("Every row is answered rightly.", note=True)
@@ -144,8 +143,10 @@ def _mistaken(case: Evaluation, worst: list[Mistake], name_rows: bool) -> Iterat
     training = TrainingRows.of(case.model) if views and worst else None
     for place, mistake in enumerate(worst):
         yield _page.heading(mistake.words, level=3)
+        if mistake.reasons.why:
+            yield _page.paragraph(mistake.reasons.sentence())
         yield _page.paragraph(f"{mistake.reasons.heading}:")
         yield reasons_shown(mistake.reasons)
         if training is not None:
             explanation = case.model.explain(take(case.X, np.array([mistake.row])))[0]
-            yield views_of_case(explanation, training, ident=f"mistake-{place + 1}", name_rows=name_rows)
+            yield views_of_case(explanation, training, ident=f"mistake-{place + 1}")

@@ -40,11 +40,9 @@ def has_views(model: Any) -> bool:
     return isinstance(model, (RECIPClassifier, RECIPRegressor))
 
 
-def views_of_case(
-    explanation: Any, training: TrainingRows, *, ident: str, most_points: int = MOST_POINTS, name_rows: bool
-) -> str:
+def views_of_case(explanation: Any, training: TrainingRows, *, ident: str, most_points: int = MOST_POINTS) -> str:
     """The views of one case, drawn, to be switched between; nothing if none could judge it."""
     views = views_of(explanation)
     if not views:
         return ""
-    return block(views_switch(views, training, ident=ident, most_points=most_points, name_rows=name_rows))
+    return block(views_switch(views, training, ident=ident, most_points=most_points))

@@ -76,7 +76,6 @@ def views_switch(
     classes: Sequence[Any] | Mapping[Any, Any] | None = None,
     moved_from: Mapping[str, Any] | None = None,
     most_points: int = MOST_POINTS,
-    name_rows: bool = True,
 ) -> str:
     """Views of one case, one shown at a time, each with its numbered rows; it works without the script too.
 
@@ -99,9 +98,8 @@ def views_switch(
             classes=classes,
             moved_from=moved_from,
             most_points=most_points,
-            name_rows=name_rows,
         )
-        listed = neighbours_table(view.data, ident=f"{own}-rows", classes=classes, name_rows=name_rows)
+        listed = neighbours_table(view.data, ident=f"{own}-rows", classes=classes)
         panels.append(f'<div class="pw-panel">\n{drawn}\n{listed}\n</div>\n')
         checked = " checked" if at == 0 else ""
         title = f'<strong>{ROLES[view.role]}</strong> <span dir="auto">{said(view.title(names))}</span>'
@@ -119,7 +117,6 @@ def neighbours_table(
     *,
     ident: str,
     classes: Sequence[Any] | Mapping[Any, Any] | None = None,
-    name_rows: bool = True,
 ) -> str:
     """The rows that decided, numbered as in the picture, below the case itself.
 
@@ -131,8 +128,6 @@ def neighbours_table(
         An id for the table, unlike any other on the page.
     classes : list or mapping, default=None
         Names of the classes in their order, or {label: name}.
-    name_rows : bool, default=True
-        Whether the training rows are called by their numbers.
     """
     check_ident(ident)
     if data["view"] is None:
@@ -141,15 +136,14 @@ def neighbours_table(
     numbers = data["kind"] == "number"
     units = [f" ({unit})" if unit else "" for unit in data["view"]["units"]]
     titles = [f"{shorten(name, 60)}{unit}" for name, unit in zip(features, units, strict=True)]
-    named = ["training row"] if name_rows else []
-    columns = ["nearest", *named, "value" if numbers else "class", "distance", *titles]
+    columns = ["nearest", "training row", "value" if numbers else "class", "distance", *titles]
     head = "".join(f'<th scope="col" dir="auto">{said(each)}</th>' for each in columns)
     answer = value_in_words(data["prediction"]) if numbers else names[data["label"]]
-    own = [*([""] if name_rows else []), answer, "", *_cells(data["query"], features)]
+    own = ["", answer, "", *_cells(data["query"], features)]
     lines = ['<tr class="pw-own"><th scope="row">this case</th>' + _tds(own) + "</tr>\n"]
     for each in neighbours_of(data):
         answer = said(value_in_words(each.answer)) if numbers else _class_cell(each.answer, names)
-        cells = (f"<td>{said(each.names())}</td>" if name_rows else "") + f'<td dir="auto">{answer}</td>'
+        cells = f'<td>{said(each.names())}</td><td dir="auto">{answer}</td>'
         cells += _tds([f"{each.distance:.3g}", *_cells(each.values, features)])
         lines.append(
             f'<tr class="pw-{each.side}" data-row="{each.key}"><th scope="row"><button type="button" class="pw-pick" '

@@ -41,7 +41,6 @@ def view_figure(
     classes: Sequence[Any] | Mapping[Any, Any] | None = None,
     moved_from: Mapping[str, Any] | None = None,
     most_points: int = MOST_POINTS,
-    name_rows: bool = True,
 ) -> str:
     """One case in a view: the training rows, the ratio shaded underneath, and the numbered rows that decided.
 
@@ -59,8 +58,6 @@ def view_figure(
         The case's values before they were changed: {feature: value}. They are drawn as a ghost with an arrow.
     most_points : int, default=1500
         How many training rows are drawn at most; the figure says so if there are more.
-    name_rows : bool, default=True
-        Whether training rows are called by their numbers; not so where a reader would look for them in another table.
     """
     check_ident(ident)
     if data["view"] is None:
@@ -70,7 +67,7 @@ def view_figure(
     training = rows if isinstance(rows, TrainingRows) else TrainingRows(rows, target)
     shown = scene(data, training, moved_from)
     names = [shorten(name, 60) for name in class_names(shown.plane.labels, classes)] if shown.plane.labels else []
-    drawing = _Drawing(data, shown, names, most_points, name_rows)
+    drawing = _Drawing(data, shown, names, most_points)
     panels = [drawing.panel(shown.whole, "The whole view", outline=shown.near, numbered=shown.near is None)]
     if shown.near is not None:
         panels.append(drawing.panel(shown.near, "Around this case", numbered=True))
@@ -115,7 +112,6 @@ class _Drawing:
     scene: Scene
     names: list[str]  # of the classes
     most_points: int
-    name_rows: bool
 
     # ------------------------------------------------------------------------------------------------------- panels
     def panel(self, box: Box, title: str, *, outline: Box | None = None, numbered: bool) -> str:
@@ -223,7 +219,6 @@ class _Drawing:
     def _words(self) -> str:
         plane = self.scene.plane
         words = {
-            "named": self.name_rows,
             "axes": [shorten(axis.name, 60) for axis in plane.axes],
             "classes": self.names,
             "categories": [[shorten(each, 40) for each in axis.categories[:MOST_CATEGORIES]] for axis in plane.axes],
@@ -328,8 +323,8 @@ class _Drawing:
     def neighbour_in_words(self, each: Neighbour) -> str:
         """What stands under the mouse."""
         answer = self.names[self.scene.plane.place_of(each.answer)] if self.names else value_in_words(each.answer)
-        name = f" training row {each.names()}:" if self.name_rows else ""
-        return f"{each.order}.{name} {answer}; {self._values_in_words(each.values)}; distance {each.distance:.3g}"
+        values = self._values_in_words(each.values)
+        return f"{each.order}. training row {each.names()}: {answer}; {values}; distance {each.distance:.3g}"
 
     def _case_in_words(self) -> str:
         return f"this case: {self._values_in_words(self.data['query'])}"

@@ -32,7 +32,7 @@
   function rowInWords({ answer, row, values }, words) {
     const name = words.classes.length ? words.classes[Number(answer)] : answer;
     const parts = values.map((value, axis) => `${words.axes[axis]}: ${valueInWords(value, words.categories[axis])}`);
-    return `${words.named && row !== "" ? `training row ${row}: ` : ""}${name}\n${parts.join("\n")}`;
+    return `${row !== "" ? `training row ${row}: ` : ""}${name}\n${parts.join("\n")}`;
   }
 
   function nearestRow(plot, event) {

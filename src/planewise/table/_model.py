@@ -101,7 +101,7 @@ class TableModel(BaseEstimator):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, table: Any, target: str) -> Self:
+    def fit(self, table: Any, target: str, row_numbers: Any = None) -> Self:
         """Look at the columns and learn to predict one of them.
 
         Parameters
@@ -110,11 +110,16 @@ class TableModel(BaseEstimator):
             Of polars, pandas or Arrow. Rows without a target are left out.
         target : str
             The column to predict.
+        row_numbers : array of int, default=None
+            What explanations call the rows of the table, one number for each, where it is a part of a larger one.
+            None: their places in the table, counted from 0.
         """
         check_parameters(self, LIMITS)
         table = as_polars(table)
         require_columns([target], table.columns)
-        table = table.filter(table[target].is_not_null())
+        numbers = _row_numbers(row_numbers, table.height)
+        known = table[target].is_not_null()
+        table, numbers = table.filter(known), numbers[known.to_numpy()]
         self.target_ = target
         self.task_ = task_of(table[target]) if self.task == "auto" else self.task
         y = target_values(table[target], self.task_)
@@ -125,6 +130,8 @@ class TableModel(BaseEstimator):
         self.n_features_in_ = len(self.columns_)
         self.feature_names_in_ = np.array([column.name for column in self.columns_], dtype=object)
         self.estimator_ = self._estimator(len(table)).fit(self.read(table), y)
+        if hasattr(self.estimator_, "_call_rows"):
+            self.estimator_._call_rows(numbers)
         return self
 
     def _estimator(self, n_rows: int) -> Any:
@@ -155,6 +162,18 @@ class TableModel(BaseEstimator):
     def predict_proba(self, table: Any) -> NDArray[np.float64]:
         """The probability of each class, in the order of ``classes_``."""
         return self.estimator_.predict_proba(self.read(table))
+
+
+def _row_numbers(given: Any, n_rows: int) -> NDArray[np.intp]:
+    if given is None:
+        return np.arange(n_rows)
+    numbers = np.asarray(given)
+    if numbers.shape != (n_rows,) or numbers.dtype.kind not in "iu" or (n_rows and numbers.min() < 0):
+        raise ValueError(
+            f"row_numbers must be one whole number from 0 on for each of the {n_rows} rows of the table; got an array "
+            f"of shape {numbers.shape} and type {numbers.dtype}."
+        )
+    return numbers.astype(np.intp)
 
 
 def task_of(target: Any) -> str:

@@ -731,3 +731,19 @@ def test_probabilities_add_up_to_one_as_closely_as_others_ask():
     X, y = load_digits(return_X_y=True)
     p = SLMForestClassifier(n_estimators=50, random_state=0).fit(X, y).predict_proba(X)
     assert_allclose(p.sum(axis=1), 1, rtol=1e-14)
+
+
+def same_planes(a, b):
+    return a.forest_.term_feature.tobytes() == b.forest_.term_feature.tobytes()
+
+
+@pytest.mark.parametrize("make", [SLMForestClassifier, SLMForestRegressor])
+def test_nodes_of_a_wide_table_rank_512_of_its_columns(make):
+    """Otherwise a forest of 200 rows and 10,000 columns would rank all of them at each of its thousands of nodes."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 700))
+    y = X[:, 0] + rng.normal(size=120) > 0
+    default = make(n_estimators=3, random_state=0)
+    part, every = (clone(default).set_params(max_ranked_features=most) for most in (512, None))
+    assert same_planes(default.fit(X, y), part.fit(X, y)) and not same_planes(default, every.fit(X, y))
+    assert same_planes(default.fit(X[:, :512], y), every.fit(X[:, :512], y))

@@ -15,7 +15,7 @@ help:
 	@echo "make test-readme  every block of the README, in a new virtual environment"
 	@echo "make quick        the tests again, without the native ones"
 	@echo "make lint         ruff, mypy, clang-format"
-	@echo "make sanitize     native tests under the address and undefined-behaviour sanitizers"
+	@echo "make sanitize     native tests under the address, undefined-behaviour and thread sanitizers"
 	@echo "make fuzz         damaged model files for half an hour, on a core with both sanitizers"
 	@echo "make format       put the code into shape"
 
@@ -61,20 +61,23 @@ native-test: $(STAMP)
 	@$(CONFIGURE) -B build/native > build/native.log 2>&1 || { cat build/native.log; exit 1; }
 	@$(BIN)/cmake --build build/native
 	build/native/test_native
+	@sh tests/native/compare_widths.sh build/native
 
-sanitize: $(STAMP)
+sanitize: sanitize-address sanitize-thread
+
+sanitize-%: $(STAMP)
 	@mkdir -p build
-	@$(CONFIGURE) -B build/sanitize -DCMAKE_BUILD_TYPE=Debug -DPLANEWISE_SANITIZE=ON > build/native.log 2>&1 || \
-	  { cat build/native.log; exit 1; }
-	@$(BIN)/cmake --build build/sanitize
-	build/sanitize/test_native
+	@$(CONFIGURE) -B build/$@ -DCMAKE_BUILD_TYPE=Debug -DPLANEWISE_SANITIZE=$* > build/$@.log 2>&1 || \
+	  { cat build/$@.log; exit 1; }
+	@$(BIN)/cmake --build build/$@
+	build/$@/test_native
 
 # The installed core stays as it is. Python keeps memory until it ends, so leaks are not looked for here.
 FUZZ ?= --minutes 30 --seconds 120
 fuzz: $(STAMP)
 	@mkdir -p build
 	@$(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -S . -B build/fuzz -DCMAKE_BUILD_TYPE=Debug \
-	  -DPLANEWISE_SANITIZE=ON -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python \
+	  -DPLANEWISE_SANITIZE=address -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python \
 	  -Dnanobind_DIR="$$($(BIN)/python -m nanobind --cmake_dir)" > build/fuzz.log 2>&1 || { cat build/fuzz.log; exit 1; }
 	@$(BIN)/cmake --build build/fuzz --target _core
 	LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so)" \

@@ -157,21 +157,34 @@ nb::tuple test_numbers(const Table &table, const Numbers &target, const Numbers 
     return test_all(table, squared_error(table, target, weight), options, n_threads);
 }
 
+// How many columns of a table the terms need.
+std::size_t columns_used(const Labels &term_feature) {
+    std::int64_t last = -1;
+    for (std::size_t k = 0; k < term_feature.size(); ++k) {
+        if (term_feature.data()[k] < 0) throw std::invalid_argument("the trees use a column below zero");
+        last = std::max<std::int64_t>(last, term_feature.data()[k]);
+    }
+    return static_cast<std::size_t>(last + 1);
+}
+
+void check_columns(const Rows &x, std::size_t wanted) {
+    if (x.shape(1) < wanted) throw std::invalid_argument("x has fewer columns than the trees use");
+}
+
 Out<std::int32_t> apply_tree(const Rows &x, const Vector<std::int32_t> &plane_start,
                              const Vector<std::int32_t> &child_start, const Vector<std::int32_t> &children,
                              const Vector<std::int32_t> &term_start, const Vector<std::int32_t> &term_feature,
                              const Vector<float> &term_weight, const Vector<float> &threshold,
                              const Vector<std::uint8_t> &missing_right, const Labels &set_start,
                              const Labels &set_category, int n_threads) {
+    check_columns(x, columns_used(term_feature));
     const TreeView tree{threshold.size(),     plane_start.data(),  child_start.data(), children.data(),
                         term_start.data(),    term_feature.data(), threshold.data(),   term_weight.data(),
                         missing_right.data(), set_start.data(),    set_category.data()};
     std::vector<std::int32_t> leaf(x.shape(0));
-    {
-        nb::gil_scoped_release released;
-        Threads threads(x.shape(0) < 8192 ? 1 : n_threads);
+    run_native(x.shape(0) < 8192 ? 1 : n_threads, [&](Threads &threads, const std::function<bool()> &) {
         apply(tree, x.data(), x.shape(0), x.shape(1), threads, leaf.data());
-    }
+    });
     return array(std::move(leaf));
 }
 
@@ -186,9 +199,7 @@ Out<double> contributions(const Rows &x, const Labels &node_start, const Labels 
     if (mean.size() != x.shape(1)) throw std::invalid_argument("mean must have one entry a column");
     if (usual.shape(0) != value.shape(0) || usual.shape(1) != value.shape(1))
         throw std::invalid_argument("usual must be shaped like value");
-    for (std::size_t k = 0; k < term_feature.size(); ++k)
-        if (static_cast<std::size_t>(term_feature.data()[k]) >= x.shape(1))
-            throw std::invalid_argument("x has fewer columns than the trees use");
+    check_columns(x, columns_used(term_feature));
     const ContributionView view{
         ForestView{node_start.size() - 1, plane_start.size() - 1, threshold.size(), value.shape(1), outputs,
                    node_start.data(), plane_start.data(), child_start.data(), children.data(), term_start.data(),
@@ -196,11 +207,9 @@ Out<double> contributions(const Rows &x, const Labels &node_start, const Labels 
                    set_start.data(), set_category.data()},
         term_coefficient.data(), usual.data(), mean.data(), x.shape(1)};
     std::vector<double> out(x.shape(0) * outputs * (x.shape(1) + 1), 0.0);
-    {
-        nb::gil_scoped_release released;
-        Threads threads(x.shape(0) < 1024 ? 1 : n_threads);
+    run_native(x.shape(0) < 1024 ? 1 : n_threads, [&](Threads &threads, const std::function<bool()> &) {
         add_contributions(view, x.data(), x.shape(0), threads, out.data());
-    }
+    });
     return array(std::move(out), outputs * (x.shape(1) + 1));
 }
 
@@ -213,8 +222,7 @@ class ForestPredictor {
                     const Vector<std::uint8_t> &missing_right, const Labels &set_start, const Labels &set_category,
                     const Rows &value, std::size_t outputs)
         : outputs_(outputs), trees_(node_start.size() - 1), large_(plane_start.size() > 256 * node_start.size()) {
-        for (std::size_t k = 0; k < term_feature.size(); ++k)
-            columns_ = std::max(columns_, static_cast<std::size_t>(term_feature.data()[k]) + 1);
+        columns_ = columns_used(term_feature);
         packed_ = pack(ForestView{trees_, plane_start.size() - 1, threshold.size(), value.shape(1), outputs_,
                                   node_start.data(), plane_start.data(), child_start.data(), children.data(),
                                   term_start.data(), term_feature.data(), threshold.data(), term_weight.data(),
@@ -224,7 +232,7 @@ class ForestPredictor {
     Out<double> sum(const Rows &x, const Numbers &base, std::size_t first, std::size_t last, int n_threads) const {
         if (base.size() != outputs_) throw std::invalid_argument("base must have one entry an output");
         if (first > last || last > trees_) throw std::invalid_argument("no such trees");
-        if (x.shape(1) < columns_) throw std::invalid_argument("x has fewer columns than the trees use");
+        check_columns(x, columns_);
         const std::size_t rows = x.shape(0), columns = x.shape(1);
         std::vector<double> out(rows * outputs_);
         for (std::size_t i = 0; i < out.size(); ++i) out[i] = base.data()[i % outputs_];
@@ -236,10 +244,10 @@ class ForestPredictor {
         if (rows * (last - first) < 50'000) {  // little work: neither a thread nor giving the GIL away would pay
             for (std::size_t begin = 0; begin < rows; begin += chunk) work(begin, std::min(rows, begin + chunk));
         } else {
-            nb::gil_scoped_release released;
-            Threads threads(n_threads);
-            threads.each((rows + chunk - 1) / chunk,
-                         [&](std::size_t k, int) { work(k * chunk, std::min(rows, (k + 1) * chunk)); });
+            run_native(n_threads, [&](Threads &threads, const std::function<bool()> &) {
+                threads.each((rows + chunk - 1) / chunk,
+                             [&](std::size_t k, int) { work(k * chunk, std::min(rows, (k + 1) * chunk)); });
+            });
         }
         return array(std::move(out), outputs_);
     }

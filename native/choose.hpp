@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "bits.hpp"
 #include "categories.hpp"
 #include "measure.hpp"
 #include "projection.hpp"
@@ -331,8 +332,6 @@ class Chooser {
         }
         return std::min(left, all - left);
     }
-
-    static std::size_t lowest_bit(std::uint64_t word) { return static_cast<std::size_t>(__builtin_ctzll(word)); }
 
     void bin_rows(Sample &sample, const Directions &directions, std::size_t d) {
         Measured &now = measured_[d];

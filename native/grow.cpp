@@ -163,7 +163,7 @@ class Grower {
         const bool as_bits = two_valued.words > 0 && desk.chooser.can_measure_bits();
         if (as_bits) desk.chooser.add_bits(desk.sample, two_valued);
         for (std::size_t k = 0; k < desk.offered.size(); ++k) {
-            if (may_ask && stop_()) throw Interrupted{};
+            if (may_ask && k % 64 == 0 && stop_()) throw Interrupted{};
             Proposer::add_axis(matrix_, desk.offered[k], desk.directions);
             if (as_bits && two_valued.has(static_cast<std::size_t>(desk.offered[k])))
                 desk.chooser.measure_bit(two_valued, desk.directions, k);
@@ -210,7 +210,8 @@ class Grower {
         const auto gain = [&](std::size_t k) { return Cut::roughly(desk.chooser.gain(k)); };
         std::stable_sort(desk.order.begin(), desk.order.end(),
                          [&](std::size_t a, std::size_t b) { return gain(a) > gain(b); });
-        if (options_.max_features == 0) return before;  // every node looks at all of them anyway
+        if (options_.max_features == 0 || options_.max_features >= before->size())
+            return before;  // every node looks at all of them anyway
         auto after = std::make_shared<Ranking>();
         std::vector<char> seen(matrix_.columns, 0);
         for (std::size_t k : desk.order) after->push_back(desk.offered[k]);

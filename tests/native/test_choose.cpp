@@ -427,3 +427,11 @@ TEST("the feature test of classes: a perfect feature has no loss left, noise kee
     CHECK(close(test.loss[1], 0, 1e-9) && test.threshold[1] > -3 && test.threshold[1] <= 97);
     CHECK(test.loss[0] > 0.9 * whole && test.loss[2] > 0.9 * whole && test.loss[0] <= whole);
 }
+
+TEST("the lowest bit of a word is found, whatever stands above it") {
+    Random random(5, 1);
+    for (std::size_t bit = 0; bit < 64; ++bit) {
+        CHECK(lowest_bit(std::uint64_t{1} << bit) == bit);
+        CHECK(lowest_bit((random.next() | 1) << bit) == bit);
+    }
+}

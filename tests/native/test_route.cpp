@@ -91,7 +91,7 @@ TEST("the smallest cell is joined first, and joined cells grow") {
     CHECK(merge_small_cells({0, 1, 0, 0}, 5) == std::vector<int>({-1, 1, -1, -1}));
 }
 
-TEST("after merging every cell is large enough or alone, and no row is lost") {
+TEST("after merging every cell is large enough or alone, no row is lost, and the smallest went to the nearest") {
     Random random(1, 3);
     for (int turn = 0; turn < 300; ++turn) {
         const std::size_t codes = std::size_t{1} << (1 + random.below(turn < 20 ? 8 : 5));
@@ -100,17 +100,26 @@ TEST("after merging every cell is large enough or alone, and no row is lost") {
         const auto least = static_cast<std::int64_t>(1 + random.below(15));
         const std::vector<int> joined = merge_small_cells(rows, least);
         std::vector<std::int64_t> merged(codes, 0);
-        bool closed = true, empty_marked = true, nearby = true;
+        bool closed = true, empty_marked = true, large_stay = true, first_is_nearest = true;
+        std::size_t smallest = codes;  // the one that is joined first
+        for (std::size_t c = 0; c < codes; ++c)
+            if (rows[c] > 0 && rows[c] < least && (smallest == codes || rows[c] < rows[smallest])) smallest = c;
         for (std::size_t c = 0; c < codes; ++c) {
             empty_marked = empty_marked && (joined[c] < 0) == (rows[c] == 0);
             if (joined[c] < 0) continue;
             closed = closed && joined[static_cast<std::size_t>(joined[c])] == joined[c];
             merged[static_cast<std::size_t>(joined[c])] += rows[c];
-            // A cell large enough from the start never moves.
-            nearby = nearby && (rows[c] < least || joined[c] == static_cast<int>(c)) &&
-                     bits(joined[c] ^ static_cast<int>(c)) <= 8;
+            large_stay = large_stay && (rows[c] < least || joined[c] == static_cast<int>(c));
+            // A cell that is large enough and nearer than all others must be where the smallest one went.
+            if (smallest == codes || c == smallest || rows[c] < least) continue;
+            bool is_nearest = true;
+            for (std::size_t other = 0; other < codes; ++other)
+                if (other != c && other != smallest && rows[other] > 0)
+                    is_nearest =
+                        is_nearest && bits(static_cast<int>(c ^ smallest)) < bits(static_cast<int>(other ^ smallest));
+            if (is_nearest) first_is_nearest = first_is_nearest && joined[smallest] == static_cast<int>(c);
         }
-        CHECK(closed && empty_marked && nearby);
+        CHECK(closed && empty_marked && large_stay && first_is_nearest);
         const auto filled = std::count_if(merged.begin(), merged.end(), [](std::int64_t n) { return n > 0; });
         const bool large =
             std::all_of(merged.begin(), merged.end(), [&](std::int64_t n) { return n == 0 || n >= least; });

@@ -739,3 +739,19 @@ def test_fitted_arrays_show_themselves_in_one_line():
     assert repr(forest) == f"<FlatForest: n_trees=20, n_planes={forest.n_planes}, n_leaves={forest.n_leaves}>"
     tree = SLMClassifier(random_state=0).fit(X, y).tree_
     assert repr(tree) == f"<FlatTree: n_planes={tree.n_planes}, n_leaves={tree.n_leaves}>"
+
+
+def same_planes(a, b):
+    return a.forest_.term_feature.tobytes() == b.forest_.term_feature.tobytes()
+
+
+@pytest.mark.parametrize("make", [SLMForestClassifier, SLMForestRegressor])
+def test_nodes_of_a_wide_table_rank_512_of_its_columns(make):
+    """Otherwise a forest of 200 rows and 10,000 columns would rank all of them at each of its thousands of nodes."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 700))
+    y = X[:, 0] + rng.normal(size=120) > 0
+    default = make(n_estimators=3, random_state=0)
+    part, every = (clone(default).set_params(max_ranked_features=most) for most in (512, None))
+    assert same_planes(default.fit(X, y), part.fit(X, y)) and not same_planes(default, every.fit(X, y))
+    assert same_planes(default.fit(X[:, :512], y), every.fit(X[:, :512], y))

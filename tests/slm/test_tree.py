@@ -5,6 +5,7 @@ import sys
 import textwrap
 import threading
 import time
+from dataclasses import replace
 
 import joblib
 import numpy as np
@@ -648,3 +649,12 @@ def test_one_very_heavy_row_does_not_erase_the_others():
     weight = np.ones(2000)
     weight[0] = 1e9
     assert SLMClassifier(random_state=0).fit(x, y, sample_weight=weight).score(x, y) > 0.9
+
+
+def test_the_core_refuses_rows_with_fewer_columns_than_a_tree_uses():
+    tree = SLMClassifier(random_state=0).fit(*load_iris(return_X_y=True)).tree_
+    rows = np.zeros((3, 1), dtype=np.float32)
+    with pytest.raises(ValueError, match="fewer columns than the trees use"):
+        tree.apply(rows)
+    with pytest.raises(ValueError, match="column below zero"):
+        replace(tree, term_feature=np.full_like(tree.term_feature, -1)).apply(rows)

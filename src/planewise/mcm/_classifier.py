@@ -9,11 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._input import all_or_nothing, class_targets, precise_rows, row_weights, thread_count
+from planewise._input import (
+    all_or_nothing,
+    counted_classes,
+    precise_rows,
+    require_two_classes,
+    row_weights,
+    thread_count,
+)
 from planewise._params import (
     Limit,
     boolean,
@@ -94,22 +100,10 @@ class MachineClassifier(ShownInNotebooks, ClassifierMixin, BaseEstimator):
         """Scaled rows that count, their labels, weights and places; sets the scaling and the classes."""
         params: Any = self
         rows = precise_rows(self, X, reset=True)
-        classes, label = class_targets(self, y, rows)
-        weight = row_weights(sample_weight, rows)
-        if params.class_weight is not None:
-            weight = weight * compute_sample_weight(params.class_weight, classes[label])
+        self.classes_, label, weight = counted_classes(self, y, rows, sample_weight, params.class_weight)
+        require_two_classes(self, self.classes_)
         kept = np.flatnonzero(weight > 0)
-        present = np.unique(label[kept])
-        if len(present) == 0:
-            raise ValueError("class_weight leaves no row with a weight above zero.")
-        if len(present) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs rows of at least two classes; there is only one class among the rows "
-                f"that count: {classes[present].tolist()[0]!r}."
-            )
-        self.classes_ = classes[present]
-        label = np.searchsorted(present, label[kept]).astype(np.int32)
-        weight = weight[kept]
+        label, weight = label[kept], weight[kept]
         precomputed = params.kernel == "precomputed"
         if precomputed:
             require_kernel_matrix(rows)

@@ -53,6 +53,9 @@ from planewise.mcm._threads import one_blas_thread
 from planewise.mcm._training import MachinePaths, Settings, Trained, train_conformal
 
 INNER_FOLDS = 5
+# Cross-validated on the training parts of thirteen develop sets, against 1: 0.2 points more of accuracy (seven sets
+# better, four worse), with 0.78 to 0.93 of the vectors.
+RELAXATION = 0.3
 LEAST_MUS = (1e-6, 1e-5, 1e-4)  # in turn, where the published program, mu = 0, has no solution that numbers hold
 
 SHARED_LIMITS = {
@@ -282,7 +285,7 @@ class MCMClassifier(MachineClassifier):
         gamma: float | str = "smooth",
         degree: int = 3,
         coef0: float = 0.0,
-        relaxation: float = 1.0,
+        relaxation: float = RELAXATION,
         conformal: str = "none",
         gamma_conformal: float | str = "auto",
         shrinkage: float | None = None,

@@ -25,7 +25,13 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_
 
 # The paper prices the sum of the slacks, we their mean: C = 2 is 2 n here. mu > 0 is what makes the machine sparse.
 machine = MCMClassifier(
-    C=2 * len(y_train), mu=0.01, gamma=0.002, conformal="signed", gamma_conformal=0.0078, scale="standard"
+    C=2 * len(y_train),
+    mu=0.01,
+    gamma=0.002,
+    relaxation=1.0,
+    conformal="signed",
+    gamma_conformal=0.0078,
+    scale="standard",
 ).fit(X_train, y_train)
 print(f"{len(machine.support_)} support vectors, {machine.score(X_test, y_test):.1%} of the new rows right")
 display = EmbeddingDisplay.from_estimator(machine, X_train, y_train, X_test=X_test, y_test=y_test).plot()

@@ -19,6 +19,7 @@ constexpr double shift = 1e-8;
 constexpr double leeway = 1e-10;  // by which a row may rise over its ceiling; far less than the shifts
 // What moves slower than this, compared with the fastest, does not move: it would make a system near singular.
 constexpr double standing = 1e-9;
+// An inversion takes as many operations as so many steps' updates of the inverse as the system has rows.
 constexpr std::size_t steps_between_refactors = 100;
 // Columns and rows take turns: waiting with new columns until the rows are settled took seven times the steps.
 constexpr std::size_t columns_a_look = 10;
@@ -171,36 +172,36 @@ double ComplexityProgram::entry(std::size_t row, Place place, std::size_t variab
     return column(variable)[row];
 }
 
-// Inverts the tight rows' system anew (Gauss-Jordan, largest pivot of each column) and places the vertex exactly.
+// Inverts the tight rows' system anew (Gauss-Jordan in place, largest pivot of each column) and places the vertex
+// exactly.
 bool ComplexityProgram::refactor() {
     const std::size_t k = free_.size();
-    std::vector<double> system(k * k), out(k * k, 0.0);
-    for (std::size_t r = 0; r < k; ++r) {
-        for (std::size_t c = 0; c < k; ++c) system[r * k + c] = entry(tight_[r], place_[tight_[r]], free_[c]);
-        out[r * k + r] = 1;
-    }
+    std::vector<double> system(k * k);
+    std::vector<std::size_t> swapped_with(k);
+    for (std::size_t c = 0; c < k; ++c)
+        for (std::size_t r = 0; r < k; ++r) system[r * k + c] = entry(tight_[r], place_[tight_[r]], free_[c]);
     for (std::size_t c = 0; c < k; ++c) {
         std::size_t best = c;
         for (std::size_t r = c + 1; r < k; ++r)
             if (std::fabs(system[r * k + c]) > std::fabs(system[best * k + c])) best = r;
-        const double pivot = system[best * k + c];
+        double *own = &system[c * k];
+        swapped_with[c] = best;
+        if (best != c) std::swap_ranges(own, own + k, &system[best * k]);
+        const double pivot = own[c];
         if (!(std::fabs(pivot) > 1e-13)) return false;
-        if (best != c) {
-            std::swap_ranges(&system[best * k], &system[best * k] + k, &system[c * k]);
-            std::swap_ranges(&out[best * k], &out[best * k] + k, &out[c * k]);
-        }
-        for (std::size_t j = 0; j < k; ++j) {
-            system[c * k + j] /= pivot;
-            out[c * k + j] /= pivot;
-        }
+        own[c] = 1;  // the column that the inverse has in this one's place
+        for (std::size_t j = 0; j < k; ++j) own[j] /= pivot;
         for (std::size_t r = 0; r < k; ++r) {
             const double by = system[r * k + c];
             if (r == c || by == 0) continue;
-            add_multiple(&system[r * k] + c, &system[c * k] + c, -by, k - c);
-            add_multiple(&out[r * k], &out[c * k], -by, k);
+            system[r * k + c] = 0;
+            add_multiple(&system[r * k], own, -by, k);
         }
     }
-    inverse_ = std::move(out);
+    for (std::size_t c = k; c-- > 0;)  // rows swapped in the system are columns swapped in its inverse
+        if (swapped_with[c] != c)
+            for (std::size_t r = 0; r < k; ++r) std::swap(system[r * k + c], system[r * k + swapped_with[c]]);
+    inverse_ = std::move(system);
     steps_since_refactor_ = 0;
     place_primal();
     find_costs();
@@ -328,12 +329,9 @@ void ComplexityProgram::find_direction(const Edge &edge) {
     move_.assign(k, 0.0);
     std::fill(rate_.begin(), rate_.end(), 0.0);
     if (edge.enters) {
-        for (std::size_t p = 0; p < k; ++p) {
-            double sum = 0;
-            for (std::size_t t = 0; t < k; ++t)
-                sum += inverse_[p * k + t] * entry(tight_[t], place_[tight_[t]], edge.who);
-            move_[p] = -edge.direction * sum;
-        }
+        std::vector<double> entries(k);
+        for (std::size_t t = 0; t < k; ++t) entries[t] = entry(tight_[t], place_[tight_[t]], edge.who);
+        for (std::size_t p = 0; p < k; ++p) move_[p] = -edge.direction * product(&inverse_[p * k], entries.data(), k);
     } else {
         for (std::size_t p = 0; p < k; ++p) move_[p] = edge.direction * inverse_[p * k + edge.who];
     }
@@ -567,16 +565,19 @@ bool ComplexityProgram::shrink(std::size_t position_of_row, std::size_t position
     const std::size_t k = free_.size();
     const double pivot = inverse_[position_of_variable * k + position_of_row];
     if (!(std::fabs(pivot) > 1e-13)) return false;
-    std::vector<double> smaller;
-    smaller.reserve((k - 1) * (k - 1));
+    const double *leaving = &inverse_[position_of_variable * k];
+    for (std::size_t p = 0; p < k; ++p) {
+        double *own = &inverse_[p * k];
+        if (p != position_of_variable) add_multiple(own, leaving, -own[position_of_row] / pivot, k);
+    }
+    double *to = inverse_.data();  // closes up over the row and the column that go
     for (std::size_t p = 0; p < k; ++p) {
         if (p == position_of_variable) continue;
-        const double by = inverse_[p * k + position_of_row] / pivot;
-        for (std::size_t t = 0; t < k; ++t)
-            if (t != position_of_row)
-                smaller.push_back(inverse_[p * k + t] - by * inverse_[position_of_variable * k + t]);
+        const double *own = &inverse_[p * k];
+        to = std::copy(own, own + position_of_row, to);
+        to = std::copy(own + position_of_row + 1, own + k, to);
     }
-    inverse_ = std::move(smaller);
+    inverse_.resize((k - 1) * (k - 1));
     const std::size_t variable = free_[position_of_variable];
     if (variable == ceiling_variable) {
         ceiling_is_free_ = false;
@@ -613,7 +614,7 @@ ComplexityProgram::Outcome ComplexityProgram::walk(std::size_t most_steps, const
             if (!take(edge)) return Outcome::failed;
             is_fresh = false;
         }
-        if (!edge.exists || steps_since_refactor_ >= steps_between_refactors) {
+        if (!edge.exists || steps_since_refactor_ >= std::max(steps_between_refactors, free_.size())) {
             if (!refactor()) return Outcome::failed;
             is_fresh = true;
         }

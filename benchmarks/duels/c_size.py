@@ -57,7 +57,7 @@ def ours(seed: int, n_rows: int) -> list:
         for n, rate in ROUNDS
         for depth in (1, 2)
     ]
-    machines = [MCMClassifier(kernel="linear"), MCMClassifier(), MCMClassifier(mu=2.0)]
+    machines = [MCMClassifier(**how, relaxation=1.0) for how in ({"kernel": "linear"}, {}, {"mu": 2.0})]
     return trees + forests + boosts + (machines if n_rows <= MOST_ROWS_FOR_MCM else [])
 
 

@@ -64,7 +64,7 @@ def make_model(name: str, known: dict, n_rows: int):
     from planewise import MCMClassifier
 
     mu = known["mu"] * np.sqrt(TUNING_ROWS / n_rows)
-    return MCMClassifier(known["C"], mu, gamma=known["gamma"], relaxation=0.3)
+    return MCMClassifier(known["C"], mu, gamma=known["gamma"])
 
 
 def serve(pipe, name: str, known: dict, n_rows: int) -> None:

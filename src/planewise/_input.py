@@ -12,7 +12,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from joblib import cpu_count, effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d, compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
@@ -141,6 +141,38 @@ def class_targets(estimator: Any, y: Any, X: NDArray[Any]) -> tuple[NDArray[Any]
     check_classification_targets(y)
     classes, label = np.unique(y, return_inverse=True)
     return classes, label.astype(np.int32)
+
+
+def counted_classes(
+    estimator: Any, y: Any, X: NDArray[Any], sample_weight: Any, class_weight: Any = None
+) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.float64]]:
+    """The sorted labels of rows with a weight above zero, each row's place among them (-1: none), and its weight.
+
+    A weight of zero, be it the row's own or its class's, leaves the row out, and with its last row the class.
+    """
+    classes, label = class_targets(estimator, y, X)
+    weight = row_weights(sample_weight, X)
+    if class_weight is not None:
+        balanced_by = np.flatnonzero(weight) if isinstance(class_weight, str) else None
+        weight = weight * compute_sample_weight(class_weight, classes[label], indices=balanced_by)
+        if not weight.any():
+            raise ValueError("class_weight leaves no row of any weight; at least one class must count.")
+    counts = weight > 0
+    if not counts.all():
+        present = np.unique(label[counts])
+        place = np.full(len(classes), -1, dtype=np.int32)
+        place[present] = np.arange(len(present))
+        classes, label = classes[present], np.where(counts, place[label], np.int32(-1))
+    return classes, label, weight
+
+
+def require_two_classes(estimator: Any, classes: NDArray[Any]) -> None:
+    """An error for estimators that cannot learn from a single class."""
+    if len(classes) < 2:
+        raise ValueError(
+            f"{type(estimator).__name__} needs rows of at least two classes; there is only one class among the rows "
+            f"that count: {classes.tolist()[0]!r}."
+        )
 
 
 def real_targets(estimator: Any, y: Any, X: NDArray[Any]) -> NDArray[np.float64]:

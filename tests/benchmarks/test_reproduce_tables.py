@@ -20,7 +20,7 @@ from benchmarks.reproduce.store import Finished, Store
 from benchmarks.reproduce.tables import GROUPS, TABLES, choice
 from benchmarks.reproduce.writer import explanations
 
-from planewise.mcm._search import GAMMAS_CONFORMAL_BY_GAMMA, GAMMAS_TIMES_FEATURES, SHRINKAGES
+from planewise.mcm._search import GAMMAS_CONFORMAL_BY_GAMMA, GAMMAS_TIMES_FEATURES, SHRINKAGES_SEARCHED
 
 BESIDE_THE_REPOSITORY = Path(__file__).resolve().parent / "../../../shared/data"
 HOME = Path(os.environ.get("PLANEWISE_DATA") or BESIDE_THE_REPOSITORY)
@@ -83,7 +83,7 @@ def test_all_methods_that_are_tuned_have_equally_many_points(table):
         ):  # gammas and, with a conformal kernel, gamma_c and shrinkages are the estimator's own
             own = len(GAMMAS_TIMES_FEATURES)
             own *= 1 if method.fixed["conformal"] == "none" else len(GAMMAS_CONFORMAL_BY_GAMMA)
-            own *= len(SHRINKAGES) if method.fixed["conformal"] == "shrunk" else 1
+            own *= len(SHRINKAGES_SEARCHED) if method.fixed["conformal"] == "shrunk" else 1
         return own * math.prod(len(values) for values in method.grid.values())
 
     counts = {method.name: points(method) for method in table.experiment.methods if method.grid}

@@ -76,8 +76,16 @@ def test_units_of_the_columns_do_not_matter(moons, machine):
     refit = MCMClassifier(scale="standard").fit(other, y)
     assert_array_equal(refit.support_, machine.support_)
     assert_allclose(refit.decision_function(other), machine.decision_function(X), rtol=1e-5)
-    unscaled = MCMClassifier(scale=False).fit(other, y)
-    assert len(unscaled.support_) != len(machine.support_) or unscaled.score(other, y) < machine.score(X, y)
+
+
+def test_an_unscaled_machine_sees_the_units_of_the_columns(moons):
+    X, y = moons
+    other = X * [4, 0.5]
+    unscaled = MCMClassifier(scale=False, gamma=0.2).fit(other, y)
+    K = np.exp(-0.2 * cdist(other, other, "sqeuclidean"))
+    by_matrix = MCMClassifier(kernel="precomputed").fit(K, y)
+    assert_array_equal(unscaled.support_, by_matrix.support_)
+    assert_allclose(unscaled.decision_function(other), by_matrix.decision_function(K), rtol=1e-6)
 
 
 def test_long_tails_are_drawn_in_unless_told_otherwise(moons):

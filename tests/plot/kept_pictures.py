@@ -85,7 +85,7 @@ def convergence(ax):
 
 def embedding(axes):
     few = np.r_[0:40:2, 50:90:2]
-    model = MCMClassifier(conformal="signed", gamma=0.1).fit(X[few], y[few])
+    model = MCMClassifier(conformal="signed", gamma=0.1, relaxation=1.0).fit(X[few], y[few])
     EmbeddingDisplay.from_estimator(model, X[few], y[few]).plot(axes, with_key=False)
 
 

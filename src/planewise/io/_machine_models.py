@@ -157,7 +157,7 @@ def _derive_search(model: Any) -> None:
     at = model.best_index_
     require(isinstance(points, list) and at < len(points), "has no point where its best one should be")
     require(isinstance(points[at], dict), "has a best point that is none")
-    model.best_params_ = points[at]
+    model.best_params_ = model._params_of(at)
 
 
 # ------------------------------------------------------------------------------------------------ the large machine

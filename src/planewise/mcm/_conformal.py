@@ -16,9 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from planewise._input import (
     all_or_nothing,
-    class_targets,
+    counted_classes,
     prediction_rows,
-    row_weights,
     training_rows,
     without_zero_weights,
 )
@@ -200,8 +199,7 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         """
         check_parameters(self, LIMITS)
         rows = refuse_missing(self, training_rows(self, X))
-        self.classes_, label = class_targets(self, y, rows)
-        weight = row_weights(sample_weight, rows)
+        self.classes_, label, weight = counted_classes(self, y, rows, sample_weight)
         counted, label, weight = without_zero_weights(rows, label, weight)
         self._standardisation = (
             Standardisation.of(counted, weight) if self.scale else Standardisation.none(self.n_features_in_)

@@ -33,7 +33,7 @@ _PARTS = {
         Most simplex steps of a machine; what is reached then is kept, with a warning that tells the gap.""",
     "class_parameters": """\
     class_weight : dict, "balanced" or None, default=<class_weight>
-        Weights of the classes, multiplied into the sample weights.
+        Weights of the classes, multiplied into the sample weights; zero leaves a class out.
     multi_class : {"ovr", "ovo"}, default=<multi_class>
         More than two classes: one machine a class against the rest, or one a pair.""",
     "attributes": """\

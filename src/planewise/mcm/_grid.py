@@ -82,27 +82,28 @@ def evaluate(
 def walk(
     task: Task, X: Matrix, label: Labels, weight: Vector, origin: Indices, X_held: Matrix, max_support: float
 ) -> dict[Point, Held]:
-    """Down the path of each C, from the largest mu to the smallest, until machines have too many vectors."""
+    """Down the path of each C, from the largest mu to the smallest, until machines have too many vectors.
+
+    The paths are walked side by side: h hardly counts in the objective, so that machines of equal mu / C are nearly the
+    same one, and each is the best start for the next.
+    """
     found: dict[Point, Held] = {}
-    by_C: dict[float, list[Point]] = {}
-    for point in task.points:
-        by_C.setdefault(point.C, []).append(point)
     paths = MachinePaths(task.settings, X, label, weight, origin)
     most = max_support * len(X)
-    for C, points in sorted(by_C.items()):
-        base: Trained | None = None
-        for point in sorted(points, key=lambda point: -point.mu):
-            if base is not None and len(base.origin) > most:
-                break
-            base = paths.solve(C, point.mu)
-            trained = base
-            share = 1.0 if point.shrinkage is None else point.shrinkage
-            if point.gamma_conformal is not None and share > 0:  # (1 - s) + s r is one where s = 0
-                trained = train_conformal(paths, base, C, point.mu, point.gamma_conformal, share)
-            raw = trained.raw_scores(X_held)
-            scores = class_scores(raw, task.settings.n_classes, task.settings.multi_class)
-            converged = all(solution.converged for solution in trained.solutions)
-            found[point] = Held(scores, len(trained.origin), converged)
+    last: dict[float, Trained] = {}  # by C
+    for point in sorted(task.points, key=lambda point: (-point.mu / point.C, point.C)):
+        C, before = point.C, last.get(point.C)
+        if before is not None and len(before.origin) > most:
+            continue
+        base = last[C] = paths.solve(C, point.mu)
+        trained = base
+        share = 1.0 if point.shrinkage is None else point.shrinkage
+        if point.gamma_conformal is not None and share > 0:  # (1 - s) + s r is one where s = 0
+            trained = train_conformal(paths, base, C, point.mu, point.gamma_conformal, share)
+        raw = trained.raw_scores(X_held)
+        scores = class_scores(raw, task.settings.n_classes, task.settings.multi_class)
+        converged = all(solution.converged for solution in trained.solutions)
+        found[point] = Held(scores, len(trained.origin), converged)
     return found
 
 

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from planewise._input import (
     FloatArray,
     all_or_nothing,
-    class_targets,
+    counted_classes,
     one_target_a_row,
     prediction_rows,
     row_weights,
@@ -148,7 +148,7 @@ class LargeScaleMCMClassifier(ShownInNotebooks, ClassifierMixin, BaseEstimator):
     n_iter_no_change : int, default=5
         How many looks at the held-out rows (twenty in a whole fit) without a smaller hinge end it.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, multiplied into the sample weights.
+        Weights of the classes, multiplied into the sample weights; zero leaves a class out.
     verbose : int, default=0
         1 shows a progress line.
     n_jobs : int or None, default=None
@@ -298,16 +298,8 @@ class LargeScaleMCMClassifier(ShownInNotebooks, ClassifierMixin, BaseEstimator):
         self._check()
         rng = self._generator()
         rows = refuse_missing(self, training_rows(self, X))
-        classes, label = class_targets(self, y, rows)
-        weight = row_weights(sample_weight, rows)
-        if self.class_weight is not None:
-            weight = weight * compute_sample_weight(self.class_weight, classes[label])
-            if not weight.any():
-                raise ValueError("class_weight leaves no row of any weight; at least one class must count.")
+        classes, label, weight = counted_classes(self, y, rows, sample_weight, self.class_weight)
         rows, label, weight = without_zero_weights(rows, label, weight)
-        present = np.unique(label)
-        if len(present) < len(classes):  # a class whose rows all weigh nothing is no class
-            classes, label = classes[present], np.searchsorted(present, label).astype(np.int32)
         self.classes_ = classes
         sample = self._begin(rows, label, weight)
         self.mu_ = mu_for(len(rows)) if self.mu == "auto" else float(self.mu)

@@ -18,7 +18,15 @@ from planewise._input import all_or_nothing, precise_rows, row_weights, thread_c
 from planewise._params import Limit, boolean, check_parameters, integer, one_of, real
 from planewise._warn import warn_user
 from planewise.mcm._calibration import calibrate
-from planewise.mcm._classifier import CLASS_LIMITS, MachineClassifier, MCMClassifier, scaling_for, share_of_samples
+from planewise.mcm._classifier import (
+    CLASS_LIMITS,
+    RELAXATION,
+    MachineClassifier,
+    MCMClassifier,
+    scaling_for,
+    share_of_samples,
+)
+from planewise.mcm._conformal_factor import SHRINKAGES
 from planewise.mcm._documentation import document_machine
 from planewise.mcm._folds import given_folds, stratified_folds
 from planewise.mcm._grid import Held, Point, evaluate
@@ -33,7 +41,12 @@ from planewise.mcm._threads import one_blas_thread
 GAMMAS_TIMES_FEATURES = (0.05, 0.2, 0.8)
 MUS_BY_C = tuple(float(f"{ratio:.2g}") for ratio in np.geomspace(0.1, 1e-4, 10))
 GAMMAS_CONFORMAL_BY_GAMMA = (2.0, 10.0)
-SHRINKAGES = (0.0, 0.5, 1.0)
+SHRINKAGES_SEARCHED = SHRINKAGES[::2]
+# What the search and its machine have in common besides what is searched for.
+FIXED = (
+    *("kernel", "degree", "coef0", "relaxation", "conformal"),
+    *("class_weight", "multi_class", "scale", "tol", "max_iter"),
+)
 OF_THE_MACHINE = (
     *("support_", "support_vectors_", "dual_coef_", "intercept_", "coef_", "slope_", "shrinkage_"),
     *("h_", "objective_", "gap_", "n_iter_", "_trained_settings", "_factor", "_scaling"),
@@ -116,7 +129,8 @@ class MCMClassifierCV(MachineClassifier):
     Attributes
     ----------
     best_params_ : dict
-        What was chosen.
+        What was chosen, and the search's own settings where they are not the defaults of MCMClassifier:
+        ``MCMClassifier(**best_params_)`` is the chosen machine.
     best_score_ : float
         Its mean held-out accuracy.
     best_index_ : int
@@ -166,7 +180,7 @@ class MCMClassifierCV(MachineClassifier):
         kernel: Any = "rbf",
         degree: int = 3,
         coef0: float = 0.0,
-        relaxation: float = 0.3,
+        relaxation: float = RELAXATION,
         conformal: str = "none",
         gammas_conformal: Any = None,
         selection: str = "balanced",
@@ -250,7 +264,7 @@ class MCMClassifierCV(MachineClassifier):
         self._forget()
         self._judge(points, found, [held for _, held in folds], label, score_weight)
         if self.refit:
-            self._refit(points[self.best_index_], X, y, sample_weight)
+            self._refit(X, y, sample_weight)
         return self
 
     def _check_cv(self) -> None:
@@ -264,7 +278,7 @@ class MCMClassifierCV(MachineClassifier):
         no_gamma = self.kernel in ("linear", "precomputed")
         default = tuple(part / n_features for part in GAMMAS_TIMES_FEATURES)
         gammas: Any = (None,) if no_gamma else default if self.gammas is None else self.gammas
-        shrinkages: Any = SHRINKAGES if self.conformal == "shrunk" else (None,)
+        shrinkages: Any = SHRINKAGES_SEARCHED if self.conformal == "shrunk" else (None,)
         points = []
         for gamma, C in product(gammas, self.Cs):
             mus = [share * C for share in MUS_BY_C] if self.mus is None else self.mus
@@ -308,7 +322,7 @@ class MCMClassifierCV(MachineClassifier):
         n_rows = share.sum() ** 2 / (share @ share)
         chosen = choose(smoothed, n_support.mean(axis=1), n_rows, STANDARD_ERRORS[self.selection])
         self.best_index_ = chosen
-        self.best_params_ = self.cv_results_["params"][chosen]
+        self.best_params_ = self._params_of(chosen)
         self.best_score_ = float(self.cv_results_["mean_test_score"][chosen])
         open_ends = sum(not part.converged for each in parts for part in each if part is not None)
         if open_ends:
@@ -326,25 +340,14 @@ class MCMClassifierCV(MachineClassifier):
             if name != "_scaling":  # the search's own, from this fit
                 self.__dict__.pop(name, None)
 
-    def _refit(self, point: Point, X: Any, y: Any, sample_weight: Any) -> None:
-        machine = MCMClassifier(
-            point.C,
-            point.mu,
-            kernel=self.kernel,
-            gamma="scale" if point.gamma is None else point.gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            relaxation=self.relaxation,
-            conformal=self.conformal,
-            gamma_conformal="auto" if point.gamma_conformal is None else point.gamma_conformal,
-            shrinkage=point.shrinkage,
-            class_weight=self.class_weight,
-            multi_class=self.multi_class,
-            scale=self.scale,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            n_jobs=self.n_jobs,
-        )
+    def _params_of(self, point: int) -> dict[str, Any]:
+        """All that makes an MCMClassifier the machine of a point of ``cv_results_``."""
+        machine = MCMClassifier().get_params()
+        fixed = {name: getattr(self, name) for name in FIXED if getattr(self, name) != machine[name]}
+        return self.cv_results_["params"][point] | fixed
+
+    def _refit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        machine = MCMClassifier(**self.best_params_, n_jobs=self.n_jobs)
         machine._fit(X, y, sample_weight, expects_vectors=False)
         machine.probability, machine.slope_ = True, self._slope
         self._take_over(machine)

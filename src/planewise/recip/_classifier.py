@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._input import all_or_nothing, class_targets, one_target_a_row, row_weights, thread_count
+from planewise._input import all_or_nothing, counted_classes, one_target_a_row, require_two_classes, thread_count
 from planewise._params import check_parameters, integer, one_of, real
 from planewise._warn import warn_user
 from planewise.recip._answer import Decisions, Ratios, select, vote
@@ -172,9 +172,11 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         n_threads = thread_count(self.n_jobs)
         values = self._take_rows(X)
         given = self._given()
-        classes, label = class_targets(self, y, values)
-        rows = distinct_rows(values, label, row_weights(sample_weight, values))
-        rows = self._with_classes(rows, classes)
+        self.classes_, label, weight = counted_classes(self, y, values, sample_weight)
+        require_two_classes(self, self.classes_)
+        rows = distinct_rows(values, label, weight)
+        share = np.bincount(rows.target, weights=rows.weight)
+        self._prior = share / share.sum()
         points, columns = self._scale(rows)
         self._estimate, self._decide = self._make_estimate(rows), self.decide
         self._warn_of_light_rows(rows)
@@ -195,18 +197,6 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         super()._derive()
         rows = self._rows
         self._reference = Reference(self._points, rows.target, rows.weight, self._gap, len(self.classes_))
-
-    def _with_classes(self, rows: DistinctRows, classes: NDArray[Any]) -> DistinctRows:
-        present, label = np.unique(rows.target, return_inverse=True)
-        if len(present) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs rows of at least two classes; there is only one class among the rows "
-                f"that count: {plain(classes[present[0]])!r}."
-            )
-        self.classes_ = classes[present]
-        share = np.bincount(label, weights=rows.weight)
-        self._prior = share / share.sum()
-        return DistinctRows(rows.values, label.astype(np.int32), rows.weight, rows.origin, rows.origin_start)
 
     def _make_estimate(self, rows: DistinctRows) -> Estimate:
         n_rows, n_classes = len(rows.target), len(self.classes_)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 from sklearn.base import BaseEstimator
 
-from planewise._input import class_targets, row_weights, thread_count, values_as_given
+from planewise._input import counted_classes, thread_count, values_as_given
 from planewise.recip._neighbours import nearest, own_and_other_distances
 from planewise.recip._rows import FloatArray, Vector, distinct_rows
 from planewise.recip._scaling import find_scaling, ordered_categories, with_ranks
@@ -223,8 +223,8 @@ def _of_view(
     values = with_ranks(values, ranks)
     names = getattr(holder, "feature_names_in_", None)
     (columns,) = given_views([view], values.shape[1], names, "view")
-    _, label = class_targets(holder, y, values)
-    rows = distinct_rows(values, label, row_weights(sample_weight, values))
+    _, label, weight = counted_classes(holder, y, values, sample_weight)
+    rows = distinct_rows(values, label, weight)
     scaling = find_scaling(rows.values, rows.weight, [j for j in holder.categories_ if j not in ranks], scale)
     entropy = local_entropies(
         scaling(rows.values),

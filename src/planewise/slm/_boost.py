@@ -9,11 +9,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils import compute_sample_weight
 
 from planewise._input import (
     all_or_nothing,
     class_targets,
+    counted_classes,
     real_targets,
     row_weights,
     without_zero_weights,
@@ -235,7 +235,7 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         With more than two classes: every round one tree a class, or one tree whose leaves hold a score for every class:
         quicker where classes are many, but it takes more rounds to the same loss.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, multiplied into the sample weights.
+        Weights of the classes, multiplied into the sample weights; zero leaves a class out.
     {closing_parameters}
 
     Attributes
@@ -391,17 +391,8 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         """
         check_parameters(self, CLASSIFIER_LIMITS)
         rows = self._rows(X)
-        classes, label = class_targets(self, y, rows)
-        weight = row_weights(sample_weight, rows)
-        if self.class_weight is not None:
-            weight = weight * compute_sample_weight(self.class_weight, classes[label])
-            if not weight.any():
-                raise ValueError("class_weight leaves no row of any weight; at least one class must count.")
+        classes, label, weight = counted_classes(self, y, rows, sample_weight, self.class_weight)
         rows, label, weight = without_zero_weights(rows, label, weight)
-        present = np.unique(label)
-        if len(present) < len(classes):  # a class whose rows all weigh nothing is no class
-            classes, label = classes[present], np.searchsorted(present, label).astype(np.int32)
-
         if self._goes_on() and not np.array_equal(classes, self.classes_):
             raise ValueError("y has other classes than the earlier fit that warm_start=True goes on from.")
 

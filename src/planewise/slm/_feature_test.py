@@ -16,7 +16,7 @@ from planewise import _core
 from planewise._input import (
     FloatArray,
     all_or_nothing,
-    class_targets,
+    counted_classes,
     one_target_a_row,
     real_targets,
     row_weights,
@@ -200,7 +200,7 @@ class DiscriminantFeatureTest(ShownInNotebooks, SelectorMixin, BaseEstimator):
     def _test_classes(
         self, rows: FloatArray, y: NDArray[Any], weight: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
-        classes, label = class_targets(self, y, rows)
+        classes, label, weight = counted_classes(self, y, rows, weight)
         rows, label, weight = without_zero_weights(rows, label, weight)
         threads = thread_count(self.n_jobs)
         table = _core.Table(rows, weight, threads)

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils import check_random_state, compute_sample_weight
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from planewise import _core
 from planewise._input import (
     all_or_nothing,
     category_counts,
-    class_targets,
+    counted_classes,
     prediction_rows,
     real_targets,
     row_weights,
@@ -311,8 +311,9 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
         the class with the larger mean; probabilities are proportional to votes / T + mean / (2 T), T being the number
         of trees, so that the largest belongs to the winner.
     class_weight : dict, "balanced", "balanced_subsample" or None, default=<class_weight>
-        Weights of the classes, multiplied into the sample weights. "balanced_subsample" balances every tree's own draw,
-        and grows one tree after another on one thread; without `bootstrap` it is the same as "balanced".
+        Weights of the classes, multiplied into the sample weights; zero leaves a class out. "balanced_subsample"
+        balances every tree's own draw, and grows one tree after another on one thread; without `bootstrap` it is
+        the same as "balanced".
     {forest_closing_parameters}
     {closing_parameters}
 
@@ -455,16 +456,11 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
         check_parameters(self, CLASSIFIER_LIMITS)
         threads = thread_count(self.n_jobs)
         rows = self._rows(X)
-        classes, label = class_targets(self, y, rows)
+        each_its_own = self.class_weight == "balanced_subsample" and self.bootstrap
+        by_class = "balanced" if self.class_weight == "balanced_subsample" else self.class_weight
+        classes, label, weight = counted_classes(self, y, rows, sample_weight, None if each_its_own else by_class)
         if self._goes_on() and not np.array_equal(classes, self.classes_):
             raise ValueError("y has other classes than the earlier fit that warm_start=True goes on from.")
-        weight = row_weights(sample_weight, rows)
-        each_its_own = self.class_weight == "balanced_subsample" and self.bootstrap
-        if self.class_weight is not None and not each_its_own:
-            known = "balanced" if self.class_weight == "balanced_subsample" else self.class_weight
-            weight = weight * compute_sample_weight(known, classes[label])
-            if not weight.any():
-                raise ValueError("class_weight leaves no row of any weight; at least one class must count.")
         counts = weight > 0
         rows, label, weight = without_zero_weights(rows, label, weight)
         draws, seed, options = self._draws(len(rows)), self._next_seed(), self._options()

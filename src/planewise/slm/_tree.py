@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils import check_random_state, compute_sample_weight
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from planewise import _core
 from planewise._input import (
     all_or_nothing,
     category_counts,
-    class_targets,
+    counted_classes,
     prediction_rows,
     real_targets,
     row_weights,
@@ -183,7 +183,7 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
     {growth_parameters}
     {tree_parameters}
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, multiplied into the sample weights.
+        Weights of the classes, multiplied into the sample weights; zero leaves a class out.
     {closing_parameters}
 
     Attributes
@@ -299,12 +299,7 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         options, threads = tree_options(self, seed), thread_count(self.n_jobs)
         rows = training_rows(self, X)
-        classes, label = class_targets(self, y, rows)
-        weight = row_weights(sample_weight, rows)
-        if self.class_weight is not None:
-            weight = weight * compute_sample_weight(self.class_weight, classes[label])
-            if not weight.any():
-                raise ValueError("class_weight leaves no row of any weight; at least one class must count.")
+        classes, label, weight = counted_classes(self, y, rows, sample_weight, self.class_weight)
         rows, label, weight = without_zero_weights(rows, label, weight)
         table = _core.Table(rows, weight, threads, category_counts(self))
         grown, leaf = _core.grow_classes(table, label, weight, len(classes), self.criterion == "gini", options, threads)

@@ -15,14 +15,20 @@ from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from planewise import (
+    ConformalKernel,
     DiscriminantFeatureTest,
+    LargeScaleMCMClassifier,
     MCMClassifier,
+    MCMClassifierCV,
+    MCMRegressor,
     RECIPClassifier,
     RECIPRegressor,
+    SLMBoostClassifier,
     SLMClassifier,
     SLMRegressor,
 )
 from planewise._input import _as_values, thread_count
+from planewise.io import load, save
 
 COLUMNS = ["length", "width", "height", "depth"]
 FRAMES = {
@@ -149,19 +155,64 @@ def test_infinities_are_refused_in_prediction_too(values, iris):
 def test_a_text_column_is_refused_by_its_name(make, kind, iris):
     X, y = iris
     columns = columns_of(X) | {"width": ["wide", "slim", "thin"] * 50}
-    with pytest.raises(
-        ValueError, match=r"Column 'width' holds String values; planewise needs numbers or categories. Name it"
-    ):
+    takes = "takes numbers only" if make is DiscriminantFeatureTest else "needs numbers or categories: name it"
+    with pytest.raises(ValueError, match=f"Column 'width' holds text such as 'wide'; {make.__name__} {takes}"):
         make().fit(FRAMES[kind](columns), y)
+
+
+NUMBERS_ONLY = [
+    MCMClassifier,
+    MCMClassifierCV,
+    MCMRegressor,
+    LargeScaleMCMClassifier,
+    ConformalKernel,
+    DiscriminantFeatureTest,
+]
+
+
+@pytest.mark.parametrize("make", NUMBERS_ONLY)
+def test_estimators_of_numbers_say_so_of_a_column_of_categories(make, iris):
+    X, y = iris
+    table = pd.DataFrame(columns_of(X)).assign(width=pd.Categorical(["wide", "slim", "thin"] * 50))
+    with pytest.raises(ValueError, match="Column 'width' holds categories such as 'wide'; ") as error:
+        make().fit(table, y)
+    message = str(error.value)
+    assert f"{make.__name__} takes numbers only" in message and "OneHotEncoder in a Pipeline" in message
+    assert "category dtype" not in message
+
+
+@pytest.mark.parametrize("categorical", [None, ["length"]])
+def test_a_category_column_that_is_not_to_be_one_is_told_how(categorical, iris):
+    X, y = iris
+    table = pd.DataFrame(columns_of(X)).assign(width=pd.Categorical(["wide", "slim", "thin"] * 50))
+    with pytest.raises(ValueError, match=r"'width' holds categories .*: name it in categorical_features, ") as error:
+        SLMClassifier(categorical_features=categorical).fit(table, y)
+    assert "category dtype" not in str(error.value)
+
+
+@pytest.mark.parametrize("make", [SLMClassifier, MCMClassifier])
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        (pd.date_range("2020", periods=150), "dates such as .*; convert it to a number, such as the days since a date"),
+        (pd.timedelta_range("1h", periods=150), "durations such as .*; convert it to a number, such as seconds"),
+    ],
+    ids=["date", "duration"],
+)
+def test_a_column_of_dates_is_to_become_a_number(make, column, words, iris):
+    X, y = iris
+    with pytest.raises(ValueError, match=f"Column 'width' holds {words}") as error:
+        make().fit(pd.DataFrame(columns_of(X) | {"width": column}), y)
+    assert "OneHotEncoder" not in str(error.value)
 
 
 @pytest.mark.parametrize(
     ("column", "words"),
     [
-        (pd.date_range("2020", periods=150), "'width' holds Datetime"),
         ([1, "x", None] * 50, "'width' holds Object"),
+        ([[1], [2], [3]] * 50, "'width' holds Object"),
     ],
-    ids=["date", "object"],
+    ids=["mixed", "lists"],
 )
 def test_other_columns_without_numbers_are_refused_by_name(column, words, iris):
     X, y = iris
@@ -412,3 +463,67 @@ def test_a_word_of_a_category_is_made_once_and_not_a_row():
     values = _as_values(nw.from_native(column, series_only=True))
     assert values[0] is values[2] is values[4] and values[0] == words[0]
     assert values[1] == "short" and np.isnan(values[3])
+
+
+# ------------------------------------------------------------------------------------------ categories of other kinds
+WITH_CATEGORIES = {
+    "tree": lambda **how: SLMClassifier(random_state=0, **how),
+    "boosting": lambda **how: SLMBoostClassifier(n_estimators=5, random_state=0, **how),
+    "views": lambda **how: RECIPClassifier(random_state=0, **how),
+}
+
+
+@pytest.fixture(scope="module")
+def words():
+    """A number, a number and a word by which the class goes, and the classes."""
+    rng = np.random.default_rng(0)
+    word = rng.choice(["ash", "birch", "cedar", "dogwood"], 120)
+    y = np.isin(word, ["ash", "cedar"]) ^ (rng.random(120) < 0.05)
+    return pd.DataFrame({"a": rng.normal(size=120), "b": rng.normal(size=120), "word": word}), y.astype(int)
+
+
+def as_dictionary(column, order):
+    """An Arrow dictionary in pandas, its values in this order."""
+    codes = pa.array([None if pd.isna(value) else order.index(value) for value in column], pa.int32())
+    array = pa.DictionaryArray.from_arrays(codes, pa.array(order))
+    return pd.Series(array, dtype=pd.ArrowDtype(array.type), index=column.index)
+
+
+@pytest.mark.parametrize("name", WITH_CATEGORIES)
+def test_an_arrow_dictionary_in_pandas_is_a_column_of_categories(name, words, tmp_path):
+    X, y = words[0].copy(), words[1]
+    X.loc[3, "word"] = None
+    plain = WITH_CATEGORIES[name]().fit(X.assign(word=X["word"].astype("category")), y)
+    arrow = WITH_CATEGORIES[name]().fit(
+        X.assign(word=as_dictionary(X["word"], ["cedar", "ash", "dogwood", "birch"])), y
+    )
+    reordered = X.assign(word=as_dictionary(X["word"], ["dogwood", "cedar", "birch", "ash"]))
+    expected = plain.predict_proba(X.assign(word=X["word"].astype("category")))
+    assert plain.categories_[2].tolist() == arrow.categories_[2].tolist() == ["ash", "birch", "cedar", "dogwood"]
+    assert_array_equal(arrow.predict_proba(reordered), expected)
+    save(arrow, tmp_path / "model.planewise")
+    assert_array_equal(load(tmp_path / "model.planewise").predict_proba(reordered), expected)
+
+
+def test_an_arrow_dictionary_of_numbers_is_a_column_of_categories(words):
+    X, y = words
+    number = X["word"].map({"ash": 40, "birch": 10, "cedar": 30, "dogwood": 20})
+    plain = SLMClassifier(random_state=0).fit(X.assign(word=number.astype("category")), y)
+    table = X.assign(word=as_dictionary(number, [30, 10, 40, 20]))
+    arrow = SLMClassifier(random_state=0).fit(table, y)
+    assert arrow.categories_[2].tolist() == [10, 20, 30, 40]
+    assert_array_equal(arrow.predict_proba(table), plain.predict_proba(X.assign(word=number.astype("category"))))
+
+
+@pytest.mark.parametrize("name", WITH_CATEGORIES)
+def test_a_categorical_column_of_an_array_of_objects_may_hold_words(name, words):
+    X, y = words
+    array = X.to_numpy(dtype=object)
+    array[5, 2] = None
+    table = pd.DataFrame({"a": X["a"], "b": X["b"], "word": pd.Categorical(array[:, 2])})
+    of_array = WITH_CATEGORIES[name](categorical_features=[2]).fit(array, y)
+    of_table = WITH_CATEGORIES[name]().fit(table, y)
+    assert_array_equal(of_array.predict_proba(array), of_table.predict_proba(table))
+    array[:, 0] = "word"  # of a column that was not declared
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        WITH_CATEGORIES[name](categorical_features=[2]).fit(array, y)

@@ -2,11 +2,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+import planewise
 from planewise import DiscriminantFeatureTest, SLMClassifier, SLMForestClassifier, SLMForestRegressor, SLMRegressor
+
+PUBLIC = [getattr(planewise, name) for name in planewise.__all__]
+ESTIMATORS = [each for each in PUBLIC if isinstance(each, type) and issubclass(each, BaseEstimator)]
 
 # For each parameter: values that are wrong, and words of the message that say what would be right.
 WRONG = {
@@ -89,6 +94,13 @@ CASES = [
     for name, (values, words) in wrong.items()
     for value in values
 ]
+
+
+@pytest.mark.parametrize("make", ESTIMATORS)
+def test_an_unknown_parameter_is_refused_in_the_name_of_the_estimator(make):
+    with pytest.raises(TypeError, match=rf"^{make.__name__}\.__init__\(\) got an unexpected keyword argument 'foo'"):
+        make(foo=1)
+    assert clone(make()).get_params() == make().get_params()
 
 
 @pytest.mark.parametrize("make", TABLE)

@@ -65,7 +65,7 @@ def precise_rows(estimator: Any, X: Any, *, reset: bool) -> NDArray[np.float64]:
     frame = nw.from_native(X, eager_only=True)
     rows = np.empty(frame.shape)
     for j in range(rows.shape[1]):
-        rows[:, j] = _column_to_floats(frame[:, j], np.float64, in_fit=reset)
+        rows[:, j] = _column_to_floats(estimator, frame[:, j], np.float64, in_fit=reset)
     _require_rows(rows)
     missing = ~np.isfinite(rows)
     if missing.any():
@@ -126,7 +126,8 @@ def _checked(estimator: Any, X: Any, reset: bool, dtype: Any = np.float32) -> ND
         raise TypeError("X is a polars LazyFrame, which has no rows yet; pass X.collect() instead.")
     if not is_table(X):
         with np.errstate(over="ignore", invalid="ignore"):  # too large for float32: refused as an infinity
-            rows = validate_data(estimator, X, reset=reset, dtype=dtype, order="C", ensure_all_finite="allow-nan")
+            numbers = _without_words(estimator, X, reset)
+            rows = validate_data(estimator, numbers, reset=reset, dtype=dtype, order="C", ensure_all_finite="allow-nan")
         return _with_categories(estimator, X, rows, reset)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     rows = _frame_to_array(estimator, X, reset, dtype)
@@ -240,25 +241,50 @@ def is_table(X: Any) -> bool:
     return nw.dependencies.is_into_dataframe(X)
 
 
+def _without_words(estimator: Any, X: Any, reset: bool) -> Any:
+    """X; an array of objects with zeros in place of categorical columns that hold words."""
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "O" or X.ndim != 2:
+        return X
+    if reset:
+        chosen = categorical_columns(getattr(estimator, "categorical_features", None), None, X.shape[1], [])
+    else:
+        chosen = [j for j in getattr(estimator, "categories_", {}) if j < X.shape[1]]
+    words = [j for j in chosen if _holds_words(X, j)]
+    if not words:
+        return X
+    numbers = X.copy()
+    numbers[:, words] = 0
+    return numbers
+
+
+def _holds_words(X: Any, j: int) -> bool:
+    """Whether a column of an array of objects has anything but numbers and missing values."""
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "O":
+        return False
+    return not all(isinstance(value, Real) or is_missing(value) for value in X[:, j])
+
+
 def _with_categories(estimator: Any, X: Any, rows: NDArray[Any], reset: bool) -> NDArray[Any]:
     """Plain rows, the columns named as categorical encoded."""
     if reset:
         given = getattr(estimator, "categorical_features", None)
         chosen = categorical_columns(given, None, rows.shape[1], [])
-        given_columns = np.asarray(X) if chosen else rows
+    else:
+        chosen = list(getattr(estimator, "categories_", {}))
+    values = {j: X[:, j] if _holds_words(X, j) else rows[:, j] for j in chosen}
+    if reset:
         for j in chosen:
-            if len(np.unique(given_columns[:, j])) != len(np.unique(rows[:, j])):
+            if values[j].dtype.kind != "O" and len(np.unique(np.asarray(X)[:, j])) != len(np.unique(values[j])):
                 raise ValueError(
                     f"Column {j} is categorical and has numbers that float32 cannot tell apart; pass a data frame, or "
                     "number its categories 0, 1, ..."
                 )
-        estimator.categories_ = {j: learn_categories(rows[:, j], str(j)) for j in chosen}
-    categories: Categories = getattr(estimator, "categories_", {})
-    if not categories:
+        estimator.categories_ = {j: learn_categories(values[j], str(j)) for j in chosen}
+    if not chosen:
         return rows
     encoded = rows.copy()
-    for j, known in categories.items():
-        encoded[:, j] = encode(rows[:, j], known, str(j))
+    for j in chosen:
+        encoded[:, j] = encode(values[j], estimator.categories_[j], str(j))
     return encoded
 
 
@@ -283,7 +309,7 @@ def _frame_to_array(estimator: Any, X: Any, reset: bool, dtype: Any) -> NDArray[
         out[:, j] = (
             encode(_as_values(column), categories[j], column.name)
             if j in categories
-            else _column_to_floats(column, dtype, in_fit=reset)
+            else _column_to_floats(estimator, column, dtype, in_fit=reset)
         )
     return out
 
@@ -294,6 +320,9 @@ def _as_values(column: nw.Series[Any]) -> NDArray[Any]:
         native = column.to_native()
         if not nw.dependencies.is_pandas_series(native):
             column = column.cast(nw.String)
+        elif hasattr(native.dtype, "pyarrow_dtype"):  # a dictionary of Arrow's, which has no codes of pandas'
+            plain = type(native.dtype)(native.dtype.pyarrow_dtype.value_type)
+            column = nw.from_native(native.astype(plain), series_only=True)
         else:
             labels = distinct_labels(native.cat.categories.tolist(), column.name)
             if not all(isinstance(label, Real) for label in labels):  # each made once: pandas makes one per row
@@ -306,7 +335,7 @@ def _as_values(column: nw.Series[Any]) -> NDArray[Any]:
     return out
 
 
-def _column_to_floats(column: nw.Series[Any], dtype: Any, *, in_fit: bool) -> NDArray[Any]:
+def _column_to_floats(estimator: Any, column: nw.Series[Any], dtype: Any, *, in_fit: bool) -> NDArray[Any]:
     kind = column.dtype
     if column.null_count() == len(column):  # of whatever type: nothing in it can be misread
         return np.full(len(column), np.nan, dtype=dtype)
@@ -317,16 +346,13 @@ def _column_to_floats(column: nw.Series[Any], dtype: Any, *, in_fit: bool) -> ND
         # Plain numbers can hide in a column of objects (ints, floats and None mixed) or a sparse one.
         if kind in (nw.Object, nw.Unknown) and all(v is None or isinstance(v, Real) for v in values):
             return np.array([np.nan if v is None else v for v in values], dtype=dtype)
+        holds = f"{_kind_in_words(kind)} such as {column.drop_nulls().to_list()[0]!r}"
         if not in_fit:
             raise ValueError(
-                f"Column {column.name!r} held numbers in fit, but now holds {_kind_in_words(kind)} such as "
-                f"{column.drop_nulls().to_list()[0]!r}; give it the numbers it held, or fit again."
+                f"Column {column.name!r} held numbers in fit, but now holds {holds}; give it the numbers it held, or "
+                "fit again."
             )
-        raise ValueError(
-            f"Column {column.name!r} holds {kind} values; planewise needs numbers or categories. Name it in "
-            "categorical_features (or give it a category dtype) where the estimator has that parameter, encode it "
-            "with sklearn.preprocessing.OneHotEncoder, or leave it out."
-        )
+        raise ValueError(f"Column {column.name!r} holds {holds}; {_what_to_do(estimator, kind)}, or leave it out.")
     if column.null_count():
         column = column.cast(nw.Float64)
     with np.errstate(over="ignore"):  # too large for float32: refused as an infinity, by name
@@ -338,7 +364,22 @@ def _kind_in_words(kind: Any) -> str:
         return "categories"
     if kind == nw.String:
         return "text"
+    if kind == nw.Duration:
+        return "durations"
     return "dates" if kind in (nw.Date, nw.Datetime) else f"{kind} values"
+
+
+def _what_to_do(estimator: Any, kind: Any) -> str:
+    """With a column that an estimator cannot be fitted on."""
+    if kind in (nw.Date, nw.Datetime):
+        return "convert it to a number, such as the days since a date"
+    if kind == nw.Duration:
+        return "convert it to a number, such as seconds"
+    name = type(estimator).__name__
+    if not hasattr(estimator, "categorical_features"):
+        return f"{name} takes numbers only: encode it, as by sklearn.preprocessing.OneHotEncoder in a Pipeline"
+    dtype = "" if kind in (nw.Categorical, nw.Enum) else ", give it a category dtype"
+    return f"{name} needs numbers or categories: name it in categorical_features{dtype}"
 
 
 def _refuse_infinity(rows: NDArray[Any], names: list[str]) -> None:

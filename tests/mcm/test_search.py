@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris, make_moons
 from sklearn.metrics import log_loss
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedKFold
 
 from planewise import MCMClassifier, MCMClassifierCV
 from planewise.mcm._folds import stratified_folds
@@ -221,3 +221,22 @@ def test_the_choice_is_the_sparsest_of_the_near_best():
     assert choose(accuracy, vectors, 100, 0.0) == 0
     assert choose(accuracy, vectors, 100, 0.5) == 1  # a standard error is 0.03
     assert choose(accuracy, vectors, 100, 4.0) == 2
+
+
+@pytest.mark.parametrize("splitter", [GroupKFold(3), LeaveOneGroupOut()], ids=["folds", "one out"])
+def test_groups_stay_together_and_are_asked_for(splitter, moons):
+    X, y = moons
+    groups = np.arange(len(y)) % 4
+    given = SMALL | {"cv": splitter, "refit": False}
+    by_groups = MCMClassifierCV(**given).fit(X, y, groups=groups)
+    by_rows = MCMClassifierCV(**given | {"cv": list(splitter.split(X, y, groups))}).fit(X, y)
+    assert_array_equal(by_groups.cv_results_["mean_test_score"], by_rows.cv_results_["mean_test_score"])
+    with pytest.raises(ValueError, match=rf"cv={type(splitter).__name__}.* needs the group of every row.*groups="):
+        MCMClassifierCV(**given).fit(X, y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        MCMClassifierCV(**given).fit(X, y, groups=groups[1:])
+
+
+def test_groups_without_a_splitter_that_keeps_them_together_are_refused(moons):
+    with pytest.raises(ValueError, match=r"groups were given, but cv=3 does not keep them together.*GroupKFold\(3\)"):
+        MCMClassifierCV(**SMALL).fit(*moons, groups=np.zeros(160))

@@ -358,9 +358,9 @@ def test_names_that_keep_the_order_change_nothing(names, seed):
 def test_without_being_told_words_are_refused_and_none_turns_data_types_off():
     X, y = table()
     frame = pd.DataFrame({"tree": WORDS[X[:, 1].astype(int)]})
-    with pytest.raises(ValueError, match=r"Column 'tree' holds String values"):
+    with pytest.raises(ValueError, match=r"Column 'tree' holds text such as 'ash'; SLMClassifier needs numbers"):
         SLMClassifier().fit(frame, y)
-    with pytest.raises(ValueError, match=r"Column 'tree' holds Categorical values"):
+    with pytest.raises(ValueError, match=r"Column 'tree' holds categories such as 'ash'; SLMClassifier needs"):
         SLMClassifier(categorical_features=None).fit(frame.astype("category"), y)
     assert SLMClassifier(categorical_features=[]).fit(X, y).categories_ == {}
 

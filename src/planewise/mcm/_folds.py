@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import check_cv
-from sklearn.utils import check_random_state
+from sklearn.utils import check_consistent_length, check_random_state
 
 from planewise.mcm._kernels import Matrix
 from planewise.mcm._linear_program import Indices
@@ -34,14 +34,22 @@ def stratified_folds(n_folds: int, label: Labels, random_state: Any) -> Folds:
     return [(np.setdiff1d(np.arange(len(label)), rows), rows) for rows in held if len(rows)]
 
 
-def given_folds(cv: Any, X: Matrix, label: Labels, kept: Indices) -> Folds:
+def given_folds(cv: Any, X: Matrix, label: Labels, kept: Indices, groups: Any = None) -> Folds:
     """The folds of a splitter or a list of (train, test) rows of X, as places among the rows that count."""
+    groups = None if groups is None else np.asarray(groups)
+    check_consistent_length(X, groups)
     place = np.full(len(X), -1)
     place[kept] = np.arange(len(kept))
     labels = np.zeros(len(X), dtype=np.int32)
     labels[kept] = label
     folds = []
-    for train, held in check_cv(cv, labels, classifier=True).split(X, labels):
+    try:
+        pairs = list(check_cv(cv, labels, classifier=True).split(X, labels, groups))
+    except ValueError as error:
+        if groups is None and "'groups'" in str(error):
+            raise ValueError(f"cv={cv!r} needs the group of every row: pass them as fit(X, y, groups=...).") from error
+        raise
+    for train, held in pairs:
         pair = [place[rows][place[rows] >= 0] for rows in (np.arange(len(X))[train], np.arange(len(X))[held])]
         if len(np.unique(label[pair[0]])) < len(np.unique(label)):
             raise ValueError("The training part of a fold of 'cv' lacks a class; use stratified folds.")

@@ -219,7 +219,7 @@ class MCMClassifierCV(MachineClassifier):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Search, then fit the chosen machine on all rows.
 
         Parameters
@@ -230,9 +230,11 @@ class MCMClassifierCV(MachineClassifier):
             Class labels of any kind, at least two of them.
         sample_weight : array of shape (n_samples,), default=None
             Weights in fitting and in scoring.
+        groups : array of shape (n_samples,), default=None
+            The group of each row, for a `cv` that keeps groups together, such as ``GroupKFold(5)``.
         """
         check_parameters(self, SEARCH_LIMITS)
-        self._check_cv()
+        self._check_cv(groups)
         _, label, weight, kept = self._take_input(X, y, sample_weight)
         table = precise_rows(self, X, reset=False)
         score_weight = row_weights(sample_weight, table)[kept]
@@ -248,7 +250,7 @@ class MCMClassifierCV(MachineClassifier):
             random = check_random_state(self.random_state)
             folds = [pair for _ in range(self.n_repeats) for pair in stratified_folds(int(self.cv), label, random)]
         else:
-            folds = given_folds(self.cv, table, label, kept)
+            folds = given_folds(self.cv, table, label, kept, groups)
         with one_blas_thread():
             found = evaluate(
                 settings,
@@ -267,8 +269,15 @@ class MCMClassifierCV(MachineClassifier):
             self._refit(X, y, sample_weight)
         return self
 
-    def _check_cv(self) -> None:
-        if isinstance(self.cv, (int, np.integer)) and not integer(2).allows(self.cv):
+    def _check_cv(self, groups: Any) -> None:
+        if not isinstance(self.cv, (int, np.integer)):
+            return
+        if groups is not None:
+            raise ValueError(
+                f"groups were given, but cv={self.cv!r} does not keep them together; use a splitter that does, such as "
+                f"cv=GroupKFold({self.cv!r}), or leave them out."
+            )
+        if not integer(2).allows(self.cv):
             raise ValueError(
                 f"The parameter 'cv' of {type(self).__name__} must be an integer of 2 or more, a splitter, or a list "
                 f"of (train, test) row numbers; got {self.cv!r}."

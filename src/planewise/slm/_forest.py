@@ -27,7 +27,17 @@ from planewise._input import (
     training_rows_again,
     without_zero_weights,
 )
-from planewise._params import Limit, boolean, check_parameters, class_weights, either, integer, one_of, real
+from planewise._params import (
+    Limit,
+    NamesItself,
+    boolean,
+    check_parameters,
+    class_weights,
+    either,
+    integer,
+    one_of,
+    real,
+)
 from planewise._progress import Progress
 from planewise._shown import ShownInNotebooks
 from planewise.slm._documentation import document_growth
@@ -58,7 +68,7 @@ CLASSIFIER_LIMITS = FOREST_LIMITS | {
 Grow = Callable[[int, int], dict[str, Any]]
 
 
-class _SLMForest(ShownInNotebooks, ForestImportances, BaseEstimator):
+class _SLMForest(NamesItself, ShownInNotebooks, ForestImportances, BaseEstimator):
     """What the classifier and the regressor share."""
 
     _seed: int

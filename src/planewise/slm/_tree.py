@@ -23,7 +23,7 @@ from planewise._input import (
     training_rows,
     without_zero_weights,
 )
-from planewise._params import check_parameters, class_weights, one_of, real
+from planewise._params import NamesItself, check_parameters, class_weights, one_of, real
 from planewise._shown import ShownInNotebooks
 from planewise.slm._documentation import document_growth
 from planewise.slm._flat_tree import FlatTree, from_arrays
@@ -38,7 +38,7 @@ TREE_LIMITS = GROWTH_LIMITS | {
 CLASSIFIER_LIMITS = TREE_LIMITS | {"criterion": one_of("entropy", "gini"), "class_weight": class_weights()}
 
 
-class _SLMTree(ShownInNotebooks, BaseEstimator):
+class _SLMTree(NamesItself, ShownInNotebooks, BaseEstimator):
     """What the classifier and the regressor share."""
 
     tree_: FlatTree

@@ -55,7 +55,8 @@ class Threads {
         turn_.fetch_add(1);  // publishes all of the above
         wake();
         take_pieces(0);
-        while (busy_.load() != 0) rest();
+        // Whoever is still at work may be waiting for this very core: after a moment it is handed over.
+        for (int look = 0; busy_.load() != 0; ++look) look < patience ? rest() : std::this_thread::yield();
         if (failure_) std::rethrow_exception(failure_);
     }
 

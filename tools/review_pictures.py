@@ -1,0 +1,74 @@
+"""Make docs/images/review_*.png: cases of the review page, photographed in Chromium.
+
+``python tools/review_pictures.py --data FOLDER`` needs the data sets spambase and german_credit (see planewise.datasets)
+and what ``make test-browser`` installs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import polars as pl
+from playwright.sync_api import sync_playwright
+
+import planewise
+from planewise.datasets import load
+from planewise.table import TableModel
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "browser"))
+from chromium import path_of_chromium  # noqa: E402
+
+# By picture: data set, name of the target, rows to learn from, model, width, height, scheme, keys to press first.
+PICTURES = {
+    "review_recip": ("spambase", "kind", 2000, "recip", 1180, 880, "light", "a"),
+    "review_boost": ("german_credit", "risk", 700, "boost", 1100, 720, "light", "a"),
+    "review_mcm_dark": ("german_credit", "risk", 700, "mcm", 1100, 720, "dark", "a"),
+    "review_phone": ("spambase", "kind", 2000, "recip", 390, 1180, "light", "w"),
+}
+
+
+def photograph(name: str, data: Path, browser, folder: Path) -> None:
+    """Fit, review the other rows, and take the picture."""
+    which, target, n_rows, family, width, height, scheme, keys = PICTURES[name]
+    bunch = load(which, as_frame="polars", data_home=data)
+    table = bunch.data.with_columns(pl.Series(target, bunch.target).cast(pl.String)).sample(
+        fraction=1, shuffle=True, seed=0
+    )
+    model = TableModel(family, random_state=0).fit(table.head(n_rows), target)
+    file, cases = folder / f"{name}.planewise", folder / f"{name}.csv"
+    planewise.save(model, file)
+    table.slice(n_rows).drop(target).write_csv(cases)
+    command = [sys.executable, "-m", "planewise.cli", "review", file, cases]
+    command += ["--no-browser", "--who", "Ada"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as review:
+        address = next(word for line in review.stdout for word in line.split() if word.startswith("http://"))
+        page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+        page.goto(address)
+        for key in keys:
+            page.keyboard.press(key)
+            page.wait_for_load_state("networkidle")
+        page.screenshot(path=ROOT / "docs" / "images" / f"{name}.png")
+        page.close()
+        review.terminate()
+
+
+def main() -> None:
+    """Take all pictures, or those named."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder of the data sets")
+    parser.add_argument("names", nargs="*", help=f"of {', '.join(PICTURES)}; by default all")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path_of_chromium(), args=["--no-sandbox"])
+        for name in given.names or PICTURES:
+            photograph(name, given.data, browser, Path(folder))
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from clean_shell import run_python
+from planewise._extras import require
 from planewise.datasets import load
 from planewise.export import to_onnx
 from planewise.plot import TreeDisplay
@@ -98,3 +99,13 @@ def test_every_extra_that_is_named_exists_and_no_text_asks_for_a_release():
         name for text in texts.values() for found in re.findall(r"\.\[([a-z,]+)\]", text) for name in found.split(",")
     }
     assert {"cli", "plot", "export", "app"} <= named <= set(extras)
+
+
+def test_a_package_that_is_there_and_broken_is_not_called_missing(monkeypatch, tmp_path):
+    (tmp_path / "broken_package.py").write_text("raise ImportError('libfreetype.so.6: cannot open shared object file')")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ImportError, match=r"libfreetype.so.6"):
+        require("A picture", "broken_package", "plot")
+    (tmp_path / "needy_package.py").write_text("import something_else_that_is_missing")
+    with pytest.raises(ModuleNotFoundError, match="something_else_that_is_missing"):
+        require("A picture", "needy_package", "plot")

@@ -56,8 +56,11 @@ def blocks_of(page: Path) -> list[Block]:
     found: list[Block] = []
     for match in re.finditer(r"^```(\w*)\n(.*?)^```$", text, flags=re.S | re.M):
         kind, code = match.groups()
+        line = text.count("\n", 0, match.start()) + 2
+        if kind not in (*RUN, "text", "json", "c"):
+            raise ValueError(f"{page.name}:{line}: blocks are python, sh, text, json or c, not {kind!r}")
         if kind in RUN:
-            found.append(Block(kind, text.count("\n", 0, match.start()) + 2, code, None))
+            found.append(Block(kind, line, code, None))
         elif kind == "text" and found:
             found[-1] = Block(found[-1].kind, found[-1].line, found[-1].code, code)
     return found

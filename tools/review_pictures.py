@@ -1,7 +1,7 @@
 """Make docs/images/review_*.png: cases of the review page, photographed in Chromium.
 
-``python tools/review_pictures.py --data FOLDER`` needs the data sets spambase and german_credit (see planewise.datasets)
-and what ``make test-browser`` installs.
+``python tools/review_pictures.py --data FOLDER`` needs the data sets spambase and german_credit (see
+planewise.datasets) and what ``make test-browser`` installs.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
@@ -15,9 +16,17 @@ def needs(what: str, package: str, extra: str) -> str:
 
 
 def require(what: str, module: str, extra: str) -> Any:
-    """The module, or an error that says how to get it."""
+    """The module, or an error that says how to get it; one that is there and broken says so itself."""
+    package = module.partition(".")[0]
     try:
         return import_module(module)
-    except ImportError:
-        package = module.partition(".")[0]
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise
         raise ModuleNotFoundError(needs(what, package, extra), name=package) from None
+
+
+def require_all(what: str, modules: Iterable[str], extra: str) -> None:
+    """The same for several modules."""
+    for module in modules:
+        require(what, module, extra)

@@ -226,8 +226,9 @@ def test_a_browser_is_led_in_by_a_file_that_is_then_gone_and_ctrl_c_ends_the_rev
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_a_file_that_no_browser_followed_is_gone_when_the_review_is_terminated(files, tmp_path, monkeypatch):
-    told, there, _ = opened(files, tmp_path / "browser.py", signal.SIGTERM, monkeypatch, follows=False)
+@pytest.mark.parametrize("end", ["SIGTERM", "SIGHUP"])
+def test_a_file_that_no_browser_followed_is_gone_when_the_review_is_terminated(files, tmp_path, monkeypatch, end):
+    told, there, _ = opened(files, tmp_path / "browser.py", getattr(signal, end), monkeypatch, follows=False)
     assert there and not Path(told["file"]).parent.exists()
 
 

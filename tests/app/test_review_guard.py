@@ -121,6 +121,12 @@ def test_the_path_of_the_review_opens_nothing_without_the_cookie(port, own, path
     assert answer.status == 403 and not any(secret in body for secret in SECRETS)
 
 
+def test_cookies_of_other_servers_of_this_machine_do_no_harm(port, own, cookie):
+    for others in ('x={"a":1}; ', "a b=c; ", "=; "):
+        answer, _ = asked(port, own + "/case/0", Cookie=others + cookie)
+        assert answer.status == 200
+
+
 def test_browsers_send_the_cookie_only_to_a_path_that_nobody_can_guess(make_app, serve):
     paths = set()
     for token, name in ((TOKEN, "a"), (TOKEN, "b"), ("another-token-for-tests", "c")):

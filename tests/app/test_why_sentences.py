@@ -155,7 +155,7 @@ def test_shares_and_probabilities_are_those_of_the_answer(family, settings):
     for words, answer, share in told:
         assert words.startswith(answer)
         said = int(re.search(r"(\d+) %", words).group(1))
-        assert abs(said - 100 * share) <= (0.51 if family != "slm" else 100)
+        assert abs(said - 100 * share) <= 0.51
 
 
 @pytest.mark.parametrize("target", ["class", "price"])

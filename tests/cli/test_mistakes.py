@@ -235,9 +235,8 @@ MAIN = "from planewise.cli import main; main()"
 
 def test_a_traceback_is_shown_when_asked_for(run):
     mistake(run("describe", "nowhere"), "there is no file 'nowhere'.")
-    wrong = (
-        "import planewise.cli._reproduce as wrong; wrong._command = lambda: int('x')\n"  # a command that starts quickly
-    )
+    # A command that starts quickly.
+    wrong = "import planewise.cli._reproduce as wrong; wrong._command = lambda named: int('x')\n"
     full = run_python("-c", wrong + MAIN, "reproduce", "--debug")
     assert full.returncode == 1 and full.stderr.startswith("Traceback") and "invalid literal for int" in full.stderr
     plain = run_python("-c", wrong + MAIN, "reproduce")

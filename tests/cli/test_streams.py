@@ -205,4 +205,13 @@ def test_a_ctrl_c_while_the_reader_keeps_it_waiting_does_not_wait_again(monkeypa
 def version():
     import planewise
 
-    return planewise.__version__
+    return f"planewise {planewise.__version__}"
+
+
+def test_a_stream_of_text_alone_gets_what_is_printed(monkeypatch):
+    """As in the window of an editor, which has no bytes below."""
+    window = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", window)
+    with _streams.whole_streams():
+        print("Köln")
+    assert window.getvalue() == "Köln\n"

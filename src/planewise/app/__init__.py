@@ -1,9 +1,8 @@
 """The review page: a person decides, with the deciding view before their eyes."""
 
-from planewise._extras import require
+from planewise import _extras
 
-for package in ("fastapi", "jinja2"):
-    require("The review page", package, "app")
+_extras.require_all("The review page", ("fastapi", "jinja2"), "app")
 
 from planewise.app._create import create_app  # noqa: E402
 from planewise.app._export import labels  # noqa: E402

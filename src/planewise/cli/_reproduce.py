@@ -54,4 +54,5 @@ def _command(named: Path | None) -> Callable[..., int]:
 def _own_checkout() -> Path | None:
     """Where ``src/planewise`` of this very file lies; None if it was installed as a copy."""
     source = Path(__file__).resolve().parents[2]
-    return source.parent if source.name == "src" else None
+    is_checkout = source.name == "src" and (source.parent / "native/bindings.cpp").is_file()
+    return source.parent if is_checkout else None

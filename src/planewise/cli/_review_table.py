@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import getpass
 import os
+import signal
 import socket
 import threading
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from planewise._extras import require
+from planewise._extras import require_all
 from planewise.cli._load import load_table_model
 from planewise.cli._mistakes import MistakeError, refuse_existing
 from planewise.cli._read import read_all
@@ -77,8 +78,7 @@ def export_labels(
 
 
 def _app_module() -> Any:
-    for package in ("fastapi", "jinja2", "uvicorn"):
-        require("The review page", package, "app")
+    require_all("The review page", ("fastapi", "jinja2", "uvicorn"), "app")
     import planewise.app
 
     return planewise.app
@@ -116,6 +116,7 @@ def _serve(app: Any, host: str, port: int, answers: Path, open_browser: bool) ->
             _lead_a_browser(server, app.state.keys)
         say("Ctrl-C ends the review; every decision is saved when the page says so.")
 
+    _end_with_the_terminal()
     try:
         serve(app, host, port, listening)
     except KeyboardInterrupt:  # the way to end it, and no mishap
@@ -126,6 +127,13 @@ def _serve(app: Any, host: str, port: int, answers: Path, open_browser: bool) ->
     counts = app.state.review.queue.counts()
     n_decided = counts["accepted"] + counts["overridden"]
     say(f"ended; {n_decided} {'decision is' if n_decided == 1 else 'decisions are'} in {answers}")
+
+
+def _end_with_the_terminal() -> None:
+    """A terminal that is closed ends the review as a termination does; behind nohup it goes on."""
+    hang_up = getattr(signal, "SIGHUP", None)
+    if hang_up is not None and signal.getsignal(hang_up) is signal.SIG_DFL:
+        signal.signal(hang_up, lambda *_: signal.raise_signal(signal.SIGTERM))
 
 
 def _lead_a_browser(server: str, keys: Any) -> None:

@@ -6,6 +6,7 @@ once; buffered, a write that failed fails a second time when Python ends; and a 
 
 from __future__ import annotations
 
+import codecs
 import errno
 import io
 import os
@@ -84,8 +85,7 @@ def whole_streams() -> Iterator[Stream]:
     _hold_places()
     before = sys.stdout, sys.stderr
     output, errors = (
-        Stream(None if stream is None else getattr(stream.buffer, "raw", stream.buffer), must_arrive)
-        for stream, must_arrive in zip(before, (True, False), strict=True)
+        Stream(_bytes_below(stream), must_arrive) for stream, must_arrive in zip(before, (True, False), strict=True)
     )
     sys.stdout = _text(before[0], output, "surrogateescape")  # names of files come out as they are
     sys.stderr = _text(before[1], errors, "backslashreplace")
@@ -103,8 +103,33 @@ def tell(words: str) -> None:
     sys.stderr.write(f"planewise: {words}\n")
 
 
+def _bytes_below(stream: TextIO | None) -> Any:
+    """What a stream of text writes its bytes to; none for a closed one."""
+    if stream is None:
+        return None
+    below = getattr(stream, "buffer", None)  # a StringIO, or the window of an editor, has none
+    return _Letters(stream) if below is None else getattr(below, "raw", below)
+
+
+class _Letters:
+    """Bytes for a stream that takes only text."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream, self._decoder = stream, codecs.getincrementaldecoder("utf-8")("surrogateescape")
+
+    def write(self, data: Any) -> int:
+        self._stream.write(self._decoder.decode(bytes(data)))
+        return len(data)
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
+
+
 def _text(stream: TextIO | None, raw: Stream, errors: str) -> TextIO:
-    encoding = "utf-8" if stream is None else stream.encoding
+    encoding = getattr(stream, "encoding", None) or "utf-8"
     at_once = any(getattr(stream, name, False) for name in ("line_buffering", "write_through"))
     return io.TextIOWrapper(io.BufferedWriter(raw), encoding, errors, line_buffering=at_once)
 

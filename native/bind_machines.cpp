@@ -15,9 +15,10 @@ void adam(const Changed &value, const Changed &gradient, const Changed &momentum
     const std::size_t count = value.size();
     if (gradient.size() != count || momentum.size() != count || squares.size() != count || average.size() != count)
         throw std::invalid_argument("the arrays of a step must have equal sizes");
-    nb::gil_scoped_release released;
-    adam_step(value.data(), gradient.data(), momentum.data(), squares.data(), average.data(), count,
-              {rate, price, momentum_memory, squares_memory, averaging_memory});
+    run_native(1, [&](Threads &, const std::function<bool()> &) {
+        adam_step(value.data(), gradient.data(), momentum.data(), squares.data(), average.data(), count,
+                  {rate, price, momentum_memory, squares_memory, averaging_memory});
+    });
 }
 
 // The linear program of the minimal complexity machine; columns come in as rows of an array, each contiguous.

@@ -167,11 +167,9 @@ Out<std::int32_t> apply_tree(const Rows &x, const Vector<std::int32_t> &plane_st
                         term_start.data(),    term_feature.data(), threshold.data(),   term_weight.data(),
                         missing_right.data(), set_start.data(),    set_category.data()};
     std::vector<std::int32_t> leaf(x.shape(0));
-    {
-        nb::gil_scoped_release released;
-        Threads threads(x.shape(0) < 8192 ? 1 : n_threads);
+    run_native(x.shape(0) < 8192 ? 1 : n_threads, [&](Threads &threads, const std::function<bool()> &) {
         apply(tree, x.data(), x.shape(0), x.shape(1), threads, leaf.data());
-    }
+    });
     return array(std::move(leaf));
 }
 
@@ -196,11 +194,9 @@ Out<double> contributions(const Rows &x, const Labels &node_start, const Labels 
                    set_start.data(), set_category.data()},
         term_coefficient.data(), usual.data(), mean.data(), x.shape(1)};
     std::vector<double> out(x.shape(0) * outputs * (x.shape(1) + 1), 0.0);
-    {
-        nb::gil_scoped_release released;
-        Threads threads(x.shape(0) < 1024 ? 1 : n_threads);
+    run_native(x.shape(0) < 1024 ? 1 : n_threads, [&](Threads &threads, const std::function<bool()> &) {
         add_contributions(view, x.data(), x.shape(0), threads, out.data());
-    }
+    });
     return array(std::move(out), outputs * (x.shape(1) + 1));
 }
 
@@ -236,10 +232,10 @@ class ForestPredictor {
         if (rows * (last - first) < 50'000) {  // little work: neither a thread nor giving the GIL away would pay
             for (std::size_t begin = 0; begin < rows; begin += chunk) work(begin, std::min(rows, begin + chunk));
         } else {
-            nb::gil_scoped_release released;
-            Threads threads(n_threads);
-            threads.each((rows + chunk - 1) / chunk,
-                         [&](std::size_t k, int) { work(k * chunk, std::min(rows, (k + 1) * chunk)); });
+            run_native(n_threads, [&](Threads &threads, const std::function<bool()> &) {
+                threads.each((rows + chunk - 1) / chunk,
+                             [&](std::size_t k, int) { work(k * chunk, std::min(rows, (k + 1) * chunk)); });
+            });
         }
         return array(std::move(out), outputs_);
     }

@@ -1,5 +1,6 @@
 // The module: its parts, and what they share.
 #include <chrono>
+#include <thread>
 
 #include "python.hpp"
 
@@ -7,31 +8,71 @@ namespace planewise {
 
 namespace {
 
-// Ctrl-C: Python's signal handlers run now and then on the calling thread.
-class SignalCheck {
+// The GIL given away, and taken back at the end or for a moment in between.
+//
+// Once Python ends, a thread that asks for the GIL is ended inside that call (until Python 3.13): by pthread_exit,
+// which with glibc unwinds the stack, and that must not run through the core or the bindings. Such a thread stays
+// where it is instead, as it does from Python 3.14 on; Python waits for it no more, and it ends with the process.
+class WithoutGil {
   public:
-    bool operator()() {
-        const auto now = std::chrono::steady_clock::now();
-        if (now - last_ < std::chrono::milliseconds(20)) return false;
-        last_ = now;
-        nb::gil_scoped_acquire held;
-        return PyErr_CheckSignals() != 0;
+    WithoutGil() : state_(PyEval_SaveThread()) {}
+    ~WithoutGil() { take_back(); }
+    WithoutGil(const WithoutGil &) = delete;
+    WithoutGil &operator=(const WithoutGil &) = delete;
+
+    template <class Ask>
+    bool with_gil(Ask ask) {
+        take_back();
+        const bool answer = ask();
+        state_ = PyEval_SaveThread();
+        return answer;
     }
 
   private:
+    struct Stay {
+        bool returned = false;
+        ~Stay() {
+            while (!returned) std::this_thread::sleep_for(std::chrono::hours(1));
+        }
+    };
+    void take_back() {
+        Stay unless;
+        PyEval_RestoreThread(state_);
+        unless.returned = true;
+    }
+    PyThreadState *state_;
+};
+
+// Whether Ctrl-C was pressed, looked up now and then. Python tells only its main thread, so no other asks.
+class SignalCheck {
+  public:
+    bool operator()(WithoutGil &released) {
+        if (!on_main_thread_) return false;
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last_ < std::chrono::milliseconds(20)) return false;
+        last_ = now;
+        return released.with_gil([] { return PyErr_CheckSignals() != 0; });
+    }
+
+  private:
+    static bool is_main_thread() {
+        const nb::object main = nb::module_::import_("threading").attr("main_thread")().attr("ident");
+        return main.equal(nb::int_(PyThread_get_thread_ident()));
+    }
+    bool on_main_thread_ = is_main_thread();
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace
 
 void run_native(int n_threads, const std::function<void(Threads &, const std::function<bool()> &)> &work) {
+    SignalCheck signals;
     bool interrupted = false;
     {
-        nb::gil_scoped_release released;
+        WithoutGil released;
         Threads threads(n_threads);
-        SignalCheck signals;
         try {
-            work(threads, [&] { return signals(); });
+            work(threads, [&] { return signals(released); });
         } catch (const Interrupted &) {
             interrupted = true;
         }
@@ -46,6 +87,7 @@ void check_length(std::size_t got, std::size_t wanted, const char *name) {
 }  // namespace planewise
 
 NB_MODULE(_core, m) {
+    nanobind::set_leak_warnings(false);  // a daemon thread that Python leaves behind keeps what it worked on
     m.doc() = "Native core of planewise: trees of hyperplanes, minimal complexity machines, neighbours in views.";
     planewise::bind_trees(m);
     planewise::bind_boosting(m);

@@ -47,7 +47,8 @@ Out<T> array(std::vector<T> &&from, std::size_t columns = 0) {
     return Out<T>(data, {size / columns, columns}, owner);
 }
 
-// Runs work(threads, stop) without the GIL; Ctrl-C becomes KeyboardInterrupt.
+// Runs work(threads, stop) without the GIL; Ctrl-C becomes KeyboardInterrupt. Nothing else may give the GIL away: here
+// it is known what becomes of a thread when Python ends meanwhile.
 void run_native(int n_threads, const std::function<void(Threads &, const std::function<bool()> &)> &work);
 
 void check_length(std::size_t got, std::size_t wanted, const char *name);
@@ -62,10 +63,10 @@ class Table {
         if (categories.size() > 0 && categories.size() != x.shape(1))
             throw std::invalid_argument("categories must have one entry a column");
         for (std::size_t j = 0; j < categories.size(); ++j) check_categories(j);
-        nb::gil_scoped_release released;
-        Threads threads(n_threads);
-        matrix_.find_scales(weight.data(), threads);
-        matrix_.find_two_valued(threads);
+        run_native(n_threads, [&](Threads &threads, const std::function<bool()> &) {
+            matrix_.find_scales(weight.data(), threads);
+            matrix_.find_two_valued(threads);
+        });
     }
     const Matrix &matrix() const { return matrix_; }
 

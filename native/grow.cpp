@@ -21,6 +21,7 @@ struct Node {
     NodePlanes planes;
     double expected = 0;                 // gain seen by the sample, scaled to all rows
     double gain = 0, chance = 0;         // gain on all rows; what the best of all random cuts would have gained
+    double earned = 0;                   // gain less what ordering categories gains by chance
     std::vector<std::int32_t> children;  // by code
     Bounds bounds;
 
@@ -198,6 +199,8 @@ class Grower {
             }
             here.planes.missing_right.push_back(plane.missing_right);
             here.planes.gain.push_back(plane.gain * grown);
+            // The order was learned from the sample, and says nothing of the other rows.
+            here.planes.by_chance.push_back(plane.by_chance / grown);
             here.expected += plane.gain * grown;
         }
     }
@@ -308,6 +311,8 @@ class Grower {
         const std::int64_t children = cells.count;
         const double gain = cells.score - statistics_.score(node(id).sum.data());
         node(id).gain = gain;
+        const std::vector<double> &by_chance = node(id).planes.by_chance;
+        node(id).earned = gain - std::accumulate(by_chance.begin(), by_chance.end(), 0.0);
         node(id).chance = chance_gain(node(id), gain, static_cast<double>(children));
         if (!accept(node(id), children, leaves)) {
             node(id).planes = NodePlanes{};
@@ -374,10 +379,10 @@ class Grower {
 
     bool accept(const Node &here, std::int64_t children, std::int64_t leaves) const {
         if (children < 2) return false;
-        if (!(here.gain > 1e-10 * std::fabs(statistics_.impurity(here.sum.data())))) return false;
-        if (here.gain < options_.min_impurity_decrease * total_weight_) return false;
-        if (here.gain <= options_.choose.min_split_gain * static_cast<double>(children - 1)) return false;
-        if (here.gain <= options_.choose.noise_margin * here.chance) return false;
+        if (!(here.earned > 1e-10 * std::fabs(statistics_.impurity(here.sum.data())))) return false;
+        if (here.earned < options_.min_impurity_decrease * total_weight_) return false;
+        if (here.earned <= options_.choose.min_split_gain * static_cast<double>(children - 1)) return false;
+        if (here.earned <= options_.choose.noise_margin * here.chance) return false;
         return options_.max_leaf_nodes == 0 || leaves + children - 1 <= options_.max_leaf_nodes;
     }
 
@@ -457,7 +462,8 @@ class Grower {
         for (std::size_t id = nodes_.size(); id-- > 0;) {
             const Node &here = nodes_[id];
             if (!here.children.empty()) {
-                worth[id] += here.gain - options_.prune_margin * here.chance * static_cast<double>(here.planes.size());
+                worth[id] +=
+                    here.earned - options_.prune_margin * here.chance * static_cast<double>(here.planes.size());
                 if (!(worth[id] > 0)) worth[id] = 0, cut[id] = 1;
             }
             if (here.parent >= 0) worth[static_cast<std::size_t>(here.parent)] += worth[id];

@@ -375,6 +375,7 @@ class Chooser {
                 add_rises(c, edges, now.sign);
             }
             for (int e = 0; e < edges; ++e) {
+                if (e > 0 && parts_alike(e, edges)) continue;
                 Cut cut;
                 cut.gain = gains_[static_cast<std::size_t>(e)];
                 if (!(cut.gain > 0) || Cut::roughly(cut.gain) < Cut::roughly(best.gain)) continue;
@@ -386,6 +387,16 @@ class Chooser {
         }
         best.gain -= now.by_chance();
         return best.gain > 0 ? best : Cut{};
+    }
+
+    // Whether no row lies between this edge and the one before: where rows are few that is most of them.
+    bool parts_alike(int edge, int edges) const {
+        const std::size_t width = channels();
+        for (std::size_t c = 0; c < cells_; ++c) {
+            const auto at = c * static_cast<std::size_t>(edges) + static_cast<std::size_t>(edge);
+            if (statistics_.rows(&lefts_[at * width]) != statistics_.rows(&lefts_[(at - 1) * width])) return false;
+        }
+        return true;
     }
 
     // gains_[e] += what cutting cell c at edge e gains.

@@ -92,6 +92,7 @@ class Grower {
         Directions directions;
         Ranking offered;
         std::vector<std::size_t> order;
+        std::vector<double> gain;  // of the features in order, rounded
         std::vector<Plane> planes;
     };
 
@@ -164,7 +165,7 @@ class Grower {
         const bool as_bits = two_valued.words > 0 && desk.chooser.can_measure_bits();
         if (as_bits) desk.chooser.add_bits(desk.sample, two_valued);
         for (std::size_t k = 0; k < desk.offered.size(); ++k) {
-            if (may_ask && stop_()) throw Interrupted{};
+            if (may_ask && k % 64 == 0 && stop_()) throw Interrupted{};
             Proposer::add_axis(matrix_, desk.offered[k], desk.directions);
             if (as_bits && two_valued.has(static_cast<std::size_t>(desk.offered[k])))
                 desk.chooser.measure_bit(two_valued, desk.directions, k);
@@ -210,9 +211,11 @@ class Grower {
         desk.order.clear();
         for (std::size_t k = 0; k < desk.offered.size(); ++k)
             if (desk.chooser.splittable(k)) desk.order.push_back(k);
-        const auto gain = [&](std::size_t k) { return Cut::roughly(desk.chooser.gain(k)); };
-        std::stable_sort(desk.order.begin(), desk.order.end(),
-                         [&](std::size_t a, std::size_t b) { return gain(a) > gain(b); });
+        desk.gain.resize(desk.offered.size());
+        for (std::size_t k : desk.order) desk.gain[k] = Cut::roughly(desk.chooser.gain(k));
+        std::sort(desk.order.begin(), desk.order.end(), [&](std::size_t a, std::size_t b) {
+            return desk.gain[a] > desk.gain[b] || (desk.gain[a] == desk.gain[b] && a < b);
+        });
         if (options_.max_features == 0) return before;  // every node looks at all of them anyway
         auto after = std::make_shared<Ranking>();
         std::vector<char> seen(matrix_.columns, 0);

@@ -48,7 +48,10 @@ Forest grow_bag(const Matrix &matrix, const double *weight, const std::function<
         Threads alone(1);
         // Only the calling thread may ask whether to stop.
         const std::function<bool()> ask = thread == 0 ? stop : [] { return false; };
-        trees[k] = grow(matrix, statistics_of(own.data()), grow_options, alone, ask, std::move(rows)).tree;
+        S statistics = statistics_of(own.data());
+        if (!rows.empty())
+            statistics.count_drawn_rows_once(static_cast<double>(options.draws) / static_cast<double>(rows.size()));
+        trees[k] = grow(matrix, statistics, grow_options, alone, ask, std::move(rows)).tree;
     });
     Forest forest;
     for (const Tree &tree : trees) forest.append(tree);

@@ -1,4 +1,5 @@
 // The module: its parts, and what they share.
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -22,6 +23,7 @@ class WithoutGil {
 
     template <class Ask>
     bool with_gil(Ask ask) {
+        static_assert(noexcept(ask()), "the GIL is given away again afterwards");
         take_back();
         const bool answer = ask();
         state_ = PyEval_SaveThread();
@@ -43,6 +45,13 @@ class WithoutGil {
     PyThreadState *state_;
 };
 
+// Kept, and not asked for at every call: Python code that runs below the core may lose the GIL, and with it the thread.
+std::atomic<unsigned long> main_thread{0};
+
+void find_main_thread() {
+    main_thread = nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
+}
+
 // Whether Ctrl-C was pressed, looked up now and then. Python tells only its main thread, so no other asks.
 class SignalCheck {
   public:
@@ -51,15 +60,11 @@ class SignalCheck {
         const auto now = std::chrono::steady_clock::now();
         if (now - last_ < std::chrono::milliseconds(20)) return false;
         last_ = now;
-        return released.with_gil([] { return PyErr_CheckSignals() != 0; });
+        return released.with_gil([]() noexcept { return PyErr_CheckSignals() != 0; });
     }
 
   private:
-    static bool is_main_thread() {
-        const nb::object main = nb::module_::import_("threading").attr("main_thread")().attr("ident");
-        return main.equal(nb::int_(PyThread_get_thread_ident()));
-    }
-    bool on_main_thread_ = is_main_thread();
+    bool on_main_thread_ = PyThread_get_thread_ident() == main_thread.load();
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
@@ -87,6 +92,10 @@ void check_length(std::size_t got, std::size_t wanted, const char *name) {
 }  // namespace planewise
 
 NB_MODULE(_core, m) {
+    planewise::find_main_thread();
+    const nanobind::module_ os = nanobind::module_::import_("os");
+    if (nanobind::hasattr(os, "register_at_fork"))  // the thread that forks is the child's main thread
+        os.attr("register_at_fork")(nanobind::arg("after_in_child") = nanobind::cpp_function(planewise::find_main_thread));
     nanobind::set_leak_warnings(false);  // a daemon thread that Python leaves behind keeps what it worked on
     m.doc() = "Native core of planewise: trees of hyperplanes, minimal complexity machines, neighbours in views.";
     planewise::bind_trees(m);

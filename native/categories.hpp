@@ -53,14 +53,33 @@ class CategoryOrder {
         });
         for (std::size_t k = 0; k < present_.size(); ++k)
             place_[static_cast<std::size_t>(present_[k])] = static_cast<std::int32_t>(k);
+        find_chance(statistics, total);
     }
     std::int32_t place(float x) const { return place_[static_cast<std::size_t>(x)]; }
     const std::vector<std::int32_t> &present() const { return present_; }  // first to last
+    // Where nothing is to be learned the best cut through the order gains so much more than a cut between two values,
+    // which every other candidate has too.
+    double by_chance() const { return by_chance_; }
 
   private:
+    // Two categories are free, as two values of a number are, but only as far as they have more than a row each: of
+    // identifiers nothing is left.
+    template <class S>
+    void find_chance(const S &statistics, const std::int64_t *total) {
+        const auto levels = static_cast<double>(present_.size());
+        double rows = 0;
+        for (std::int32_t c : present_)
+            rows += statistics.count(&sums_[static_cast<std::size_t>(c) * statistics.channels()]);
+        by_chance_ = 0;
+        if (!(levels > 2)) return;
+        const double free = rows > levels ? 2 * (rows - levels) / (rows - 2) : 0.0;
+        by_chance_ = (levels - free) / levels * statistics.chance_of_order(sums_.data(), present_, total);
+    }
+
     std::vector<std::int32_t> place_, present_;
     std::vector<std::int64_t> sums_;
     std::vector<double> key_;
+    double by_chance_ = 0;
 };
 
 }  // namespace planewise

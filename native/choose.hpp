@@ -42,7 +42,8 @@ struct Plane {
     std::uint32_t direction;
     float threshold;
     bool missing_right;
-    double gain;                    // rise of the score on the sample when this plane was added
+    double gain;                    // rise of the score on the sample when this plane was added, less what follows
+    double by_chance;               // what putting its categories in order gains where nothing is to be learned
     std::vector<std::int32_t> set;  // categories of the lighter side, and whether that is the right one
     bool set_right = false;
 };
@@ -198,8 +199,8 @@ class Chooser {
         const CategoryOrder *order = nullptr;  // of a categorical column
         int sign = 0;                          // which side must have the larger values: 1 right, -1 left, 0 either
         bool binned = true;
-        double handicap = 0;  // what putting its categories in order gains by chance
         Cut cut;
+        double by_chance() const { return order != nullptr ? order->by_chance() : 0.0; }
     };
     int sign_of(const Directions &directions, std::size_t d) const {
         if (!bounded()) return 0;
@@ -245,11 +246,6 @@ class Chooser {
     void put_into_bins(Measured &now, std::size_t d, bool may_miss) {
         const std::size_t n = rows_.size();
         std::uint8_t *bin = bins_.data() + d * n;
-        if (now.order != nullptr) {
-            // Where nothing is known the best subset still gains up to one row's noise for each category.
-            const double spare = static_cast<double>(now.order->present().size()) - 2;
-            now.handicap = std::max(0.0, spare) * statistics_.dof(total()) * statistics_.chance(total(), 0, 2);
-        }
         if (now.flat) {  // all in the last bin: no edge parts them, but edge 0 parts them from the missing ones
             for (std::size_t i = 0; i < n; ++i)
                 bin[i] = static_cast<std::uint8_t>(values_[i] == values_[i] ? options_.n_bins - 1 : options_.n_bins);
@@ -378,6 +374,7 @@ class Chooser {
                 add_rises(c, edges, now.sign);
             }
             for (int e = 0; e < edges; ++e) {
+                if (e > 0 && parts_alike(e, edges)) continue;
                 Cut cut;
                 cut.gain = gains_[static_cast<std::size_t>(e)];
                 if (!(cut.gain > 0) || Cut::roughly(cut.gain) < Cut::roughly(best.gain)) continue;
@@ -387,8 +384,18 @@ class Chooser {
                 if (cut.better_than(best)) best = cut;
             }
         }
-        if (now.handicap > 0) best.gain -= now.handicap;
+        best.gain -= now.by_chance();
         return best.gain > 0 ? best : Cut{};
+    }
+
+    // Whether no row lies between this edge and the one before: where rows are few that is most of them.
+    bool parts_alike(int edge, int edges) const {
+        const std::size_t width = channels();
+        for (std::size_t c = 0; c < cells_; ++c) {
+            const auto at = c * static_cast<std::size_t>(edges) + static_cast<std::size_t>(edge);
+            if (statistics_.rows(&lefts_[at * width]) != statistics_.rows(&lefts_[(at - 1) * width])) return false;
+        }
+        return true;
     }
 
     // gains_[e] += what cutting cell c at edge e gains.
@@ -427,7 +434,8 @@ class Chooser {
         mark_right(values_.data(), rows_.size(), threshold, cut.missing_right, bit, cell_.data());
         cells_ *= 2;
         sum_cells();
-        planes.push_back({static_cast<std::uint32_t>(d), threshold, cut.missing_right, cut.gain, {}, false});
+        planes.push_back(
+            {static_cast<std::uint32_t>(d), threshold, cut.missing_right, cut.gain, now.by_chance(), {}, false});
         if (now.order != nullptr && cut.edge > 0) name_lighter_side(now, threshold, planes.back());
     }
 
@@ -517,7 +525,7 @@ class Chooser {
             const auto cell_before = cell_;
             const std::size_t filled = filled_cells();
             add_plane(sample, directions, winner, measured_[winner].cut, planes);
-            const double risen = score_of_cells() - joint;
+            const double score = score_of_cells(), risen = score - joint - measured_[winner].by_chance();
             planes.back().gain = risen;
             const auto further = static_cast<int>(filled_cells() - filled);
             if (further == 0 || !(risen > 0) || !worth(risen, grown, further, chance)) {
@@ -527,7 +535,7 @@ class Chooser {
                 sum_cells();
                 return;
             }
-            joint += risen;
+            joint = score;
         }
     }
 

@@ -21,6 +21,7 @@ struct Node {
     NodePlanes planes;
     double expected = 0;                 // gain seen by the sample, scaled to all rows
     double gain = 0, chance = 0;         // gain on all rows; what the best of all random cuts would have gained
+    double earned = 0;                   // gain less what ordering categories gains by chance
     std::vector<std::int32_t> children;  // by code
     Bounds bounds;
 
@@ -91,6 +92,7 @@ class Grower {
         Directions directions;
         Ranking offered;
         std::vector<std::size_t> order;
+        std::vector<double> gain;  // of the features in order, rounded
         std::vector<Plane> planes;
     };
 
@@ -198,6 +200,8 @@ class Grower {
             }
             here.planes.missing_right.push_back(plane.missing_right);
             here.planes.gain.push_back(plane.gain * grown);
+            // The order was learned from the sample, and says nothing of the other rows.
+            here.planes.by_chance.push_back(plane.by_chance / grown);
             here.expected += plane.gain * grown;
         }
     }
@@ -207,9 +211,11 @@ class Grower {
         desk.order.clear();
         for (std::size_t k = 0; k < desk.offered.size(); ++k)
             if (desk.chooser.splittable(k)) desk.order.push_back(k);
-        const auto gain = [&](std::size_t k) { return Cut::roughly(desk.chooser.gain(k)); };
-        std::stable_sort(desk.order.begin(), desk.order.end(),
-                         [&](std::size_t a, std::size_t b) { return gain(a) > gain(b); });
+        desk.gain.resize(desk.offered.size());
+        for (std::size_t k : desk.order) desk.gain[k] = Cut::roughly(desk.chooser.gain(k));
+        std::sort(desk.order.begin(), desk.order.end(), [&](std::size_t a, std::size_t b) {
+            return desk.gain[a] > desk.gain[b] || (desk.gain[a] == desk.gain[b] && a < b);
+        });
         if (options_.max_features == 0 || options_.max_features >= before->size())
             return before;  // every node looks at all of them anyway
         auto after = std::make_shared<Ranking>();
@@ -309,6 +315,8 @@ class Grower {
         const std::int64_t children = cells.count;
         const double gain = cells.score - statistics_.score(node(id).sum.data());
         node(id).gain = gain;
+        const std::vector<double> &by_chance = node(id).planes.by_chance;
+        node(id).earned = gain - std::accumulate(by_chance.begin(), by_chance.end(), 0.0);
         node(id).chance = chance_gain(node(id), gain, static_cast<double>(children));
         if (!accept(node(id), children, leaves)) {
             node(id).planes = NodePlanes{};
@@ -375,10 +383,10 @@ class Grower {
 
     bool accept(const Node &here, std::int64_t children, std::int64_t leaves) const {
         if (children < 2) return false;
-        if (!(here.gain > 1e-10 * std::fabs(statistics_.impurity(here.sum.data())))) return false;
-        if (here.gain < options_.min_impurity_decrease * total_weight_) return false;
-        if (here.gain <= options_.choose.min_split_gain * static_cast<double>(children - 1)) return false;
-        if (here.gain <= options_.choose.noise_margin * here.chance) return false;
+        if (!(here.earned > 1e-10 * std::fabs(statistics_.impurity(here.sum.data())))) return false;
+        if (here.earned < options_.min_impurity_decrease * total_weight_) return false;
+        if (here.earned <= options_.choose.min_split_gain * static_cast<double>(children - 1)) return false;
+        if (here.earned <= options_.choose.noise_margin * here.chance) return false;
         return options_.max_leaf_nodes == 0 || leaves + children - 1 <= options_.max_leaf_nodes;
     }
 
@@ -458,7 +466,8 @@ class Grower {
         for (std::size_t id = nodes_.size(); id-- > 0;) {
             const Node &here = nodes_[id];
             if (!here.children.empty()) {
-                worth[id] += here.gain - options_.prune_margin * here.chance * static_cast<double>(here.planes.size());
+                worth[id] +=
+                    here.earned - options_.prune_margin * here.chance * static_cast<double>(here.planes.size());
                 if (!(worth[id] > 0)) worth[id] = 0, cut[id] = 1;
             }
             if (here.parent >= 0) worth[static_cast<std::size_t>(here.parent)] += worth[id];

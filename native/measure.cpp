@@ -209,7 +209,7 @@ void Adder<Gradients>::open(const Gradients::Row *rows, std::size_t count) {
 
 template <class Slot>
 void Adder<Gradients>::add(const Gradients &, const Slot *slot, std::size_t slots, std::int64_t *sums) {
-    if (packed_.empty()) {
+    if (packed_.empty() || count_ < 4 * slots) {  // few rows: clearing four sets of sums would cost more than waiting
         for (std::size_t i = 0; i < count_; ++i) Gradients::add(rows_[i], sums + 4 * static_cast<std::size_t>(slot[i]));
         return;
     }

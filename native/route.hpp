@@ -14,7 +14,7 @@ struct NodePlanes {
     Directions directions;  // one a plane
     std::vector<float> threshold;
     std::vector<std::uint8_t> missing_right;
-    std::vector<double> gain;
+    std::vector<double> gain, by_chance;  // by_chance: what ordering a plane's categories gains where nothing is known
     std::vector<std::vector<std::int32_t>> set;  // categories of each plane; none for a plane on numbers
 
     std::size_t size() const { return threshold.size(); }
@@ -22,6 +22,7 @@ struct NodePlanes {
         threshold.resize(count);
         missing_right.resize(count);
         gain.resize(count);
+        by_chance.resize(count);
         set.resize(count);
         directions.keep(count);
     }

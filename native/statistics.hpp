@@ -6,7 +6,9 @@
 //   add(row, sum)  sum += row,                    score(sum)   what a cell is worth (a split's gain is the rise of the
 //   rows(sum), weight(sum)                                     summed score),
 //   impurity(sum), dof(sum),                      the node's loss; its degrees of freedom;
-//   chance(sum, gain, cells)                    what one random cut gains per degree of freedom.
+//   chance(sum, gain, cells)                    what one random cut gains per degree of freedom;
+//   chance_of_order(sums, present, total)       what the best cut through the categories present gains if they are
+//                                               noise, put in order by what the rows themselves say; or a bound of it.
 // Squared error and second-order boosting are the same sums (see `Gradients`); classification is `ClassCounts`.
 #pragma once
 
@@ -70,6 +72,8 @@ class Gradients {
     void assign(const double *g, const double *h, std::size_t n, Threads *threads = nullptr);
 
     void set_lambda(double lambda) { lambda_ = lambda; }
+    // Rows were drawn so many times on the average, which makes no more rows of them.
+    void count_drawn_rows_once(double times) { one_row_ *= times; }
     std::size_t size() const { return rows_.size(); }
     const Row *data() const { return rows_.data(); }
     static constexpr std::size_t channels() { return 4; }
@@ -129,6 +133,10 @@ class Gradients {
         return rows > cells ? std::max(0.0, impurity(sum) - gain) / (rows - cells) : 0.0;
     }
     double dof(const std::int64_t *) const { return 1.0; }
+    double chance_of_order(const std::int64_t *, const std::vector<std::int32_t> &present,
+                           const std::int64_t *total) const {
+        return static_cast<double>(present.size()) * chance(total, 0, 2);
+    }
     // What so much of a step adds to the loss of these rows, to second order.
     double loss(const std::int64_t *sum, const double *value, double step) const {
         const double v = step * value[0];
@@ -199,6 +207,10 @@ class VectorGradients {
                              : 0.0;
     }
     double dof(const std::int64_t *) const { return static_cast<double>(outputs_); }
+    double chance_of_order(const std::int64_t *, const std::vector<std::int32_t> &present,
+                           const std::int64_t *total) const {
+        return static_cast<double>(present.size()) * dof(total) * chance(total, 0, 2);
+    }
     double loss(const std::int64_t *sum, const double *value, double step) const {
         double total = 0;
         for (std::size_t k = 0; k < outputs_; ++k) {
@@ -266,6 +278,8 @@ class ClassCounts {
         }
     }
 
+    // Rows were drawn so many times on the average, which makes no more rows of them.
+    void count_drawn_rows_once(double times) { one_row_ *= times; }
     std::size_t size() const { return rows_.size(); }
     const Row *data() const { return rows_.data(); }
     std::size_t classes() const { return classes_; }
@@ -318,6 +332,10 @@ class ClassCounts {
         for (std::size_t c = 0; c < classes_; ++c) present += sum[c] > 0;
         return std::max(1, present - 1);
     }
+    // Categories with more of a class than is usual against the others. Small ones gain more than degrees of freedom
+    // say: a single row takes all of its uncertainty with it.
+    double chance_of_order(const std::int64_t *sums, const std::vector<std::int32_t> &present,
+                           const std::int64_t *total) const;
     // Shares are smoothed by whoever knows the exact weights.
     void value(const std::int64_t *sum, double *out, const double * = nullptr, double = 0) const {
         std::int64_t total = 0;

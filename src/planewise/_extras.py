@@ -21,7 +21,7 @@ def require(what: str, module: str, extra: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        if error.name != package:
+        if error.name not in (package, module):
             raise
         raise ModuleNotFoundError(needs(what, package, extra), name=package) from None
 

@@ -157,7 +157,7 @@ def counted_classes(
         balanced_by = np.flatnonzero(weight) if isinstance(class_weight, str) else None
         weight = weight * compute_sample_weight(class_weight, classes[label], indices=balanced_by)
         if not weight.any():
-            raise ValueError("class_weight leaves no row of any weight; at least one class must count.")
+            raise ValueError("class_weight gives every class a weight of 0; at least one must be positive.")
     counts = weight > 0
     if not counts.all():
         present = np.unique(label[counts])

@@ -136,10 +136,10 @@ def test_where_the_columns_speak_for_another_class_the_average_is_said_to_decide
         neutral = 0.5 if family == "forest" else 0.0
         if (about["average"] - neutral) * towards > 0 > (about["sum"] - about["average"]) * towards:
             decided += 1
-            assert re.match(r"no \(\d+ %\): the average \w+ already says so", words)
+            assert re.match(r"no \(\d+ %\): the average \w+ alone gives this answer", words)
             assert f"against it: {next(part for part in parts if part['added'] * towards < 0)['column']} is" in words
         elif answer == "yes":
-            assert "against it: the average" in words and "(it says no)" in words
+            assert "against it: the average" in words and "(which favours no)" in words
     assert decided >= 10
 
 

@@ -23,10 +23,10 @@ def test_an_average_that_decides_is_said_first_and_what_hardly_matters_not_at_al
     parts = columns(education=-1.2, hours=-0.7, race=0.04)
     start = Start("the average score", "<=50K", 2.4, 0.04 - 1.2 - 0.7)
     assert class_why(parts, 1.0, start) == (
-        ": the average score already says so; against it: education is veducation and hours is vhours"
+        ": the average score alone gives this answer; against it: education is veducation and hours is vhours"
     )
     assert class_why(columns(education=-1.2, age=0.5), 1.0, start) == (
-        ": the average score already says so, and age is vage adds to it; against it: education is veducation"
+        ": the average score alone gives this answer, and age is vage adds to it; against it: education is veducation"
     )
 
 
@@ -43,7 +43,7 @@ def test_a_large_contribution_against_the_answer_is_named_as_such():
 def test_an_average_against_the_answer_is_an_objection():
     start = Start("the average score", "<=50K", -1.0, 2.0)
     assert class_why(columns(age=2.0), 1.0, start) == (
-        ", mostly because age is vage; against it: the average score (it says <=50K)"
+        ", mostly because age is vage; against it: the average score (which favours <=50K)"
     )
 
 
@@ -51,7 +51,7 @@ def test_many_small_columns_that_outweigh_a_large_one_are_named():
     small = {f"c{k}": 0.09 for k in range(20)}
     why = class_why(columns(big=-1.0, **small), 1.0, Start("the average score", "b", -0.5, 0.8))
     assert why == (
-        ", mostly because c0 is vc0, c1 is vc1 and c2 is vc2; against it: the average score (it says b) and big is vbig"
+        ", mostly because c0 is vc0, c1 is vc1 and c2 is vc2; against it: the average score (which favours b) and big is vbig"
     )
 
 
@@ -59,7 +59,7 @@ def test_of_several_classes_the_second_of_both_may_be_the_first_of_the_sum():
     why = class_why(columns(age=0.5, town=-0.2), 1.0, Start("the average score", "b", -0.2, -0.1))
     assert why == (
         ", though neither the average score nor the columns say so alone; for it: age is vage; against it: the average "
-        "score (it says b) and town is vtown"
+        "score (which favours b) and town is vtown"
     )
 
 

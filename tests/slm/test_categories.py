@@ -15,8 +15,17 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from plain_walk import assert_same_model, raw_scores
 from sklearn.base import clone
+from sklearn.metrics import log_loss
 
-from planewise import SLMBoostClassifier, SLMBoostRegressor, SLMClassifier, SLMRegressor, _categories
+from planewise import (
+    SLMBoostClassifier,
+    SLMBoostRegressor,
+    SLMClassifier,
+    SLMForestClassifier,
+    SLMForestRegressor,
+    SLMRegressor,
+    _categories,
+)
 
 law = settings(derandomize=True, deadline=None, database=None, max_examples=40)
 rare_law = settings(law, max_examples=12)
@@ -483,6 +492,65 @@ def test_a_column_of_identifiers_hardly_matters(make, k):
     assert model.feature_importances_[2] < 0.01
     without = make(n_estimators=40, random_state=0).fit(X[:1000, :2], y[:1000])
     assert model.score(X[1000:], y[1000:]) > without.score(X[1000:, :2], y[1000:]) - 0.02
+
+
+ENTROPY_OR_GINI = pytest.mark.parametrize("criterion", ["entropy", "gini"])
+ONE_OR_MANY = pytest.mark.parametrize(
+    "make",
+    [
+        SLMClassifier,
+        lambda **given: SLMForestClassifier(n_estimators=20, min_samples_leaf=10, **given),
+        lambda **given: SLMForestClassifier(n_estimators=20, min_samples_leaf=10, bootstrap=True, **given),
+    ],
+    ids=["tree", "forest", "bootstrapped forest"],
+)
+
+
+def loss_without_and_with(model, category, effect=0.0):
+    """Held-out log-loss without and with a column of categories, and that column's importance."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(len(category), 6))
+    X[:, 5] = category
+    y = (X[:, 0] + effect + rng.logistic(size=len(X)) > 0).astype(int)
+    half = len(X) // 2
+    losses = []
+    for columns, categorical in ((range(5), None), (range(6), [5])):
+        model.set_params(categorical_features=categorical).fit(X[:half, columns], y[:half])
+        losses.append(log_loss(y[half:], model.predict_proba(X[half:, columns])))
+    return *losses, model.feature_importances_[-1]
+
+
+@ONE_OR_MANY
+@ENTROPY_OR_GINI
+@pytest.mark.parametrize("k", [50, 200, 2000])
+def test_categories_of_pure_noise_do_a_classifier_no_harm(make, criterion, k):
+    noise = np.random.default_rng(0).integers(0, k, 8000)
+    without, with_noise, importance = loss_without_and_with(make(criterion=criterion, random_state=0), noise)
+    assert with_noise < without + 0.01
+    assert importance < 0.05
+
+
+@ONE_OR_MANY
+@ENTROPY_OR_GINI
+def test_categories_that_matter_are_found_by_a_classifier(make, criterion):
+    rng = np.random.default_rng(0)
+    category = rng.integers(0, 50, 8000)
+    effect = 2 * rng.normal(size=50)
+    model = make(criterion=criterion, random_state=0)
+    without, with_effect, importance = loss_without_and_with(model, category, effect[category])
+    assert with_effect < without - 0.1
+    assert importance > 0.3
+
+
+@pytest.mark.parametrize("bootstrap", [False, True])
+@pytest.mark.parametrize("k", [50, 2000])
+def test_categories_of_pure_noise_are_left_alone_by_a_regression_forest(bootstrap, k):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 4))
+    X[:, 3] = rng.integers(0, k, 3000)
+    y = X[:, 0] + rng.normal(size=3000)
+    model = SLMForestRegressor(n_estimators=10, bootstrap=bootstrap, categorical_features=[3], random_state=0)
+    assert model.fit(X, y).feature_importances_[3] < 0.005
 
 
 @pytest.mark.parametrize("parameters", [{"criterion": "entropy"}, {"criterion": "gini"}, {}], ids=str)

@@ -492,7 +492,7 @@ def test_without_bootstrap_a_balanced_subsample_is_balanced():
 
 def test_class_weights_that_leave_nothing_are_refused():
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="class_weight leaves no row of any weight"):
+    with pytest.raises(ValueError, match="class_weight gives every class a weight of 0"):
         SLMForestClassifier(class_weight={0: 0, 1: 0, 2: 0}).fit(X, y)
 
 

@@ -34,10 +34,10 @@ def class_why(parts: Sequence[dict[str, Any]], sign: float, start: Start | None)
     if start is not None and start.lead > 0 and (start.columns <= 0 or start.lead >= _largest(for_it)):
         added = _telling(for_it, parts)
         more = f", and {_joined(added)} {'adds' if len(added) == 1 else 'add'} to it" if added else ""
-        return f": {start.words} already says so{more}{_listed('against it', _telling(against, parts))}"
+        return f": {start.words} alone gives this answer{more}{_listed('against it', _telling(against, parts))}"
     objections = _telling(against, parts)
     if start is not None and start.lead < 0 and -start.lead >= HARDLY * _largest(parts):
-        objections.insert(0, f"{start.words} (it says {short(start.says)})")
+        objections.insert(0, f"{start.words} (which favours {short(start.says)})")
     if for_it and (start is None or start.columns > 0):
         named = _telling(for_it, parts) or [_in_words(each) for each in for_it[:MOST_NAMED]]
         return f", mostly because {_joined(named)}{_listed('against it', objections)}"

@@ -174,7 +174,7 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         X_val: Any = None,
         y_val: ArrayLike | None = None,
     ) -> Self:
-        """Grow the rounds.
+        """Fit the model.
 
         Parameters
         ----------
@@ -370,7 +370,7 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         X_val: Any = None,
         y_val: ArrayLike | None = None,
     ) -> Self:
-        """Grow the rounds.
+        """Fit the model.
 
         Parameters
         ----------
@@ -398,8 +398,12 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
 
         def labels_of(y: Any, rows: NDArray[np.float32]) -> NDArray[np.float64]:
             theirs, place = class_targets(self, y, rows)
-            if not np.isin(theirs, classes).all():
-                raise ValueError("y_val has classes that are not in y.")
+            strange = theirs[~np.isin(theirs, classes)]
+            if len(strange) > 0:
+                raise ValueError(
+                    f"y_val has the class {strange[0]!r}, of which no row was learned from: y lacks it, or all its rows "
+                    "weigh zero. Remove these rows from X_val and y_val."
+                )
             return np.searchsorted(classes, theirs)[place].astype(np.float64)
 
         loss = classification_loss(self.loss, max(2, len(classes)))

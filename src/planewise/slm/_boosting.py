@@ -304,8 +304,11 @@ class Boosting(ShownInNotebooks, ForestImportances, BaseEstimator):
             new = FlatForest.from_core(boosting.forest(), loss.n_outputs)
             return new if before is None else before.followed_by(new)
 
+        best_trials = trials
         if looked_at or loss.own is not None:
-            self._run_rounds(boosting, data, loss, rounds_before, history, list(monitored), checkpoint, grown)
+            watch = list(monitored)
+            found_at_best = self._run_rounds(boosting, data, loss, rounds_before, history, watch, checkpoint, grown)
+            best_trials = found_at_best or trials
         else:
             boosting.rounds(self.n_estimators - rounds_before)
         forest = grown()
@@ -316,7 +319,8 @@ class Boosting(ShownInNotebooks, ForestImportances, BaseEstimator):
         self.feature_means_ = table.mean
         self.evals_result_ = {name: values for name, values in history.items() if values}
         self.forest_, self.base_score_, self._seed, self._loss = forest, base, seed, loss
-        self._trials = Trials.of(boosting)
+        # A warm start after an early stop goes on from the best round, as if later ones had never been.
+        self._trials = best_trials if self.early_stopping and best_trials is not None else Trials.of(boosting)
         if not self.warm_start:  # nobody will need them, and they are as long as the table
             self._trials = self._trials._replace(left_out=np.empty((0, loss.n_outputs)))
 
@@ -330,9 +334,13 @@ class Boosting(ShownInNotebooks, ForestImportances, BaseEstimator):
         monitored: Sequence[str],
         checkpoint: Checkpoint | None,
         grown: Callable[[], FlatForest],
-    ) -> None:
-        """Round by round, where somebody looks on or brings a loss; rounds are counted from one, and from the first."""
+    ) -> Trials | None:
+        """Round by round, where somebody looks on or brings a loss; rounds are counted from one, and from the first.
+
+        Returns what a warm start needs of the best round, if that is one of these.
+        """
         weight = data.weight[:, None]
+        best = None
         with Progress(self.n_estimators, "boosting", first=rounds_before, shown=self.verbose > 0) as bar:
             for number in range(rounds_before + 1, self.n_estimators + 1):
                 if self._is_past_best(history["validation"]):
@@ -345,12 +353,16 @@ class Boosting(ShownInNotebooks, ForestImportances, BaseEstimator):
                 now = {name: boosting.loss() if name == "train" else boosting.watched_loss() for name in monitored}
                 for name, value in now.items():
                     history[name].append(value)
+                losses = history["validation"]
+                if self.warm_start and losses and losses[-1] < min(losses[:-1], default=inf):
+                    best = Trials.of(boosting)
                 bar.step("  ".join(f"{name} {value:.5g}" for name, value in now.items()))
                 if checkpoint is not None and number % self.checkpoint_every == 0:
                     checkpoint.write(grown(), history, Trials.of(boosting))
                 # All callbacks hear of the round, even when an earlier one asks to stop.
                 if any([callback(number, now) for callback in self.callbacks or ()]):
                     break
+        return best
 
     def _is_past_best(self, losses: list[float]) -> bool:
         """Whether the last `n_iter_no_change` rounds brought nothing better (by more than `tol`)."""

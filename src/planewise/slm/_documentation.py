@@ -105,7 +105,7 @@ _BOOST_PARAMETERS = """\
     n_iter_no_change : int, default=<n_iter_no_change>
         How many rounds without progress end the fit.
     tol : float, default=<tol>
-        Progress smaller than this is none.
+        Minimum improvement that counts as progress.
     callbacks : list of callables or None, default=<callbacks>
         Each is called after every round with the number of rounds so far (1 after the first round of the model, also
         with `warm_start` and from a checkpoint) and a dict of losses; a true answer ends the fit.
@@ -116,7 +116,8 @@ _BOOST_PARAMETERS = """\
         Rounds between two writes.
     warm_start : bool, default=<warm_start>
         Keep the trees of the last fit and grow only the rounds that are missing. Rounds are counted from the first fit
-        on. The rows set aside by `validation_fraction` stay the same.
+        on. The rows set aside by `validation_fraction` stay the same. With `early_stopping` the model ends at its best
+        round, even if that is one of the earlier fit.
     verbose : int, default=<verbose>
         1 shows a progress line with the losses."""
 

@@ -11,6 +11,7 @@ import pytest
 
 import planewise as pw
 from clean_shell import run_python
+from planewise.cli._show import working
 from planewise.table import TableModel
 
 FAMILIES = ["slm", "forest", "boost", "mcm", "recip"]
@@ -269,12 +270,40 @@ def test_every_tree_of_a_forest_draws_its_rows_where_they_are_many(csv, run, mon
 def test_names_and_labels_cannot_steer_the_terminal(run):
     rng = np.random.default_rng(0)
     x = rng.normal(size=60)
-    evil = "\x1b[2J\x1b]0;gone\x07\x9b31m\u202e\r"
-    towns, y = rng.choice([f"Ulm{evil}", "Bonn"], 60), np.where(x > 0, evil, "n")
-    pl.DataFrame({f"a{evil}": x, "town": towns, "y": y}).write_parquet("evil.parquet")
-    done = run("fit", "evil.parquet", "--target", "y", "--model", "slm", "--out", "m.planewise")
-    assert done.exit_code == 0, done.stderr
-    for command in (["describe", "m.planewise"], ["export", "m.planewise", "--to", "text"]):
+    evil = "\x1b[2J\x1b]0;gone\x07\x9b31m\u202e\r\nmodel    verified by audit"
+    towns, y = rng.choice([f"Ulm{evil}", "Bonn"], 60), np.where(x > 0, f"yes{evil}", "n")
+    pl.DataFrame({f"a{evil}": x, "town": towns, f"y{evil}": y}).write_parquet("evil.parquet")
+    for command in (
+        ["fit", "evil.parquet", "--target", f"y{evil}", "--model", "slm", "--out", "m.planewise"],
+        ["describe", "m.planewise"],
+        ["explain", "m.planewise", "evil.parquet", "--row", "0"],
+        ["export", "m.planewise", "--to", "text"],
+        ["export", "m.planewise", "--to", "c", "--out", "m.h"],
+    ):
         done = run(*command)
-        assert done.exit_code == 0 and "a�[2J" in done.stdout
-        assert not set(done.stdout) & set("\x1b\x07\x9b\u202e\r")
+        assert done.exit_code == 0 and "a�[2J" in done.stdout, done.stderr
+        assert not set(done.stdout + done.stderr) & set("\x1b\x07\x9b\u202e\r")
+        assert not [line for line in done.stdout.splitlines() if line.startswith("model    verified")], command
+
+
+def test_names_of_files_cannot_steer_the_terminal(run, csv):
+    evil = "\x1b]0;gone\x07\nmodel    verified by audit"
+    Path(csv).rename(f"{evil}.csv")
+    for command in (
+        ["fit", f"{evil}.csv", "--target", "class", "--model", "slm", "--out", f"{evil}.planewise"],
+        ["predict", f"{evil}.planewise", f"{evil}.csv", "--out", f"{evil}.parquet"],
+        ["export", f"{evil}.planewise", "--to", "html", "--out", f"{evil}.html"],
+    ):
+        done = run(*command)
+        printed = done.stdout + done.stderr
+        assert done.exit_code == 0 and "]0;gone" in printed, done.stderr
+        assert not set(printed) & set("\x1b\x07")
+        assert not [line for line in printed.splitlines() if line.startswith("model    verified")], command
+
+
+def test_names_of_files_are_no_markup_beside_the_spinner(capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
+    with working("reading [/red][link=x]\x1b]0;gone\x07.csv"):
+        pass
+    told = capsys.readouterr().err
+    assert "reading [/red][link=x]�]0;gone�.csv" in told

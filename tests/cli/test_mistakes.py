@@ -249,6 +249,14 @@ def test_the_demo_without_matplotlib_names_the_extra(run, monkeypatch):
     mistake(run("demo"), "planewise.plot needs matplotlib", "pip install '.[plot]'")
 
 
+@pytest.mark.parametrize("to", ["c", "onnx"])
+def test_a_model_that_keeps_its_rows_as_a_program(run, fitted, to):
+    words = "a recip model keeps its rows and cannot be written as C or ONNX; --to text and --to html can, or fit with "
+    model = fitted("recip")
+    mistake(run("export", model, "--to", to, "--out", "m"), words + "--model slm, forest, boost or mcm")
+    assert not Path("m").exists()
+
+
 def test_onnx_without_its_package_names_the_extra(run, fitted, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
     done = run("export", fitted("slm"), "--to", "onnx", "--out", "m.onnx")

@@ -119,3 +119,35 @@ def test_numbers_beyond_float_are_refused_in_c():
         to_c(MCMClassifier().fit(X.astype(np.float64) * [1e300, 1, 1, 1, 1], y), values="compact")
     with pytest.raises(ValueError, match=r"which a float of C cannot hold; bring the columns and the target"):
         to_c(SLMRegressor(random_state=0).fit(X, score * 1e300))
+
+
+@pytest.mark.parametrize(("export", "form"), [(to_c, "C"), (to_onnx, "ONNX")])
+def test_columns_whose_values_a_float_cannot_tell_apart_are_refused(export, form):
+    rng = np.random.default_rng(0)
+    minutes = rng.uniform(0, 10, 80)
+    rows = pd.DataFrame(
+        {"size": rng.normal(size=80), "when": pd.Timestamp("2024-05-01") + minutes * pd.Timedelta("1min")}
+    )
+    rows["y"] = np.where(minutes > 5, "late", "soon")
+    by_time = TableModel("mcm", settings={"mus": [1.0], "gammas": [0.1], "cv": 2, "n_repeats": 1}).fit(rows, "y")
+    told = rf"to {form}: .*'when' .*around 1.984e\+04.* cannot tell .* apart; subtract a constant .* since a start date"
+    with pytest.raises(ValueError, match=told):
+        export(by_time)
+    seconds = np.column_stack([rows["size"], 1.7e9 + 60 * minutes])
+    for kernel in ("rbf", "linear"):
+        with pytest.raises(ValueError, match=r"'x1'.*steps of 128 "):
+            export(MCMClassifier(kernel=kernel).fit(seconds, rows["y"]))
+    with pytest.raises(ValueError, match=r"'x1'"):
+        export(MCMRegressor().fit(seconds, minutes))
+
+
+def test_columns_far_from_zero_are_exported_where_a_float_has_their_values():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(20_000, 300, 80), np.full(80, 2.0**25), rng.normal(size=80)])
+    y = X[:, 0] > 20_000
+    assert "model_predict" in to_c(MCMClassifier().fit(X, y))
+    X[:, 1] += 37  # a constant, and none that a float has
+    with pytest.raises(ValueError, match=r"'x1'"):
+        to_c(MCMClassifier().fit(X, y))
+    X[:, 1] += 1000 * X[:, 2]  # this machine reads floats itself
+    assert "model_predict" in to_c(LargeScaleMCMClassifier(max_iter=1, random_state=0).fit(X, y))

@@ -23,10 +23,13 @@ from planewise.export import to_c, to_html, to_onnx, to_text
 from planewise.table import TableModel
 
 PLANT = " static int planted(void){return 42;} "
+# Letters and marks by their kind, of which nothing is seen: fillers, joiners and choices of a letter's form.
+INVISIBLE = [*"\u3164\u115f\u1160\uffa0\ufe0f\u034f\u17b4\u17b5\u180b\u180f\U000e0100"]
 PIECES = [
     *("*/", "/*", "*\\", "\\*", "*\\\n/", "\\", "\\\n", "??/", "*??/\n/", "//", "'", '"', "?", "*", "/", "/ *", "* /"),
     *("\n", "\r", "\r\n", "\t", "\v", "\f", "\0", "\x1b[31m", "\x1b]0;title\x07", "\x9b2J", "\x7f", "\b", "\x85"),
     *("\u2028", "\u2029", "\u202e", "\u2066", "\u2069", "\u200f", "\u200b", "\ufeff", "\xa0", "\u3000", "\ue000"),
+    *INVISIBLE,
     *("\uff0a\uff0f", "\u2217\u2215", "\\u002a/", "\\x2a/", "&#42;/", "%:", "<%", "%s%n", "${name}", "$name", "{0}"),
     *("<script>alert(1)</script>", "</pre>", "</title>", "<img src=x onerror=alert(1)>", "&amp;", "<!--", "]]>"),
     *("#define float int\n", '#include "/etc/passwd"\n', "_Pragma", "#if 0\n", "\n#endif\n", "LL", "0x", ";", "};"),
@@ -35,6 +38,7 @@ PIECES = [
 law = partial(settings, derandomize=True, deadline=None, database=None)
 hostile = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=4)), min_size=1, max_size=5).map("".join)
 BY_HAND = [
+    "pri" + "ce".join(INVISIBLE),
     f"*\\{PLANT}\\*",
     f"*/{PLANT}/*",
     f"*\\\n/{PLANT}/*",
@@ -111,6 +115,7 @@ def test_a_compiler_sees_the_tokens_of_the_same_model_with_harmless_names(which,
     assert "planted" not in tokens(header)
     for line in header.splitlines():  # of every kind of line end
         assert all(letter == " " or letter.isprintable() for letter in line), line
+    assert not set(header) & set(INVISIBLE)
     for letter in set(header) - {"\n"}:
         assert unicodedata.category(letter)[0] in "LNMPS" or letter == " "
 

@@ -26,6 +26,7 @@ from planewise._atomic import replacing
 from planewise.cli._demo_page import HEADER, HOW_TIMED, cells_picture, page, without_a_screen
 from planewise.cli._mistakes import refuse_existing
 from planewise.cli._polars import pl
+from planewise.cli._show import say
 from planewise.datasets import make_friedman, make_new_moons
 from planewise.export._words import plane_in_words
 from planewise.report._reasons import Reasons, reasons
@@ -105,7 +106,7 @@ def run_demo(out: Path | None, force: bool) -> None:
     with replacing(out) as file:
         file.write(page(rows, words, machine, cells, why).encode())
     plt.close(cells)
-    typer.echo(f"\n{HOW_TIMED}\nreport: {out}")
+    say("", HOW_TIMED, f"report: {out}")
 
 
 def _print_row(cells: list[str]) -> None:

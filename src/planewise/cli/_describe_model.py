@@ -109,7 +109,7 @@ def _show(answer: dict[str, Any]) -> None:
     shown = answer["columns"][:50]
     if shown and "kind" in shown[0]:
         rows = [[column["name"], column["kind"], ", ".join(column["categories"][:8])] for column in shown]
-        show_table(f"\n{answer['n_columns']} columns", ["column", "kind", "categories"], rows, left=(0, 1, 2))
+        show_table(f"{answer['n_columns']} columns", ["column", "kind", "categories"], rows, left=(0, 1, 2))
     elif shown:
         say(f"columns  {answer['n_columns']}: " + ", ".join(column["name"] for column in shown))
     else:
@@ -118,7 +118,7 @@ def _show(answer: dict[str, Any]) -> None:
         say(f"left out {each['name']}: {each['why']}")
     if answer["leading features"]:
         show_table(
-            "\nleading features",
+            "leading features",
             ["column", "share"],
             [[name, f"{number(100 * worth)} %"] for name, worth in answer["leading features"].items()],
         )

@@ -34,12 +34,12 @@ def explain_row(model: Path, table: Path, row: int, html: Path | None, force: bo
     for label, share in (answer["probability"] or {}).items():
         say(f"        {label}: {100 * share:.1f} %")
     if reasons.why:
-        say(f"\n{reasons.sentence()}")
-    show_table(f"\n{reasons.title}", reasons.header, reasons.rows, reasons.left)
+        say("", reasons.sentence())
+    show_table(reasons.title, reasons.header, reasons.rows, reasons.left)
     if reasons.note:
-        say(f"\n{reasons.note}")
+        say("", reasons.note)
     if html is not None:
-        say(f"\npage    {html}")
+        say("", f"page    {html}")
 
 
 def _answer(model: Any, one: Any, row: int) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from planewise.cli._show import say, show_json, size_in_words
 from planewise.export._models import PlainModel, TreeEnsemble, plain_model
 from planewise.export._words import short
 from planewise.io import load
+from planewise.recip import RECIPClassifier, RECIPRegressor
+from planewise.table import TableModel
 
 CATEGORIES_LISTED = 20
 
@@ -21,6 +23,12 @@ def export_model(model: Path, to: str, out: Path | None, name: str, force: bool,
     elif to != "text":
         raise MistakeError(f"--to {to} needs --out FILE.")
     loaded = load(model)
+    estimator = loaded.estimator_ if isinstance(loaded, TableModel) else loaded
+    if to in ("c", "onnx") and isinstance(estimator, (RECIPClassifier, RECIPRegressor)):
+        raise MistakeError(
+            "a recip model keeps its rows and cannot be written as C or ONNX; --to text and --to html can, or fit with "
+            "--model slm, forest, boost or mcm."
+        )
     if to == "c":
         exports.to_c(loaded, out, name=name)
     elif to == "onnx":
@@ -30,7 +38,7 @@ def export_model(model: Path, to: str, out: Path | None, name: str, force: bool,
     else:
         words = exports.to_text(loaded, out)
         if out is None:
-            say(words)
+            say(*words.removesuffix("\n").split("\n"))  # names make no lines in it
             return
     assert out is not None
     if as_json:

@@ -190,7 +190,7 @@ def _show(answer: dict[str, Any], model: TableModel, choice: Choice | None) -> N
         say(f"left out {each['name']}: {each['why']}")
     if choice is not None:
         show_table(
-            "\ncross-validation",
+            "cross-validation",
             ["model", choice.measure, "± error", "size", "time"],
             [
                 [t.family, f"{t.mean:.4f}", f"{t.error:.4f}", size_in_words(t.n_bytes), f"{t.seconds:.1f} s"]
@@ -200,7 +200,7 @@ def _show(answer: dict[str, Any], model: TableModel, choice: Choice | None) -> N
         say(f"chosen   {choice.family}: {choice.why}")
     measures = list(answer["quality"][model.family])
     show_table(
-        f"\nquality on {rows['held out']} held-out rows",
+        f"quality on {rows['held out']} held-out rows",
         ["model", *measures],
         [
             [name, *(number(found[measure]) if measure in found else "" for measure in measures)]
@@ -209,12 +209,13 @@ def _show(answer: dict[str, Any], model: TableModel, choice: Choice | None) -> N
     )
     if answer["leading features"]:
         show_table(
-            "\nleading features",
+            "leading features",
             ["column", "share"],
             [[name, f"{100 * worth:.1f} %"] for name, worth in answer["leading features"].items()],
         )
     say(
-        f"\nmodel    {IN_WORDS[model.family]} ({answer['estimator']}), {size_in_words(answer['bytes'])}, fitted in "
-        f"{answer['seconds']:.2f} s"
+        "",
+        f"model    {IN_WORDS[model.family]} ({answer['estimator']}), {size_in_words(answer['bytes'])}, fitted in "
+        f"{answer['seconds']:.2f} s",
     )
     say(f"file     {answer['file']}" if answer["file"] else "file     none: --out m.planewise keeps the model")

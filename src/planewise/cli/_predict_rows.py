@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import typer
-
 from planewise.cli._load import load_table_model
 from planewise.cli._mistakes import MistakeError, refuse_existing
 from planewise.cli._polars import check_interrupted, pl
 from planewise.cli._read import chunks
-from planewise.cli._show import show_json, working
+from planewise.cli._show import say, show_json, working
 from planewise.cli._write import check_ending, print_chunks, write_chunks
 from planewise.table import TableModel
 
@@ -45,7 +43,7 @@ def predict_rows(
     if as_json:
         show_json({"file": str(out), "rows": counted.rows})
     else:
-        typer.echo(f"{counted.rows} rows in {out}")
+        say(f"{counted.rows} rows in {out}")
 
 
 class _Counted:

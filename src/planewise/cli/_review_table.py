@@ -111,7 +111,7 @@ def _serve(app: Any, host: str, port: int, answers: Path, open_browser: bool) ->
 
     def listening(at: int) -> None:
         server = f"http://{shown}:{at}/"
-        say(f"review   {server}?token={quote(app.state.token, safe='')}\nanswers  {answers}")
+        say(f"review   {server}?token={quote(app.state.token, safe='')}", f"answers  {answers}")
         if open_browser:
             _lead_a_browser(server, app.state.keys)
         say("Ctrl-C ends the review; every decision is saved when the page says so.")

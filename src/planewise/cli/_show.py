@@ -25,13 +25,14 @@ def console() -> Console:
     return Console(file=sys.stdout, highlight=False, emoji=False, soft_wrap=not looked_at, width=width)
 
 
-def say(words: str) -> None:
-    """Lines for people, as they are; letters in names that a terminal would obey are only shown."""
-    console().print(shown(words, breaks="\n"), markup=False)
+def say(*lines: str) -> None:
+    """Lines for people, as they are; what a terminal would obey in names is only shown, and none makes a line more."""
+    console().print("\n".join(map(shown, lines)), markup=False)
 
 
 def show_table(title: str, header: list[str], rows: list[list[str]], left: tuple[int, ...] = (0,)) -> None:
-    """A table with a title; columns of words are on the left, by their numbers, those of figures on the right."""
+    """A table below an empty line and a title; columns of words, by their numbers, are on the left, others right."""
+    say("")
     table = Table(title=_cell(title), title_justify="left", title_style="bold", box=None, pad_edge=False)
     for number, name in enumerate(header):
         table.add_column(_cell(name), justify="left" if number in left else "right", overflow="fold")
@@ -41,7 +42,7 @@ def show_table(title: str, header: list[str], rows: list[list[str]], left: tuple
 
 
 def _cell(text: str) -> str:
-    return escape(shown(text, breaks="\n"))
+    return escape(shown(text))
 
 
 def show_json(answer: Any) -> None:
@@ -71,12 +72,13 @@ def working(words: str, quiet: bool = False) -> Iterator[None]:
     if quiet:
         yield
         return
+    words = shown(words)
     stream = Console(stderr=True)
     if not stream.is_terminal:
         sys.stderr.write(f"{words} ...\n")
         yield
         return
-    with stream.status(words):
+    with stream.status(escape(words)):
         yield
 
 

@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
+from planewise._letters import shown
+
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -99,8 +101,8 @@ def whole_streams() -> Iterator[Stream]:
 
 
 def tell(words: str) -> None:
-    """One message on the error stream."""
-    sys.stderr.write(f"planewise: {words}\n")
+    """One message on the error stream, in one line; what a terminal would obey is only shown."""
+    sys.stderr.write(f"planewise: {shown(words)}\n")
 
 
 def _bytes_below(stream: TextIO | None) -> Any:

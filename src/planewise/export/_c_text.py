@@ -127,6 +127,12 @@ def values_table(name: str, values: NDArray[Any], comment: str) -> str:
 # whole, and `_in_quotes` for strings. All other text of a header consists of numbers and of the checked `name`.
 
 SYMBOLS = "°€£¥¢§©®±·×÷−–—…‰‘’‚“”„«»≤≥≠≈√∞∑∂∆µ"
+# Default_Ignorable_Code_Point of Unicode: nothing is seen of these, although some are letters or marks by their kind.
+UNSEEN = (
+    *((0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F)),
+    *((0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF)),
+    *((0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF)),
+)
 
 
 def in_comment(text: str) -> str:
@@ -146,6 +152,8 @@ def in_comment(text: str) -> str:
 def _may_stay(letter: str) -> bool:
     if letter.isascii():
         return letter.isprintable() and letter not in "*\\?"
+    if any(first <= ord(letter) <= last for first, last in UNSEEN):
+        return False
     return letter in SYMBOLS or unicodedata.category(letter)[0] in "LN" or unicodedata.category(letter) in ("Mn", "Mc")
 
 

@@ -35,6 +35,7 @@ TREE_MODELS = (
     *(SLMBoostClassifier, SLMBoostRegressor),
 )
 MACHINES = (MCMClassifier, MCMClassifierCV, MCMRegressor, LargeScaleMCMClassifier)
+FINEST = 1e-3  # of a column's spread: how far the float input of an export may move a value
 UNITS = {"truth": "0 or 1", "date": "days since 1970-01-01"}  # how a table's columns are read that hold no numbers
 
 
@@ -172,7 +173,10 @@ def plain_model(model: Any, form: str) -> PlainModel:
     if isinstance(model, TREE_MODELS):
         return tree_ensemble(model)
     if isinstance(model, MACHINES):
-        return kernel_machine(model, form)
+        machine = kernel_machine(model, form)
+        if not isinstance(model, LargeScaleMCMClassifier):  # which reads floats in Python too
+            _refuse_what_floats_blur(machine, form)
+        return machine
     known = ", ".join(each.__name__ for each in (*TREE_MODELS, *MACHINES))
     raise TypeError(
         f"{type(model).__name__} cannot be exported to {form}; these can, also in a TableModel: {known}. to_text and "
@@ -342,6 +346,25 @@ def _refuse_kernel(model: Any, kernel: Kernel | None, form: str) -> None:
         raise ValueError(
             f"A kernel of your own is a Python function, which cannot be exported to {form}; fit the machine with one "
             "of the kernels 'rbf', 'laplacian', 'poly', 'sigmoid' or 'linear', or keep it in Python."
+        )
+
+
+def _refuse_what_floats_blur(machine: KernelMachine, form: str) -> None:
+    """An error if the float input of an export would move rows that the machine tells apart by their doubles."""
+    size = np.abs(machine.mean)
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers beyond float are another error, of the literals
+        nearest = size.astype(np.float32)
+        step = np.spacing(nearest).astype(np.float64)
+        # Spread 1 is that of constants: only whether a float has their value counts.
+        moved = np.where(machine.spread == 1, np.abs(nearest - size), step)
+        blurred = np.flatnonzero(np.isfinite(nearest) & (moved > FINEST * machine.spread))
+    if len(blurred):
+        j = blurred[0]
+        raise ValueError(
+            f"The machine cannot be exported to {form}: the values of its column {machine.feature_names[j]!r} are "
+            f"spread by {machine.spread[j]:.4g} around {machine.mean[j]:.4g}, where the float input of C and ONNX has "
+            f"steps of {step[j]:.3g} and cannot tell them apart; subtract a constant from the column before fitting: "
+            "a time can be the hours since a start date."
         )
 
 

@@ -95,7 +95,8 @@ NB_MODULE(_core, m) {
     planewise::find_main_thread();
     const nanobind::module_ os = nanobind::module_::import_("os");
     if (nanobind::hasattr(os, "register_at_fork"))  // the thread that forks is the child's main thread
-        os.attr("register_at_fork")(nanobind::arg("after_in_child") = nanobind::cpp_function(planewise::find_main_thread));
+        os.attr("register_at_fork")(nanobind::arg("after_in_child") =
+                                        nanobind::cpp_function(planewise::find_main_thread));
     nanobind::set_leak_warnings(false);  // a daemon thread that Python leaves behind keeps what it worked on
     m.doc() = "Native core of planewise: trees of hyperplanes, minimal complexity machines, neighbours in views.";
     planewise::bind_trees(m);

@@ -51,7 +51,8 @@ def test_many_small_columns_that_outweigh_a_large_one_are_named():
     small = {f"c{k}": 0.09 for k in range(20)}
     why = class_why(columns(big=-1.0, **small), 1.0, Start("the average score", "b", -0.5, 0.8))
     assert why == (
-        ", mostly because c0 is vc0, c1 is vc1 and c2 is vc2; against it: the average score (which favours b) and big is vbig"
+        ", mostly because c0 is vc0, c1 is vc1 and c2 is vc2; against it: the average score "
+        "(which favours b) and big is vbig"
     )
 
 

@@ -126,7 +126,7 @@ class ReferenceTree:
         ranked = [c.direction.features[0] for c in sorted(usable, key=lambda c: -roughly(c.cut.gain))]
         oblique = [search.measure(terms) for terms in draw_terms(ranked, self.estimator, random)]
         node.planes = search.choose(axes + oblique)
-        if share:
+        if share and share < len(node.ranking):
             node.ranking = ranked + [feature for feature in node.ranking if feature not in offered]
 
     def branch(self, k):

@@ -498,7 +498,7 @@ def test_a_large_tolerance_stops_at_once():
 def test_watched_rows_must_come_with_known_targets():
     X, y = load_iris(return_X_y=True)
     model = SLMBoostClassifier(n_estimators=2)
-    with pytest.raises(ValueError, match="y_val has the class .*, of which no row was learned from"):
+    with pytest.raises(ValueError, match=r"y_val has the class .*, of which no row was learned from"):
         model.fit(X[:100], y[:100], X_val=X, y_val=y)
     for half in ({"X_val": X}, {"y_val": y}):
         with pytest.raises(ValueError, match="X_val and y_val go together"):

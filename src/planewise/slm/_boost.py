@@ -401,8 +401,8 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
             strange = theirs[~np.isin(theirs, classes)]
             if len(strange) > 0:
                 raise ValueError(
-                    f"y_val has the class {strange[0]!r}, of which no row was learned from: y lacks it, or all its rows "
-                    "weigh zero. Remove these rows from X_val and y_val."
+                    f"y_val has the class {strange[0]!r}, of which no row was learned from: y lacks it, or all its "
+                    "rows weigh zero. Remove these rows from X_val and y_val."
                 )
             return np.searchsorted(classes, theirs)[place].astype(np.float64)
 

@@ -38,9 +38,8 @@ def photograph(name: str, data: Path, browser, folder: Path) -> None:
     """Fit, review the other rows, and take the picture."""
     which, target, n_rows, family, width, height, scheme, keys = PICTURES[name]
     bunch = load(which, as_frame="polars", data_home=data)
-    table = bunch.data.with_columns(pl.Series(target, bunch.target).cast(pl.String)).sample(
-        fraction=1, shuffle=True, seed=0
-    )
+    labels = pl.Series(target, bunch.target).cast(pl.String).replace({"0": "ham", "1": "spam"})
+    table = bunch.data.with_columns(labels).sample(fraction=1, shuffle=True, seed=0)
     model = TableModel(family, random_state=0).fit(table.head(n_rows), target)
     file, cases = folder / f"{name}.planewise", folder / f"{name}.csv"
     planewise.save(model, file)

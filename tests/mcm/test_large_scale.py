@@ -512,7 +512,7 @@ def test_features_exist_for_some_rows_at_a_time_only():
         ({"conformal": "yes"}, "'conformal'"),
         ({"max_iter": 0}, "'max_iter'"),
         ({"early_stopping": True, "validation_fraction": 1e-5}, "leaves no row to watch"),
-        ({"class_weight": {0: 0, 1: 0}}, "class_weight leaves no row"),
+        ({"class_weight": {0: 0, 1: 0}}, "class_weight gives every class a weight of 0"),
     ],
 )
 def test_wrong_parameters_are_refused_by_name(moons, params, words):

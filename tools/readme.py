@@ -99,7 +99,10 @@ class Reader:
         assert self._session.stdin is not None and self._session.stdout is not None
         self._session.stdin.write(json.dumps(code) + "\n")
         self._session.stdin.flush()
-        answer = json.loads(self._session.stdout.readline())
+        line = self._session.stdout.readline()
+        if not line:
+            raise AssertionError(f"Python itself ended, with exit code {self._session.wait()}")
+        answer = json.loads(line)
         if answer["failed"]:
             raise AssertionError(answer["failed"])
         return str(answer["out"])

@@ -1,4 +1,4 @@
-"""Figure 4 of the SLM paper: training rows, new rows, and what one tree answers, on its three artificial sets.
+"""Figure 4 of the SLM paper: training rows, test rows and predictions of one tree on three artificial data sets.
 
 python examples/artificial_sets.py [--out FOLDER]
 """

@@ -1,7 +1,7 @@
 """Figure 5 of the SLM paper: how quickly forests and boosting converge with the number of trees.
 
-Wine and breast cancer come with scikit-learn; Pima as well with --data. Means over four splits, bands of one standard
-error. Scikit-learn's gradient boosting stands where the paper has XGBoost.
+The data are Wine and breast cancer from scikit-learn and, with --data, Pima. Curves are means over four splits, and
+bands are one standard error. scikit-learn's gradient boosting replaces the XGBoost of the paper.
 
 python examples/convergence.py [--out FOLDER] [--data FOLDER]
 """

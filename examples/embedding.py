@@ -1,7 +1,7 @@
-"""Figure 2 of the MCM paper: rows by the data, by a kernel, and by the kernel after its optimisation.
+"""Figure 2 of the MCM paper: rows in the data space, in the kernel space and in the optimised kernel space.
 
-With --data the paper's own set, Glass (float and other building windows), and its C = 2, gamma = .002 and
-gamma_c = .0078; else two wines of scikit-learn's, with the same parameters.
+With --data, this uses the paper's data set, Glass (float and other building windows), with C = 2, gamma = .002 and
+gamma_c = .0078. Otherwise, it uses two of scikit-learn's wines with the same parameters.
 
 python examples/embedding.py [--out FOLDER] [--data FOLDER]
 """
@@ -23,7 +23,7 @@ chosen = np.isin(data.target, pair)
 X, y = data.data[chosen], data.target[chosen]
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
 
-# The paper prices the sum of the slacks, we their mean: C = 2 is 2 n here. mu > 0 is what makes the machine sparse.
+# The paper penalises the sum of the slacks, planewise their mean: C = 2 is 2 n here. mu > 0 makes the machine sparse.
 machine = MCMClassifier(
     C=2 * len(y_train),
     mu=0.01,
@@ -33,6 +33,6 @@ machine = MCMClassifier(
     gamma_conformal=0.0078,
     scale="standard",
 ).fit(X_train, y_train)
-print(f"{len(machine.support_)} support vectors, {machine.score(X_test, y_test):.1%} of the new rows right")
+print(f"{len(machine.support_)} support vectors, accuracy {machine.score(X_test, y_test):.1%} on test rows")
 display = EmbeddingDisplay.from_estimator(machine, X_train, y_train, X_test=X_test, y_test=y_test).plot()
 picture.save(display.figure_, args.out, "glass_embedding" if args.data else "embedding")

@@ -1,4 +1,4 @@
-"""How little a model needs: what a search over kernel machines tried, and models of all kinds by size.
+"""Accuracy by model size: the kernel machines that a search tried, and models of all kinds.
 
 python examples/how_small.py [--out FOLDER]
 """

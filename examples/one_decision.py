@@ -1,4 +1,4 @@
-"""Why this tumour is called what it is: the one view that decides it, with its nearest rows on both sides.
+"""Why a tumour gets its prediction: the view that decides it, with the nearest rows of both classes.
 
 python examples/one_decision.py [--out FOLDER]
 """

@@ -1,4 +1,4 @@
-"""The cells of one tree of planes beside those of one decision tree, drawn on two features.
+"""The cells of a tree of planes and of a decision tree, drawn on two features.
 
 python examples/partition.py [--out FOLDER]
 """
@@ -13,7 +13,7 @@ from planewise.plot import PartitionDisplay
 
 
 def draw_partition(axes):
-    """Fit both trees on the new moons and draw each with its held-out accuracy in the title."""
+    """Fit both trees on the new moons and draw each one with its test accuracy in the title."""
     X, y = make_new_moons(random_state=0)
     train, test = slice(0, 600), slice(600, None)
     ours = SLMClassifier(random_state=0).fit(X[train], y[train])

@@ -1,4 +1,4 @@
-"""What all examples share: the folder their picture goes to, and how it is written."""
+"""Shared by all examples: the command line, and how a picture is written."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ DEFAULT = Path("docs/images") if Path("docs/images").is_dir() else Path()
 
 
 def arguments(about, data=False):
-    """The command line: --out FOLDER, and --data FOLDER where an example can use the papers' own tables."""
+    """Parse the command line: --out FOLDER and, if an example can use the papers' data sets, --data FOLDER."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=DEFAULT, help=f"folder of the picture (default: {DEFAULT})")
+    parser.add_argument("--out", type=Path, default=DEFAULT, help=f"folder for the picture (default: {DEFAULT})")
     if data:
-        parser.add_argument("--data", type=Path, help="folder of the papers' data sets; else bundled data are used")
+        parser.add_argument("--data", type=Path, help="folder with the papers' data sets (default: bundled data)")
     return parser.parse_args()
 
 
 def save(figure, folder, name, dpi=110):
-    """Write a small PNG and say where it is."""
+    """Write a small PNG and print its path."""
     folder.mkdir(parents=True, exist_ok=True)
     figure.set_dpi(dpi)
     figure.canvas.draw()

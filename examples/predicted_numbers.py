@@ -1,4 +1,4 @@
-"""Predicted numbers in a plane of two features: one tree, a forest, boosting, and a kernel machine.
+"""Regression on two features: predictions of one tree, a forest, boosting and a kernel machine.
 
 python examples/predicted_numbers.py [--out FOLDER]
 """

@@ -1,4 +1,4 @@
-"""Figure 2 of the SLM paper: the envelope of the coefficients, and one direction drawn beneath it.
+"""Figure 2 of the SLM paper: the envelope of the coefficients, and the coefficients of one random direction.
 
 D = 10 features, R = 5 of them selected, A = 10, alpha = 0.5.
 

@@ -1,4 +1,4 @@
-"""Figure 1 of the SLM paper: two planes part a space into four cells, and the tree of that split.
+"""Figure 1 of the SLM paper: two planes divide the space into four cells, and the tree of that split.
 
 python examples/split_and_tree.py [--out FOLDER]
 """

@@ -1,6 +1,7 @@
-"""Figure 1 of the RECIP paper: queries in the views that decided them, right ones and wrong ones.
+"""Figure 1 of the RECIP paper: queries in the views that decided them, with correct and wrong predictions.
 
-With --data the paper's spam set; else its generator: batches of rows that are each decided in a plane of their own.
+With --data, this uses the paper's spam data. Otherwise, it uses the paper's synthetic data: batches of rows, each of
+which can be classified in its own pair of features.
 
 python examples/views.py [--out FOLDER] [--data FOLDER]
 """
@@ -25,7 +26,7 @@ else:
     y, names, keep = np.array(["no", "yes"])[y], [f"feature {j}" for j in range(X.shape[1])], {}
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.2, random_state=0, stratify=y)
 model = RECIPClassifier(random_state=0, **keep).fit(X_train, y_train)
-print(f"{len(model.projections_)} views, {model.score(X_test, y_test):.1%} of the new rows right")
+print(f"{len(model.projections_)} views, accuracy {model.score(X_test, y_test):.1%} on test rows")
 display = ProjectionDisplay.from_estimator(
     model, X_train, y_train, X_test, y_test, n_views=2, max_queries=200, feature_names=names
 ).plot()

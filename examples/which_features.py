@@ -1,4 +1,4 @@
-"""Which columns matter, each taken alone: sorted losses and their elbow.
+"""Which features matter on their own: sorted losses and their elbow.
 
 python examples/which_features.py [--out FOLDER]
 """

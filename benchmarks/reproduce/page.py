@@ -7,34 +7,47 @@ from pathlib import Path
 from .results import Results
 from .writer import MARK, markdown, verdicts
 
-OPENING = f"""# The papers, reproduced
+OPENING = f"""# Reproducing the papers
 
-Every table and figure of the three papers, run by us, and duels with what one might take instead. This page is written
-by
+This page contains every table and figure of the three papers (SLM, MCM and RECIP), with our results beside the printed
+ones, and comparisons with other libraries. It is for readers who want to know whether planewise does what the papers
+promise. The page is the output of this command:
 
 ```sh
 planewise reproduce all peers slm-grids --data DIR --page docs/reproduction.md
 ```
 
-in a checkout of the repository (or `python -m benchmarks.reproduce ...`). It runs what is not finished (`--show` runs
-nothing, `--quick` takes a few seeds, `--jobs 2` two cells at a time) and keeps every finished cell in
-`benchmarks/results/cells`: stop it and start it again, and it goes on. A finished cell is run again when its
-declaration changes, but not when other code does: without a name, the command lists what there is and says how many
-cells come from other code, or from code that was not noted; `--fresh` runs them again. `DIR` holds the data sets;
-without it they come from scikit-learn or OpenML. A table is a declaration in `benchmarks/reproduce/tables`; all that is
-tuned, and over what, is in `benchmarks/reproduce/grids.py`.
+## How to run it
 
-On two cores, from nothing, `all --jobs 2` took 25 minutes and `all --quick --jobs 2` 7. Cells have one thread each and,
-with the same code and packages, give the same figures to the last digit whenever and in whichever order they are run:
-when all 4,043 cells of `all` were run a second time, none differed. Times in duels do.
+Run the command in a checkout of the repository (`python -m benchmarks.reproduce ...` works too). `DIR` contains the
+data sets; without it, they are loaded from scikit-learn or OpenML.
 
-In each cell stands our figure, mean ± standard deviation over seeded splits or folds, and under it the paper's with the
-difference. Ours are tuned inside the training part alone; most of the papers' were searched on the rows they were
-tested on, so a printed figure above ours is what one would expect. {MARK} marks a figure that cannot be right, or says
-why there is none of ours. What was meant is met or missed only when all cells are finished, not by `--quick`.
+- The command runs only the cells that are not finished, and keeps every finished cell in `benchmarks/results/cells`.
+  You can stop it and start it again.
+- `--show` runs nothing, `--quick` uses a few seeds, and `--jobs 2` runs two cells at a time.
+- A finished cell is run again if its declaration changes, but not if other code changes. Without a table name, the
+  command lists all tables and says how many cells come from other versions of the code, or from versions that were not
+  recorded. `--fresh` runs finished cells again.
+- The tables are declared in `benchmarks/reproduce/tables`. The search grids are in `benchmarks/reproduce/grids.py`.
 
-What cannot be had: Cell (private) and MiniBooNE of RECIP's Table 3; the splits a3a, a4a and a8a of MCM's Table 4, in
-whose place stands a9a, from which they were drawn; FF-MLP, which has no public code: its figures are quoted.
+On two cores and without finished cells, `all --jobs 2` took 25 minutes and `all --quick --jobs 2` took 7. Each cell
+uses one thread. With the same code and packages, cells give the same figures to the last digit, in whatever order they
+run: a second run of all 4,043 cells of `all` gave no difference. Only the times in comparisons with other libraries
+vary.
+
+## How to read the tables
+
+Each cell shows our figure, the mean ± standard deviation over seeded splits or folds. Below it is the figure printed in
+the paper, with the difference. Our models are tuned inside the training part only. Most of the papers tuned theirs on
+the test rows, so expect a printed figure to be higher than ours. {MARK} marks a printed figure that cannot be right, or
+says why we have no figure.
+
+“Meant” is the target that we set beforehand. A target counts as met or missed only when all cells are finished, not
+with `--quick`.
+
+Some results are not available: the data set Cell of RECIP's Table 3 is private, and MiniBooNE was not available to us;
+the splits a3a, a4a and a8a of MCM's Table 4 were not found, so we use a9a, from which they were drawn; FF-MLP has no
+public code, so its figures are quoted.
 """
 
 

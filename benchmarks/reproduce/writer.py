@@ -48,8 +48,8 @@ def progress(results: Results) -> str:
     """How much of the table has been run, and how many seeds are behind its figures."""
     counts = sorted({len(entry.seeds) for entry in results.entries.values() if entry.seeds})
     few_to_many = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1])))) if counts else ""
-    behind = f"; {few_to_many} seeds or folds are behind a figure" if counts and counts[-1] > 1 else ""
-    return f"{results.finished} of {results.declared} cells finished{behind}."
+    each = f" Each figure is based on {few_to_many} seeds or folds." if counts and counts[-1] > 1 else ""
+    return f"{results.finished} of {results.declared} cells finished.{each}"
 
 
 def verdicts(results: Results) -> list[str]:

@@ -20,30 +20,30 @@ def figure(name: str, title: str, script: str, note: str, *, file: str = "", dat
 SLM = (
     figure(
         "slm-figure-1",
-        "SLM, Figure 1: two planes part a space into four cells, and their tree",
+        "SLM, Figure 1: two planes divide the space into four cells, and their tree",
         "split_and_tree",
-        "The paper's is a sketch; this is a fitted tree of one node.",
+        "The paper shows a sketch; this is a fitted tree with one node.",
     ),
     figure(
         "slm-figure-2",
         "SLM, Figure 2: the envelope of the coefficients",
         "selection",
-        "The paper's D = 10, R = 5, A = 10, alpha = 0.5.",
+        "With the paper's D = 10, R = 5, A = 10 and alpha = 0.5.",
     ),
     figure(
         "slm-figure-4",
-        "SLM, Figure 4: the artificial sets, and what one tree answers",
+        "SLM, Figure 4: the artificial data sets, and the predictions of one tree",
         "artificial_sets",
-        "Training rows, test rows, and the test rows as predicted; seed 0, nothing tuned.",
+        "Training rows, test rows, and predictions for the test rows; seed 0, nothing is tuned.",
     ),
 )
 MCM = (
     figure(
         "mcm-figure-2",
-        "MCM, Figure 2: rows by the data, by a kernel, and by the optimised kernel",
+        "MCM, Figure 2: rows in the data space, in the kernel space and in the optimised kernel space",
         "embedding",
-        "Glass without its row number, with the paper's C = 2, gamma = .002 and gamma_c = .0078; without a directory "
-        "of data sets, two wines of scikit-learn's instead.",
+        "Glass without its row number, with the paper's C = 2, gamma = .002 and gamma_c = .0078. Without a directory "
+        "of data sets, the picture shows two of scikit-learn's wines instead.",
         file="glass_embedding",
         data=True,
     ),
@@ -51,10 +51,11 @@ MCM = (
 RECIP = (
     figure(
         "recip-figure-1",
-        "RECIP, Figure 1: queries of Spam in the views that decided them",
+        "RECIP, Figure 1: spam queries in the views that decided them",
         "views",
-        "The paper's two views are of the lengths of capital letters and the word “your”; with this library's defaults "
-        "others lead. Without a directory of data sets, the paper's generator instead.",
+        "A query is a row to predict, and a view is a pair of features. The paper's two views combine the lengths of "
+        "runs of capital letters and the word “your”; with this library's defaults, other views come first. Without a "
+        "directory of data sets, the picture shows the paper's synthetic data instead.",
         file="spam_views",
         data=True,
     ),

@@ -12,7 +12,7 @@ from ..claims import geometric
 from ..data import PEER_CLASSES, PEER_NUMBERS, PEER_VIEWS
 from ..declaration import Data, Edge, Experiment, Method, Table
 
-PLUS_ONE = "A loss is (wrong answers + 1) / test rows, so that none is zero and ratios can be taken."
+PLUS_ONE = "Loss is the error rate, (errors + 1) / test rows. One is added so that ratios are always defined."
 RATIOS = {"fit": "time to fit", "predict": "time to predict", "size": "size"}
 
 
@@ -42,8 +42,8 @@ def duel(
         ),
         columns=tuple(Edge(each.name, data=each.name) for each in data),
         notes=(
-            "One seed: one 60/40 split of at most 5,000 rows, one thread; planewise and the peer take turns, so that "
-            "times are ratios of one run. Sizes are compressed pickles. These times are not the same twice.",
+            "One seed: one 60/40 split of at most 5,000 rows, one thread. planewise and the other library take turns, "
+            "so times are ratios within one run; they vary from run to run. Sizes are those of compressed pickles.",
             note,
         ),
         claims=tuple(geometric(f"loss, {ours.name}", f"loss, {peer.name}", peer.name, RATIOS) for peer in peers),
@@ -53,7 +53,7 @@ def duel(
 TABLES = (
     duel(
         "peers-boosting",
-        "Boosting: RMSE or log-loss after 100 rounds of 0.1, all else each library's defaults",
+        "Boosting: RMSE or log-loss after 100 rounds at learning rate 0.1, otherwise with defaults",
         m.PEER_BOOST,
         (m.LIGHTGBM, m.XGBOOST_DEFAULTS, m.CATBOOST, m.HISTOGRAM_BOOSTING, m.YDF),
         PEER_CLASSES + PEER_NUMBERS,
@@ -62,24 +62,27 @@ TABLES = (
     ),
     duel(
         "peers-machines",
-        "Kernel machines: share of wrong answers (plus one row)",
+        "Kernel machines: error rate",
         m.PEER_MACHINE,
         (m.PEER_SVC,),
         PEER_CLASSES,
-        f"{PLUS_ONE} Both are tuned on three folds of the training part, planewise by its own search, whose folds are "
-        "drawn four times, SVC by a grid of 18 points; both times hold the search.",
+        f"{PLUS_ONE} Both are tuned on three folds of the training part: planewise by its own search, which draws the "
+        "folds four times, and SVC by a grid of 18 points. Both times include the search.",
     ),
     duel(
         "peers-views",
-        "Views: share of wrong answers (plus one row)",
+        "Views: error rate",
         m.PEER_VIEWS,
         (m.PEER_NEIGHBOURS, m.EBM),
         PEER_VIEWS,
-        f"{PLUS_ONE} KNN is tuned over four points on three folds of the training part, and its time holds that "
-        "search; planewise and EBM have their defaults.",
+        f"{PLUS_ONE} KNN is tuned over four points on three folds of the training part, and its time includes that "
+        "search. planewise and EBM use their defaults.",
         too_slow={
-            ("banknote_authentication", "EBM"): "broken off after 150 seconds of one core; ours takes less than one",
-            ("sonar", "EBM"): "broken off after 100 seconds of one core; ours takes less than one",
+            (
+                "banknote_authentication",
+                "EBM",
+            ): "stopped after 150 seconds on one core; ours takes less than one second",
+            ("sonar", "EBM"): "stopped after 100 seconds on one core; ours takes less than one second",
         },
     ),
 )

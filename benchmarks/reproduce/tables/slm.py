@@ -65,28 +65,28 @@ NUMBER_SETS = tuple(
 )
 
 PROTOCOL = (
-    "Ours: mean ± standard deviation over seeded 60/40 splits (and draws of the generated sets); every method is tuned "
-    "over nine points by three folds of the training part, except DT, which the paper grows without limit. The paper's "
-    "figures come from one unseeded split with parameters searched on it, so they are best cases. Trees and ensembles "
-    "have ten splits; networks and support vector machines, two or three, stand here for "
-    "orientation. Standard errors of differences: splits of a loaded table share rows, so that the variance over n "
-    "splits counts 1 / n + 40/60 times instead of 1 / n (Nadeau and Bengio's correction); generated sets are drawn "
-    "anew for each seed, so theirs is plain."
+    "Our figures are means ± standard deviations over seeded 60/40 splits (and random draws of the synthetic data "
+    "sets). Every method is tuned over nine points with three folds of the training part, except DT, which the paper "
+    "grows without limit. The paper's figures come from one unseeded split, with parameters searched on that split, so "
+    "they are best cases. Trees and ensembles have ten splits. Networks and support vector machines have two or "
+    "three, and are shown for orientation. Standard errors of differences: splits of a real table share rows, so we "
+    "multiply the variance over n splits by 1 / n + 40/60 instead of 1 / n (Nadeau and Bengio's correction). Synthetic "
+    "data sets are drawn again for each seed, so theirs are ordinary standard errors."
 )
 GRIDS = (
-    "Our grids were chosen inside training parts of other sets, by one criterion (see slm-grids). Those of SLM "
-    "Baseline and SLM Forest had first been picked on test parts, some of sets in these tables, and were "
-    "confirmed there."
+    "Our grids were chosen inside the training parts of other data sets, by one criterion (see slm-grids). The grids "
+    "of SLM Baseline and SLM Forest had first been chosen on test parts, including some of the data sets in these "
+    "tables; slm-grids confirms them."
 )
-QUOTED = "quoted: the paper took this row from its reference [4]; FF-MLP has no public code"
-# What a count of right answers would give instead.
-OF_228 = "cannot come from the 228 rows that 40 % of 569 are: {} would be printed as {}"
-OF_157 = "cannot come from the 157 rows that 40 % of 392 are: 124 right answers would be printed as 78.98"
-OF_141 = "cannot come from the 141 rows that 40 % of 351 are: 135 right answers would be printed as 95.74"
+QUOTED = "quoted: the paper took this row from its reference [4], and FF-MLP has no public code"
+# What a count of correct predictions would give instead.
+OF_228 = "impossible on 228 test rows (40 % of 569): {} would be printed as {}"
+OF_157 = "impossible on 157 test rows (40 % of 392): 124 correct predictions would be printed as 78.98"
+OF_141 = "impossible on 141 test rows (40 % of 351): 135 correct predictions would be printed as 95.74"
 
 TABLE_1 = Table(
     "slm-table-1",
-    "SLM, Table I: accuracy (%) on nine sets",
+    "SLM, Table I: accuracy (%) on nine data sets",
     CLASSES,
     rows=(
         Edge("FF-MLP", not_run=QUOTED),
@@ -109,23 +109,23 @@ TABLE_1 = Table(
         list(CLASS_TITLES),
     ),
     doubts={
-        ("SLM Baseline", "B.C.W."): OF_228.format("222 right answers", "97.37"),
-        ("SLM Boost", "B.C.W."): OF_228.format("225 right answers", "98.68"),
+        ("SLM Baseline", "B.C.W."): OF_228.format("222 correct predictions", "97.37"),
+        ("SLM Boost", "B.C.W."): OF_228.format("225 correct predictions", "98.68"),
         ("RF", "Pima"): OF_157,
         ("SLM Forest", "Pima"): OF_157,
         ("SLM Forest", "Ionosphere"): OF_141,
         (
             "BP-MLP",
             "",
-        ): "copied from the paper's reference [4], where networks were trained for 50 epochs; not run anew",
+        ): "copied from the paper's reference [4], where networks were trained for 50 epochs; not run again",
     },
     notes=(
         PROTOCOL,
         GRIDS,
-        "4-new-moons: the paper prints no coordinates; ours were placed so that the best possible accuracy fits its "
-        "table.",
-        "BP-MLP has the paper's layers, fitted by L-BFGS on back-propagated gradients. SLM Forest has 20 trees, as in "
-        "the paper, beside RF's 100. “DT, tuned” and “defaults” (nothing searched, forests of 100 trees) are our "
+        "4-new-moons: the paper does not print the coordinates. We placed the moons so that the best possible accuracy "
+        "agrees with its table.",
+        "BP-MLP has the layers of the paper and is fitted by L-BFGS on back-propagated gradients. SLM Forest has 20 "
+        "trees, as in the paper; RF has 100. “DT, tuned” and “defaults” (no search, forests of 100 trees) are our "
         "additions.",
     ),
     claims=(
@@ -137,10 +137,10 @@ TABLE_1 = Table(
     ),
     why=(
         Why(
-            "Pima and Wine: as splits share rows, no difference to RF or XGBoost there reaches two standard errors. "
-            "Both are small (235 and 106 rows to learn from). Both forests and SLM Boost are behind on Pima; SLM "
-            "Baseline is ahead of DT and behind “DT, tuned”. SLM Forest has the paper's 20 trees, RF 100; with 100 "
-            "trees (“defaults”, nothing tuned) it is nearer on both sets, but not level.",
+            "Pima and Wine: splits share rows, so no difference to RF or XGBoost reaches two standard errors. Both "
+            "data sets are small (235 and 106 training rows). On Pima, both forests and SLM Boost are behind; SLM "
+            "Baseline is ahead of DT and behind “DT, tuned”. SLM Forest has 20 trees, as in the paper, and RF has 100. "
+            "With 100 trees (“defaults”, nothing tuned), SLM Forest is closer on both data sets, but still behind.",
             claims=(
                 "Wine (-1.81, 0.9 standard errors), Pima (-1.91, 1.3 standard errors)",
                 "Wine (-1.25, 0.6 standard errors), Pima (-1.72, 1.0 standard errors)",
@@ -149,8 +149,8 @@ TABLE_1 = Table(
             figures={("SLM Baseline", "Pima"): "74.46", ("DT", "Pima"): "72.29", ("DT, tuned", "Pima"): "75.92"},
         ),
         Why(
-            "2-new-moons: the tuned SLM Forest is level with RF, but “SLM Forest, defaults”, which is not tuned where "
-            "RF is, is behind, and not by chance.",
+            "2-new-moons: the tuned SLM Forest is level with RF. “SLM Forest, defaults”, which is not tuned whereas RF "
+            "is, is significantly behind.",
             claims=(
                 "2-new-moons (-0.15, 0.6 standard errors)",
                 "2-new-moons (-0.975, 3.4 standard errors)",
@@ -161,7 +161,7 @@ TABLE_1 = Table(
 
 TABLE_2 = Table(
     "slm-table-2",
-    "SLM, Table II: parameters, as the paper counts them, and depth",
+    "SLM, Table II: number of parameters, as counted in the paper, and depth",
     CLASSES,
     rows=CLASS_SETS,
     columns=(
@@ -189,21 +189,21 @@ TABLE_2 = Table(
         ["FF/BP-MLP", "LSVM", "SVM/RBF", "DT", "SLM Baseline", "DT depth", "SLM tree depth"],
     ),
     doubts={
-        ("Pima", "LSVM"): "counts 461 training rows; 60 % of the 392 rows of Table I are 235",
-        ("Pima", "SVM/RBF"): "counts 461 training rows; 60 % of the 392 rows of Table I are 235",
+        ("Pima", "LSVM"): "counts 461 training rows, but 60 % of the 392 rows of Table I are 235",
+        ("Pima", "SVM/RBF"): "counts 461 training rows, but 60 % of the 392 rows of Table I are 235",
     },
     digits=0,
     notes=(
-        "The models of Table I as they are tuned there: SVM L + 1 + (D + 2) for each vector (eq. 36), DT twice the "
-        "splits, SLM planes × (D0 + 1) (eq. 37), MLP weights and biases. “Stored” counts honestly: non-zero weights, "
-        "thresholds and leaf values.",
+        "The tuned models of Table I. Parameters: L + 1 + (D + 2) per support vector for SVM (eq. 36), twice the "
+        "number of splits for DT, planes × (D0 + 1) for SLM (eq. 37), weights and biases for MLP. “Numbers stored” is "
+        "the true size of an SLM tree: non-zero weights, thresholds and leaf values.",
     ),
     claims=(smaller_than_printed(("SLM Baseline", "SLM, defaults"), 6),),
 )
 
 TABLE_3 = Table(
     "slm-table-3",
-    "SLM, Table III: RMSE on six sets",
+    "SLM, Table III: RMSE on six data sets",
     NUMBERS,
     rows=tuple(Edge(method.name, method=method.name) for method in NUMBERS.methods),
     columns=tuple(Edge(each.title, data=each.data, metric="rmse", digits=each.digits) for each in NUMBER_SETS),
@@ -223,7 +223,7 @@ TABLE_3 = Table(
     notes=(
         PROTOCOL,
         GRIDS,
-        "SLM stands for the paper's SLR here. California: three splits, and tuning on 3,000 rows of the training part.",
+        "SLM is called SLR in the paper. California has three splits, and is tuned on 3,000 rows of the training part.",
     ),
     claims=(
         at_least_as_good("SLM Baseline", "DT", 5, lower_is_better=True),
@@ -235,7 +235,7 @@ TABLE_3 = Table(
     why=(
         Why(
             "SLM Boost on Boston and California: neither difference to XGBoost reaches one standard error, and on "
-            "California it is one part in two hundred.",
+            "California it is half a percent.",
             claims=("Boston (-0.193, 0.8 standard errors), California (-0.00275, 0.4 standard errors)",),
         ),
     ),
@@ -243,7 +243,7 @@ TABLE_3 = Table(
 
 FIGURE_5 = Table(
     "slm-figure-5",
-    "SLM, Figure 5: accuracy (%) of forests and log-loss of boosting by the number of trees",
+    "SLM, Figure 5: accuracy (%) of forests and log-loss of boosting by number of trees",
     CONVERGENCE,
     rows=tuple(
         Edge(f"{title}, {method.name}", data=data.name, method=method.name)
@@ -253,8 +253,9 @@ FIGURE_5 = Table(
     columns=tuple(Edge(str(trees), metric=str(trees)) for trees in TREES),
     digits=3,
     notes=(
-        "The paper prints curves and no figures. Means over seeded 60/40 splits, nothing tuned; “published” has the "
-        "published options, the others are each library's defaults, with learning rate 0.1 for both kinds of boosting.",
+        "The paper prints curves without numbers. Our figures are means over seeded 60/40 splits, and nothing is "
+        "tuned. “Published” uses the published settings; the others use the defaults of each library, with learning "
+        "rate 0.1 for both kinds of boosting.",
     ),
     picture=draw_curves,
 )

@@ -19,7 +19,7 @@ class Verdict:
     met: bool | None = None
 
     def __str__(self) -> str:
-        word = {True: "Met: ", False: "Missed: ", None: ""}[self.met]
+        word = {True: "Target met: ", False: "Target not met: ", None: ""}[self.met]
         return word + self.sentence
 
 
@@ -38,7 +38,7 @@ def at_least_as_good(ours: str, theirs: str, needed: int, *, lower_is_better: bo
             _gap(results, title, one, other, sign) for title, one, other in pairs if sign * (one.mean - other.mean) < 0
         ]
         good = len(pairs) - len(behind)
-        sentence = f"{ours} is at least as good as {theirs} on {good} of {len(pairs)} sets (meant: {needed})"
+        sentence = f"{ours} is at least as good as {theirs} on {good} of {len(pairs)} data sets (target: {needed})"
         sentence += f"; behind on {', '.join(behind)}." if behind else "."
         return Verdict(sentence, good >= needed)
 
@@ -80,7 +80,7 @@ def smaller_than_printed(columns: tuple[str, ...], needed: int, *, points: float
         models = " and ".join(columns)
         sentence = (
             f"The smallest of {models} that is within {points:g} point of {columns[0]}'s accuracy in Table I is at or "
-            f"below the printed size on {total - len(above)} of {total} sets (meant: {needed})"
+            f"below the printed size on {total - len(above)} of {total} data sets (target: {needed})"
         )
         return Verdict(sentence + (f"; above on {', '.join(above)}." if above else "."), total - len(above) >= needed)
 
@@ -98,10 +98,10 @@ def share(ours: str, theirs: str, what: str, wanted: float | None = None) -> Cla
         total = sum(one for one, _ in pairs) / sum(other for _, other in pairs)
         geometric = _geometric_mean([(one + 1) / (other + 1) for one, other in pairs])  # a machine may have none
         sentence = (
-            f"{ours} / {theirs}, {what}: {mean:.3f} on average over {len(pairs)} sets (geometric mean, one added to "
-            f"each number, {geometric:.3f}; of their sum {total:.3f})"
+            f"{ours} / {theirs}, {what}: {mean:.3f} on average over {len(pairs)} data sets (geometric mean, with one "
+            f"added to each count: {geometric:.3f}; ratio of the totals: {total:.3f})"
         )
-        sentence += f"; meant: {wanted} on average." if wanted else "."
+        sentence += f"; target: {wanted} on average." if wanted else "."
         return Verdict(sentence, mean <= wanted if wanted else None)
 
     return claim
@@ -118,13 +118,13 @@ def geometric(ours: str, theirs: str, peer: str, ratios: Mapping[str, str], *, m
         losses = [one.mean / other.mean for _, one, other in results.pairs(ours, theirs)]
         if not losses:
             return Verdict(f"{peer}: nothing yet.")
-        cut_off = _geometric_mean([min(max(loss, 1 / most), most) for loss in losses])
-        said = [f"loss {_geometric_mean(losses):.2g} ({cut_off:.2g} if no set counts beyond 1/{most:g} or {most:g})"]
+        clipped = _geometric_mean([min(max(loss, 1 / most), most) for loss in losses])
+        said = [f"loss {_geometric_mean(losses):.2g} ({clipped:.2g} with each ratio clipped to [1/{most:g}, {most:g}])"]
         for words in ratios.values():
             row = f"{words}, planewise / {peer}"
             entries = [entry for (title, _), entry in results.entries.items() if title == row and entry.values]
             said.append(f"{words} {_geometric_mean([entry.mean for entry in entries]):.2g}")
-        return Verdict(f"planewise / {peer}, geometric mean over {len(losses)} sets: {', '.join(said)}.")
+        return Verdict(f"planewise / {peer}, geometric mean over {len(losses)} data sets: {', '.join(said)}.")
 
     return claim
 
@@ -141,16 +141,16 @@ def signed_rank_test(ours: str, theirs: str) -> Claim:
         table = results.table
         difference = np.array([one.mean - other.mean for one, other in pairs])
         if len(difference) < 2:
-            return Verdict(f"{ours} against {theirs}: too few sets for Wilcoxon's test.")
+            return Verdict(f"{ours} against {theirs}: too few data sets for Wilcoxon's test.")
         better, worse = (difference > 1e-9).sum(), (difference < -1e-9).sum()
         sentence = (
             f"{ours} against {theirs}: {difference.mean():+.2f} on average, better on {better}, worse on {worse} of "
-            f"{len(difference)} sets, Wilcoxon's signed-rank test p = {_p_value(difference):.2g}"
+            f"{len(difference)} data sets, Wilcoxon's signed-rank test p = {_p_value(difference):.2g}"
         )
         places = [[table.printed.get((row.title, column)) for column in (ours, theirs)] for row in table.rows]
         printed = np.array([one.mean - other.mean for one, other in places if one and other])
         if len(printed):
-            sentence += f" (of the {len(printed)} printed means: {_p_value(printed):.2g})"
+            sentence += f" (on the {len(printed)} printed means: p = {_p_value(printed):.2g})"
         return Verdict(sentence + ".")
 
     return claim
@@ -172,8 +172,8 @@ def near_printed(title: str, needed: float | None, *, repetitions: int, margin: 
         sentence = (
             f"{title}: {len(entries) - len(far)} of {len(entries)} cells ({100 * share:.0f} %) are within two standard "
             f"errors plus {margin} of the printed figure, or better"
-        ) + (f" (meant: {100 * needed:.0f} %)" if needed else "")
-        sentence += f"; not {'; '.join(named)}." if named else "."
+        ) + (f" (target: {100 * needed:.0f} %)" if needed else "")
+        sentence += f"; the exceptions are {'; '.join(named)}." if named else "."
         return Verdict(sentence, share >= needed if needed else None)
 
     return claim

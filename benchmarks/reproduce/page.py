@@ -42,8 +42,7 @@ the paper, with the difference. Our models are tuned inside the training part on
 the test rows, so expect a printed figure to be higher than ours. {MARK} marks a printed figure that cannot be right, or
 says why we have no figure.
 
-“Meant” is the target that we set beforehand. A target counts as met or missed only when all cells are finished, not
-with `--quick`.
+We set the targets beforehand. A target counts as met or not met only when all cells are finished, not with `--quick`.
 
 Some results are not available: the data set Cell of RECIP's Table 3 is private, and MiniBooNE was not available to us;
 the splits a3a, a4a and a8a of MCM's Table 4 were not found, so we use a9a, from which they were drawn; FF-MLP has no
@@ -61,7 +60,7 @@ def write_page(everything: list[Results], pictures: dict[str, str], path: Path) 
 
 def summary(everything: list[Results]) -> str:
     """What was meant and what came out, table by table, and how much has been run."""
-    lines = ["## What came out", ""]
+    lines = ["## Results", ""]
     for results in everything:
         if said := verdicts(results):
             lines.append(f"- **{results.table.title}**")

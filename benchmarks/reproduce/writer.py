@@ -58,7 +58,7 @@ def verdicts(results: Results) -> list[str]:
         return []
     claims = [claim(results) for claim in results.table.claims]
     if not results.is_final:
-        word = "So far" if results.finished < results.declared else "By a few seeds"
+        word = "So far" if results.finished < results.declared else "With a few seeds"
         return [*(f"{word}: {claim.sentence}" for claim in claims), progress(results)]
     return [*map(str, claims), *explanations(results), progress(results)]
 

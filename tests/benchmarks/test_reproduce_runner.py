@@ -281,11 +281,11 @@ def test_the_page_escapes_what_is_not_its_own(tmp_path, counted):
 # ------------------------------------------------------------------------------------------------------------- claims
 def test_claims_count_sets_and_name_those_behind(results):
     met = at_least_as_good("ours", "tree", 2)(results)
-    assert met.met and str(met).startswith("Met: ours is at least as good as tree on 2 of 2 sets")
+    assert met.met and str(met).startswith("Target met: ours is at least as good as tree on 2 of 2 data sets")
     missed = at_least_as_good("tree", "ours", 2)(results)
     assert not missed.met
-    assert str(missed).startswith("Missed: ")
-    assert "on 0 of 2 sets (meant: 2); behind on Moons (-1), Rings (-1)." in str(missed)
+    assert str(missed).startswith("Target not met: ")
+    assert "on 0 of 2 data sets (target: 2); behind on Moons (-1), Rings (-1)." in str(missed)
     assert at_least_as_good("tree", "ours", 2, lower_is_better=True)(results).met
 
 
@@ -319,17 +319,23 @@ def test_a_geometric_mean_of_losses_is_said_whole_and_cut_off(results):
         for place, entry in results.entries.items()
     }
     sentence = geometric("ours", "tree", "a peer", {})(replace(results, entries=entries)).sentence
-    assert sentence == "planewise / a peer, geometric mean over 2 sets: loss 9 (2 if no set counts beyond 1/2 or 2)."
+    assert (
+        sentence
+        == "planewise / a peer, geometric mean over 2 data sets: loss 9 (2 with each ratio clipped to [1/2, 2])."
+    )
 
 
 def test_shares_and_tests_are_stated(results):
     verdict = share("ours", "tree", "vectors", 0.12)(results)
-    means = "1.011 on average over 2 sets (geometric mean, one added to each number, 1.011; of their sum 1.011)"
+    means = (
+        "1.011 on average over 2 data sets (geometric mean, with one added to each count: 1.011; ratio of the totals: "
+        "1.011)"
+    )
     assert means in verdict.sentence
     assert verdict.met is False
     assert share("ours", "tree", "vectors")(results).met is None
     sentence = signed_rank_test("ours", "tree")(results).sentence
-    assert "+1.00 on average, better on 2, worse on 0 of 2 sets" in sentence
+    assert "+1.00 on average, better on 2, worse on 0 of 2 data sets" in sentence
 
 
 def test_a_set_under_two_names_counts_once_but_all_printed_lines_do(tmp_path, counted):
@@ -340,7 +346,9 @@ def test_a_set_under_two_names_counts_once_but_all_printed_lines_do(tmp_path, co
     tiny = replace(tiny, rows=(*tiny.rows, Edge("Same", data="moons")))
     run([tiny], Store(tmp_path), progress=False)
     sentence = signed_rank_test("ours", "tree")(collect(tiny, Store(tmp_path))).sentence
-    assert "better on 2, worse on 0 of 2 sets" in sentence and "p = 0.5 (of the 2 printed means: 0.5)" in sentence
+    assert (
+        "better on 2, worse on 0 of 2 data sets" in sentence and "p = 0.5 (on the 2 printed means: p = 0.5)" in sentence
+    )
 
 
 def test_of_an_unfinished_run_only_common_seeds_are_compared(tmp_path, counted):
@@ -365,14 +373,16 @@ def test_the_smaller_model_counts_if_it_is_nearly_as_good(tmp_path, counted):
     results = collect(tiny, Store(tmp_path))  # ours has 92, the tree 91 of everything
     assert smaller_than_printed(("ours", "tree"), 2, points=1.0)(results).met
     missed = smaller_than_printed(("ours", "tree"), 2, points=0.5)(results)
-    assert not missed.met and "on 0 of 2 sets (meant: 2); above on Moons (92, printed 92)" in missed.sentence
+    assert not missed.met and "on 0 of 2 data sets (target: 2); above on Moons (92, printed 92)" in missed.sentence
 
 
 def test_near_printed_counts_two_standard_errors_of_both_and_better(results):
     # Moons is better, Rings eight points below
     verdict = near_printed("Tiny", 0.9, repetitions=3)(results)
     assert (
-        not verdict.met and "1 of 2 cells (50 %)" in verdict.sentence and "not Rings, tree (-8.000)" in verdict.sentence
+        not verdict.met
+        and "1 of 2 cells (50 %)" in verdict.sentence
+        and "the exceptions are Rings, tree (-8.000)" in verdict.sentence
     )
 
 
@@ -401,10 +411,10 @@ def test_before_all_cells_are_finished_nothing_is_met_or_missed(tmp_path, counte
     tiny = table(protocol, TREE, OURS, claims=(at_least_as_good("ours", "tree", 2),), why=(Why("Nobody knows."),))
     run([tiny], Store(tmp_path), quick=True, progress=False)
     text = terminal(collect(tiny, Store(tmp_path)))
-    assert "So far: ours is at least as good" in text and "Met:" not in text and "Nobody knows." not in text
+    assert "So far: ours is at least as good" in text and "Target met:" not in text and "Nobody knows." not in text
     run([tiny], Store(tmp_path), progress=False)
     text = terminal(collect(tiny, Store(tmp_path)))
-    assert "Met: ours is at least as good" in text and "Nobody knows." in text and "So far" not in text
+    assert "Target met: ours is at least as good" in text and "Nobody knows." in text and "So far" not in text
 
 
 def test_by_a_few_seeds_nothing_is_met_or_missed_or_explained(tmp_path, counted):
@@ -413,7 +423,9 @@ def test_by_a_few_seeds_nothing_is_met_or_missed_or_explained(tmp_path, counted)
     run([tiny], Store(tmp_path), progress=False)
     quick = collect(tiny, Store(tmp_path), quick=True)
     for text in (terminal(quick), markdown(quick), as_html(quick)):
-        assert "By a few seeds: ours is at least as good" in text and "Met:" not in text and "Nobody" not in text
+        assert (
+            "With a few seeds: ours is at least as good" in text and "Target met:" not in text and "Nobody" not in text
+        )
     content = json.loads(as_json(quick))
     assert content["claims"][0]["met"] is None and content["why"] == []
     assert json.loads(as_json(collect(tiny, Store(tmp_path))))["why"] == ["Nobody knows."]
@@ -422,8 +434,8 @@ def test_by_a_few_seeds_nothing_is_met_or_missed_or_explained(tmp_path, counted)
 @pytest.mark.parametrize(
     ("why", "is_said"),
     [
-        (Why("So.", claims=("as good as tree on 2 of 2 sets",), figures={("Moons", "tree"): "91.00"}), True),
-        (Why("So.", claims=("as good as tree on 1 of 2 sets",)), False),
+        (Why("So.", claims=("as good as tree on 2 of 2 data sets",), figures={("Moons", "tree"): "91.00"}), True),
+        (Why("So.", claims=("as good as tree on 1 of 2 data sets",)), False),
         (Why("So.", figures={("Moons", "tree"): "91.00", ("Rings", "ours"): "92.01"}), False),
     ],
 )

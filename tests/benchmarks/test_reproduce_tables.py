@@ -194,7 +194,7 @@ def test_a_page_has_all_tables_and_what_came_out(tmp_path, capsys):
     assert main(["all", "--show", "--cells", str(tmp_path), "--page", str(page), "--out", str(tmp_path)]) == 0
     text = page.read_text(encoding="utf-8")
     assert all(f"\n## {table.title}\n" in text for table in GROUPS["all"].values())
-    assert "not to be had: private data" in text and "## What came out" in text
+    assert "not available: private data" in text and "## Results" in text
 
 
 def test_without_a_name_the_tables_are_listed(tmp_path, capsys):

@@ -179,9 +179,9 @@ TABLE_2 = Table(
             "values are filled in from training rows and identifiers are left out: neither form differs significantly "
             "from the plain machine.",
             claims=(
-                "MCM conformal against MCM: -0.37 on average, better on 11, worse on 12 of 26 sets, Wilcoxon's "
+                "MCM conformal against MCM: -0.37 on average, better on 11, worse on 12 of 26 data sets, Wilcoxon's "
                 "signed-rank test p = 0.8 ",
-                "MCM shrunk against MCM: -0.75 on average, better on 12, worse on 12 of 26 sets, Wilcoxon's "
+                "MCM shrunk against MCM: -0.75 on average, better on 12, worse on 12 of 26 data sets, Wilcoxon's "
                 "signed-rank test p = 0.49.",
             ),
         ),
@@ -270,8 +270,8 @@ TABLE_3 = Table(
             "of 283), the voting records (21 of 78) and SONAR (29 of 115). The signed kernel saves support vectors "
             "only if its cores are not counted.",
             claims=(
-                "MCM / SVM, vectors: 0.137 on average over 26 sets",
-                "of their sum 0.117)",
+                "MCM / SVM, vectors: 0.137 on average over 26 data sets",
+                "ratio of the totals: 0.117)",
                 "conformal, with cores / SVM, vectors: 0.170 on average",
             ),
             figures={

@@ -159,7 +159,7 @@ TABLE_3 = Table(
     REAL,
     rows=(
         *(Edge(title, data=data.name) for title, data in RECIP_REAL.items()),
-        Edge("Cell", not_run="not to be had: private data"),
+        Edge("Cell", not_run="not available: private data"),
         Edge("MiniBOONE", not_run="not available to us; the paper used a part of it"),
     ),
     columns=(Edge("KNN", method="KNN", metric="accuracy"), Edge("RECIP", method="RECIP", metric="accuracy")),

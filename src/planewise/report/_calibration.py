@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.export._words import number
 from planewise.report._intervals import Measured, share
-from planewise.report._quality import Evaluation, percent_of
+from planewise.report._quality import Evaluation
+from planewise.words import number, percent
 
 N_GROUPS = 10
 
@@ -41,7 +41,7 @@ class Calibration:
     def rows(self) -> list[list[str]]:
         """The groups for a table."""
         return [
-            [percent_of(g.said), f"{percent_of(g.happened.value)} ({100 * g.happened.low:.0f} to "
+            [percent(g.said, 1), f"{percent(g.happened.value, 1)} ({100 * g.happened.low:.0f} to "
              f"{100 * g.happened.high:.0f})", f"{g.n_rows:,}"]
             for g in self.groups
         ]  # fmt: skip

@@ -212,7 +212,7 @@ class EmbeddingDisplay(Display):
     def _how_apart(self, panel: Panel) -> str:
         if self.separability is None or panel.name == "pca":
             return ""
-        return f" ({number(self.separability[panel.name == 'after'])})"
+        return f" ({number(self.separability[panel.name == 'after'], 3)})"
 
     def _draw_key(self, axes: list[Any]) -> None:
         from matplotlib.lines import Line2D

@@ -274,15 +274,15 @@ class ProjectionDisplay(Display):
 
     def _title(self, view: ViewOfRows, near: bool) -> str:
         if view.one is None:
-            return f"decides {number(100 * view.share)} % of the queries{view.note}"
+            return f"decides {number(100 * view.share, 3)} % of the queries{view.note}"
         if near:
             return "around it"
         if self.classes is None:
-            return f"predicted: {number(view.one.answer)}{view.note}"
+            return f"predicted: {number(view.one.answer, 3)}{view.note}"
         assert self.class_names is not None
         name = self.class_names[self.classes.index(view.one.answer)]
         sure = ", undecided" if view.one.undecided else ""
-        return f"answer: {name}, ratio {number(view.one.ratio or 0.0)}{sure}{view.note}"
+        return f"answer: {name}, ratio {number(view.one.ratio or 0.0, 3)}{sure}{view.note}"
 
     def _shade(self, ax: Any, view: ViewOfRows) -> None:
         """The nearer class everywhere, the stronger the smaller its ratio."""

@@ -210,7 +210,7 @@ class TreeDisplay(Display):
     def _label(self, node: int) -> str:
         """What a cell says: its class or number, and how many rows it has."""
         if self.mix is None or self.class_names is None:
-            return leaf_label(number(self.tree.value[node, 0]), f"n {count(self.counts[node])}")
+            return leaf_label(number(self.tree.value[node, 0], 3), f"n {count(self.counts[node])}")
         return "    " + leaf_label(self.class_names[self._winner(node)], count(self.counts[node]))
 
     def _winner(self, node: int) -> int:

@@ -150,13 +150,13 @@ class _Drawing:
 
     def _answer(self, node: int) -> str:
         value = self.tree.value[node]
-        return number(value[0]) if self.classes is None else str(self.classes[int(value.argmax())])[:200]
+        return number(value[0], 3) if self.classes is None else str(self.classes[int(value.argmax())])[:200]
 
     def _words(self, node: _Node) -> str:
         """All that is known of a node."""
         value, rows = self.tree.value[node.place], f"{count(self.tree.n_samples[node.place])} training rows"
         if self.classes is None:
-            return "\n".join([*self._planes(node.place), f"{rows}: {number(value[0])}"])
+            return "\n".join([*self._planes(node.place), f"{rows}: {number(value[0], 3)}"])
         best = [k for k in value.argsort()[::-1][:4] if value[k] >= 0.005]
         mix = ", ".join(f"{shorten(self.classes[k], 40)} {100 * value[k]:.0f} %" for k in best)
         return "\n".join([*self._planes(node.place), f"{rows}: {mix}"])

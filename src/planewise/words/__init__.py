@@ -1,7 +1,7 @@
 """Names, numbers, values, planes and descriptions of models, as data and as plain text: below all outputs."""
 
 from planewise.words._descriptions import Description, Limits, TableSection, TextSection
-from planewise.words._letters import joined, shorten, shown, tidy, unpiled, wrap
+from planewise.words._letters import cut, joined, shorten, shown, tidy, unpiled, wrap
 from planewise.words._names import categories_of, class_names, feature_names, find_feature, with_unit
 from planewise.words._numbers import MINUS, count, counted, number, percent, signed
 from planewise.words._planes import (
@@ -30,6 +30,7 @@ __all__ = [
     "class_names",
     "count",
     "counted",
+    "cut",
     "feature_names",
     "find_feature",
     "formula",

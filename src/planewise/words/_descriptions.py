@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from planewise.words._letters import shorten, shown
+from planewise.words._letters import cut, shown
 
 LONGEST_CELL = 200  # letters, to which all cells of its column are filled up
 
@@ -33,7 +33,7 @@ class TableSection:
     def to_text(self) -> str:
         """Columns side by side below the heading."""
         lines = [self.columns, *self.rows] if self.rows else []
-        lines = [[shorten(shown(cell), LONGEST_CELL) for cell in line] for line in lines]
+        lines = [[cut(shown(cell), LONGEST_CELL) for cell in line] for line in lines]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         rows = [
             "  " + "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()

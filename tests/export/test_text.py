@@ -15,8 +15,8 @@ from test_c_trees import GOLDEN, MEANT, golden_tree
 
 from planewise import ConformalKernel, DiscriminantFeatureTest, MCMClassifier, SLMClassifier
 from planewise.export import to_text
-from planewise.export._words import cell_in_words, linear_sum
 from planewise.table import TableModel
+from planewise.words import cell_in_words, linear_sum
 
 
 @pytest.mark.parametrize("kind", KINDS)

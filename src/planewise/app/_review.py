@@ -16,11 +16,11 @@ from planewise.app._identity import model_checksum, row_fingerprint, table_check
 from planewise.app._judge import Judgement, first_untaken, judge
 from planewise.app._queue import Queue
 from planewise.app._records import Record, id_column_of, is_key
-from planewise.export._words import number
 from planewise.table import TableModel
 from planewise.table._columns import require_columns
 from planewise.table._polars import as_polars, polars
 from planewise.table._wrap import as_table_model
+from planewise.words import number
 
 LONGEST_NOTE = 10_000
 LONGEST_NAME = 200

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from planewise.app._review import in_words
-from planewise.export._words import number, signed
 from planewise.report._page import bar, paragraph, said
 from planewise.report._reasons import Reasons
+from planewise.words import number, signed
 
 MOST_VECTORS = 10
 MOST_COLUMNS = 6  # beside what is said of a vector; all of them are a click away

@@ -9,13 +9,13 @@ from typing import Any
 from planewise.app._review import in_words
 from planewise.app._ties import Ties, ties
 from planewise.app._vectors import telling_columns, vectors_listed, vectors_sentence
-from planewise.export._words import number
 from planewise.report import _page
 from planewise.report._reasons import SAME_VALUES, Reasons, reasons_for, same_values_in_fit
 from planewise.report._sections import reasons_shown
 from planewise.report._view_parts import ShownView, block, views_of, views_switch
 from planewise.report._view_scene import TrainingRows
 from planewise.table import TableModel
+from planewise.words import number
 
 MOST_VIEWS = 4
 MOST_POINTS = 800  # of training rows in a picture: pages stay light, and the next case comes at once

@@ -28,8 +28,8 @@ from planewise.cli._mistakes import refuse_existing
 from planewise.cli._polars import pl
 from planewise.cli._show import say
 from planewise.datasets import make_friedman, make_new_moons
-from planewise.export._words import plane_in_words
 from planewise.report._reasons import Reasons, reasons
+from planewise.words import plane_in_words, read_plane
 
 
 def _scaled(machine: Any) -> Any:
@@ -172,4 +172,4 @@ def why_this_number(train: Any, test: Any, y_train: Any, y_test: Any, names: lis
 
 def planes_in_words(model: Any, names: list[str], most: int = 6) -> list[str]:
     """The first planes as the user's own units see them."""
-    return [plane_in_words(model.tree_, plane, names, {}) for plane in range(min(most, model.tree_.n_planes))]
+    return [plane_in_words(read_plane(model.tree_, plane), names) for plane in range(min(most, model.tree_.n_planes))]

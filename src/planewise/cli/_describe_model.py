@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from planewise.cli._mistakes import refuse_existing
-from planewise.cli._show import number, say, show_json, show_table, size_in_words
+from planewise.cli._show import say, show_json, show_table, size_in_words
 from planewise.io import load
 from planewise.io._container import read
 from planewise.table import TableModel
+from planewise.words import number
 
 _SIZES = {
     "n_planes_": "planes",

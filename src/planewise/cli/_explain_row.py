@@ -10,8 +10,9 @@ from planewise.cli._explain_page import page
 from planewise.cli._load import load_table_model
 from planewise.cli._mistakes import MistakeError, refuse_existing
 from planewise.cli._read import read_row
-from planewise.cli._show import number, say, show_json, show_table
+from planewise.cli._show import say, show_json, show_table
 from planewise.report._reasons import reasons_for
+from planewise.words import number
 
 
 def explain_row(model: Path, table: Path, row: int, html: Path | None, force: bool, as_json: bool) -> None:

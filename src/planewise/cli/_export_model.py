@@ -8,10 +8,10 @@ import planewise.export as exports
 from planewise.cli._mistakes import MistakeError, refuse_existing
 from planewise.cli._show import say, show_json, size_in_words
 from planewise.export._models import PlainModel, TreeEnsemble, plain_model
-from planewise.export._words import short
 from planewise.io import load
 from planewise.recip import RECIPClassifier, RECIPRegressor
 from planewise.table import TableModel
+from planewise.words import shorten
 
 CATEGORIES_LISTED = 20
 
@@ -51,12 +51,12 @@ def export_model(model: Path, to: str, out: Path | None, name: str, force: bool,
 
 def _say_what_it_reads(model: PlainModel) -> None:
     """The order of the columns, and what stands for words and dates: the export knows only numbers."""
-    say(f"columns in this order: {', '.join(short(name) for name in model.input_names)}")
+    say(f"columns in this order: {', '.join(shorten(name) for name in model.input_names)}")
     for place, known in model.categories.items():
-        listed = ", ".join(f"{k} is {short(value)}" for k, value in enumerate(known.tolist()[:CATEGORIES_LISTED]))
+        listed = ", ".join(f"{k} is {shorten(value)}" for k, value in enumerate(known.tolist()[:CATEGORIES_LISTED]))
         more = f" and {len(known) - CATEGORIES_LISTED} more, in the file" if len(known) > CATEGORIES_LISTED else ""
-        say(f"{short(model.input_names[place])}: {listed}{more}")
+        say(f"{shorten(model.input_names[place])}: {listed}{more}")
     for place, unit in model.units.items():
-        say(f"{short(model.input_names[place])}: {unit}")
+        say(f"{shorten(model.input_names[place])}: {unit}")
     takes_gaps = isinstance(model, TreeEnsemble) or model.reading is not None
     say("missing values are NaN" if takes_gaps else "missing values are not allowed")

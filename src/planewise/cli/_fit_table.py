@@ -14,12 +14,13 @@ from planewise.cli._choose import Choice, choose_family, file_size
 from planewise.cli._mistakes import MistakeError, refuse_existing
 from planewise.cli._quality import baselines, leading_features, quality_of
 from planewise.cli._read import read_table
-from planewise.cli._show import number, say, show_json, show_table, size_in_words, working
+from planewise.cli._show import say, show_json, show_table, size_in_words, working
 from planewise.io import save
 from planewise.table import TableModel
 from planewise.table._columns import require_columns
 from planewise.table._families import IN_WORDS, estimator_class, for_many_rows, most_rows, read_setting
 from planewise.table._model import target_values, task_of
+from planewise.words import number
 
 Indices = NDArray[np.intp]
 

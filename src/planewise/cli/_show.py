@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from planewise._letters import shown
+from planewise.words import shown
 
 
 def console() -> Console:
@@ -88,8 +88,3 @@ def size_in_words(n_bytes: float) -> str:
         if n_bytes >= factor:
             return f"{n_bytes / factor:.1f} {unit}"
     return f"{n_bytes:.0f} bytes"
-
-
-def number(value: float) -> str:
-    """A number with as many digits as people read."""
-    return f"{value:.4g}"

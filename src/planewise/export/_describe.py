@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.export._models import MACHINES, TREE_MODELS, feature_names, fitted, kernel_machine, tree_ensemble
+from planewise.export._models import MACHINES, TREE_MODELS, fitted, kernel_machine, tree_ensemble
 from planewise.export._rules import tree_rules
-from planewise.export._words import linear_sum, number, percent, short, signed
 from planewise.table import TableModel
 from planewise.table._families import TAKE_GAPS
+from planewise.words import (
+    Description,
+    Limits,
+    TableSection,
+    TextSection,
+    feature_names,
+    linear_sum,
+    number,
+    percent,
+    shorten,
+    signed,
+)
 
 KERNELS = {
     "rbf": "exp(−{gamma}·|x − v|²)",
@@ -22,45 +33,6 @@ KERNELS = {
     "sigmoid": "tanh({gamma}·x·v + {coef0})",
     "product": "x·v",
 }
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How much is shown."""
-
-    max_depth: int | None = None
-    max_nodes: int = 200
-    max_trees: int = 1
-    max_vectors: int = 20
-    max_columns: int = 10
-
-
-@dataclass(frozen=True)
-class TableSection:
-    """Rows under a heading; the first column is text."""
-
-    heading: str
-    columns: list[str]
-    rows: list[list[str]]
-    note: str = ""
-    weights: list[float] = field(default_factory=list)  # of the rows, for bars where there can be some
-
-
-@dataclass(frozen=True)
-class TextSection:
-    """Lines under a heading, to be shown as they are."""
-
-    heading: str
-    lines: list[str]
-
-
-@dataclass
-class Description:
-    """A model in words."""
-
-    title: str
-    facts: list[tuple[str, str]]
-    sections: list[TableSection | TextSection] = field(default_factory=list)
 
 
 def describe(model: Any, limits: Limits) -> Description:
@@ -102,7 +74,7 @@ def _facts(model: Any) -> list[tuple[str, str]]:
     facts = [("columns", str(model.n_features_in_))]
     classes = getattr(model, "classes_", None)
     if classes is not None:
-        shown = ", ".join(short(each) for each in classes[:10].tolist()) + (", …" if len(classes) > 10 else "")
+        shown = ", ".join(shorten(each) for each in classes[:10].tolist()) + (", …" if len(classes) > 10 else "")
         facts.append(("classes", f"{len(classes)}: {shown}"))
     return facts
 

@@ -6,9 +6,10 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from planewise.export._describe import Limits, describe
+from planewise.export._describe import describe
 from planewise.export._files import write_whole
 from planewise.export._models import fitted
+from planewise.words import Limits
 
 
 def to_html(

@@ -28,6 +28,7 @@ from planewise.slm._flat_forest import FlatForest
 from planewise.slm._flat_tree import FlatTree
 from planewise.table import TableModel
 from planewise.table._columns import Column
+from planewise.words import feature_names
 
 Floats = NDArray[np.float64]
 TREE_MODELS = (
@@ -190,12 +191,6 @@ def _of_a_table(model: TableModel, plain: PlainModel) -> PlainModel:
     if isinstance(plain, TreeEnsemble):  # takes gaps and categories as they are
         return replace(plain, units=units)
     return replace(plain, reading=Reading.of(model.columns_), units=units)
-
-
-def feature_names(model: Any) -> list[str]:
-    """The columns' names: those of the data frame in ``fit``, else x0, x1, ..."""
-    names = getattr(model, "feature_names_in_", None)
-    return [f"x{j}" for j in range(model.n_features_in_)] if names is None else [str(name) for name in names]
 
 
 def tree_ensemble(model: Any) -> TreeEnsemble:

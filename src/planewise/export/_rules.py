@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from planewise.export._models import TreeEnsemble
-from planewise.export._words import cell_in_words, class_in_words, mix_in_words, number, plane_in_words, signed
+from planewise.words import (
+    cell_in_words,
+    class_in_words,
+    counted,
+    mix_in_words,
+    number,
+    plane_in_words,
+    read_plane,
+    signed,
+)
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -50,7 +57,7 @@ class _Rules:
             return
         self.nodes_left -= 1
         planes = range(forest.plane_start[node], forest.plane_start[node + 1])
-        words = [plane_in_words(forest, k, self.model.feature_names, self.model.categories) for k in planes]
+        words = [plane_in_words(read_plane(forest, k), self.model.feature_names, self.model.categories) for k in planes]
         letters = LETTERS[: len(words)] if len(words) <= len(LETTERS) else "".join(chr(0x3B1 + k) for k in planes)
         if len(words) == 1:
             self.lines.append(f"{indent}{words[0]}?")
@@ -63,9 +70,9 @@ class _Rules:
             if child == node:
                 later.append((-1, depth, f"{cell} → {self._value(node)}, as no training row was there"))
             elif self._is_leaf(child):
-                later.append((-1, depth, f"{cell} → {self._value(child)}, {_rows(forest.n_samples[child])}"))
+                later.append((-1, depth, f"{cell} → {self._value(child)}, {counted(forest.n_samples[child], 'row')}"))
             else:
-                later.append((child, depth + 1, f"{cell}, {_rows(forest.n_samples[child])}:"))
+                later.append((child, depth + 1, f"{cell}, {counted(forest.n_samples[child], 'row')}:"))
         self.open += reversed(later)
 
     def _below(self, node: int) -> int:
@@ -93,7 +100,3 @@ class _Rules:
     def _class(self, place: int) -> str:
         assert self.model.classes is not None
         return class_in_words(self.model.classes[place])
-
-
-def _rows(count: Any) -> str:
-    return "1 row" if count == 1 else f"{int(count)} rows"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planewise.plot._words import count, shorten
+from planewise.words import shorten
 
 LONGEST_LINE = 100
 
@@ -16,13 +16,3 @@ class Display:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {shorten(self._facts(), LONGEST_LINE - len(type(self).__name__))}>"
-
-
-def of(number: int, thing: str) -> str:
-    """A number of things.
-
-    >>> of(1, "row"), of(2000, "row"), of(3, "leaf")
-    ('1 row', '2,000 rows', '3 leaves')
-    """
-    many = "leaves" if thing == "leaf" else f"{thing}s"
-    return f"{count(number)} {thing if number == 1 else many}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,21 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-
-@dataclass(frozen=True)
-class Plane:
-    """A row is on the right side when its weighted sum reaches the threshold (`strict`: exceeds it).
-
-    On a categorical column: when its category is among `categories` (or is not, unless `members_right`).
-    """
-
-    features: tuple[int, ...]
-    weights: tuple[float, ...]
-    threshold: float
-    categories: tuple[int, ...] | None = None
-    strict: bool = False
-    missing_right: bool = False
-    members_right: bool = True
+from planewise.words import Plane, read_plane
 
 
 @dataclass
@@ -117,23 +103,10 @@ def _checked_number(tree: int, n_trees: int) -> int:
 
 def _from_flat(flat: Any) -> DrawnTree:
     n_nodes = len(flat.plane_start) - 1
-    every = [_plane(flat, number) for number in range(len(flat.threshold))]
+    every = [read_plane(flat, place) for place in range(len(flat.threshold))]
     planes = [every[flat.plane_start[i] : flat.plane_start[i + 1]] for i in range(n_nodes)]
     children = [flat.children[flat.child_start[i] : flat.child_start[i + 1]].tolist() for i in range(n_nodes)]
     return DrawnTree(planes, children, np.asarray(flat.n_samples), np.asarray(flat.value, dtype=np.float64))
-
-
-def _plane(flat: Any, number: int) -> Plane:
-    terms = slice(flat.term_start[number], flat.term_start[number + 1])
-    members: Sequence[int] = flat.set_category[flat.set_start[number] : flat.set_start[number + 1]].tolist()
-    return Plane(
-        tuple(flat.term_feature[terms].tolist()),
-        tuple(flat.term_weight[terms].tolist()),
-        float(flat.threshold[number]),
-        tuple(members) or None,
-        missing_right=bool(flat.missing_right[number]),
-        members_right=not members or bool(flat.term_weight[terms][0] >= flat.threshold[number]),
-    )
 
 
 def _from_sklearn(tree: Any) -> DrawnTree:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from planewise.plot._components import FittedKernel, KernelComponents, Numbers, PlainComponents, fitted_kernel
-from planewise.plot._display import Display, of
+from planewise.plot._display import Display
 from planewise.plot._points import draw_classes, limits
 from planewise.plot._style import (
     ACCENT,
@@ -25,8 +25,8 @@ from planewise.plot._style import (
     require_matplotlib,
 )
 from planewise.plot._tables import n_rows, take
-from planewise.plot._words import class_names as names_of_classes
-from planewise.plot._words import count, number
+from planewise.words import class_names as names_of_classes
+from planewise.words import count, counted, number
 
 TITLES = {"pca": "the data", "before": "the kernel", "after": "the kernel, optimised"}
 
@@ -90,7 +90,7 @@ class EmbeddingDisplay(Display):
     n_rows: int
 
     def _facts(self) -> str:
-        return f"{of(self.n_rows, 'row')} in {of(len(self.panels), 'panel')}"
+        return f"{counted(self.n_rows, 'row')} in {counted(len(self.panels), 'panel')}"
 
     @classmethod
     def from_estimator(

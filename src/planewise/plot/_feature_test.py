@@ -10,10 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from planewise.plot._display import Display, of
-from planewise.plot._style import COLOURS, GREY, INK, PALE, Sizes, dress, key, new_axes, require_matplotlib, settled
-from planewise.plot._words import feature_names as names_of_features
-from planewise.plot._words import plain, shorten
+from planewise.plot._display import Display
+from planewise.plot._style import (
+    COLOURS,
+    GREY,
+    INK,
+    PALE,
+    Sizes,
+    dress,
+    key,
+    new_axes,
+    plain,
+    require_matplotlib,
+    settled,
+)
+from planewise.words import counted, shorten
+from planewise.words import feature_names as names_of_features
 
 MOST_NAMED = 40
 NAMES_BESIDE_CURVE = 8
@@ -59,7 +71,7 @@ class FeatureTestDisplay(Display):
     measure: str
 
     def _facts(self) -> str:
-        return f"{self.measure} of {of(len(self.losses), 'feature')}, {int(self.kept.sum())} kept"
+        return f"{self.measure} of {counted(len(self.losses), 'feature')}, {int(self.kept.sum())} kept"
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, feature_names: Sequence[str] | None = None) -> FeatureTestDisplay:

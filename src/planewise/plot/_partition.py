@@ -12,7 +12,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from planewise.plot._cuts import Cell, Cut, cut_plane
-from planewise.plot._display import Display, of
+from planewise.plot._display import Display
 from planewise.plot._drawn_tree import DrawnTree, drawn_tree, has_cuts
 from planewise.plot._points import draw_classes, draw_numbers, limits
 from planewise.plot._style import (
@@ -27,14 +27,15 @@ from planewise.plot._style import (
     key,
     key_of_figure,
     new_axes,
+    plain,
     require_matplotlib,
     scale_bar,
     shade,
 )
 from planewise.plot._tables import numeric_column, rows_like, usual_row
-from planewise.plot._words import class_names as names_of_classes
-from planewise.plot._words import feature_names as names_of_features
-from planewise.plot._words import find_feature, number, plain, with_unit
+from planewise.words import class_names as names_of_classes
+from planewise.words import counted, find_feature, number, with_unit
+from planewise.words import feature_names as names_of_features
 
 Numbers = NDArray[np.float64]
 PANELS = ("cells", "train", "test", "prediction")
@@ -121,7 +122,7 @@ class PartitionDisplay(Display):
 
     def _facts(self) -> str:
         n_rows = len(self.train.x) + (0 if self.test is None else len(self.test.x))
-        return f"{self.names[0]} and {self.names[1]}, {of(n_rows, 'row')}"
+        return f"{self.names[0]} and {self.names[1]}, {counted(n_rows, 'row')}"
 
     @classmethod
     def from_estimator(

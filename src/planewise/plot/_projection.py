@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.plot._display import Display, of
+from planewise.plot._display import Display
 from planewise.plot._points import draw_classes, draw_numbers, limits
 from planewise.plot._style import (
     ACCENT,
@@ -24,13 +24,14 @@ from planewise.plot._style import (
     dress,
     key_of_figure,
     new_axes,
+    plain,
     require_matplotlib,
     scale_bar,
 )
 from planewise.plot._tables import distinct_rows, n_rows, take
 from planewise.plot._view_plane import Axis, DecidingRows, Numbers, axes_of, rows_in
-from planewise.plot._words import class_names as names_of_classes
-from planewise.plot._words import number, plain, tidy
+from planewise.words import class_names as names_of_classes
+from planewise.words import counted, number, tidy
 
 PANELS = ("view", "near")
 
@@ -125,7 +126,7 @@ class ProjectionDisplay(Display):
     def _facts(self) -> str:
         views = [" and ".join(axis.name for axis in view.axes) for view in self.views]
         n_queries = sum(len(view.queries) if view.one is None else 1 for view in self.views)
-        return f"{of(n_queries, 'case')} in {of(len(views), 'view')}: {'; '.join(views)}"
+        return f"{counted(n_queries, 'case')} in {counted(len(views), 'view')}: {'; '.join(views)}"
 
     @classmethod
     def from_explanation(

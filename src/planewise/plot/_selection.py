@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
-from planewise.plot._display import Display, of
+from planewise.plot._display import Display
 from planewise.plot._style import (
     COLOURS,
     GREY,
@@ -21,11 +21,12 @@ from planewise.plot._style import (
     dress,
     key,
     new_axes,
+    plain,
     require_matplotlib,
     text_width,
 )
-from planewise.plot._words import feature_names as names_of_features
-from planewise.plot._words import plain, shorten
+from planewise.words import counted, shorten
+from planewise.words import feature_names as names_of_features
 
 MOST_RANKS = 40
 
@@ -78,7 +79,7 @@ class SelectionDisplay(Display):
     labels: list[str] = field(default_factory=list)
 
     def _facts(self) -> str:
-        return f"{of(len(self.names), 'feature')}, {of(len(self.directions), 'direction')}"
+        return f"{counted(len(self.names), 'feature')}, {counted(len(self.directions), 'direction')}"
 
     @classmethod
     def from_parameters(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.plot._display import Display, of
+from planewise.plot._display import Display
 from planewise.plot._model_size import SIZES, model_size
 from planewise.plot._style import (
     ACCENT,
@@ -25,7 +25,7 @@ from planewise.plot._style import (
     plain_powers,
     require_matplotlib,
 )
-from planewise.plot._words import count, tidy
+from planewise.words import count, counted, tidy
 
 
 @dataclass(repr=False)
@@ -77,7 +77,7 @@ class SparsityDisplay(Display):
     score_name: str
 
     def _facts(self) -> str:
-        return f"{self.score_name} by {self.size_name}, {of(len(self.size), 'model')}"
+        return f"{self.score_name} by {self.size_name}, {counted(len(self.size), 'model')}"
 
     @property
     def front(self) -> NDArray[np.bool_]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise._extras import require
-from planewise.plot._words import number, plain, shorten
+from planewise.words import number, shorten, tidy
 
 # Okabe and Ito's palette, told apart by colour-blind eyes; its yellow, too faint on white, comes last and darker.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#5f5f5f", "#b3a100")
@@ -250,3 +250,12 @@ def shade(code: str, strength: float) -> tuple[float, float, float]:
     rgb = [int(code[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     red, green, blue = (1 - strength * (1 - part) for part in rgb)
     return red, green, blue
+
+
+def plain(text: Any) -> str:
+    r"""Text that matplotlib shows as it is: between two dollar signs it would look for mathematics.
+
+    >>> plain("price in $ and $")
+    'price in \\$ and \\$'
+    """
+    return tidy(text).replace("$", r"\$")

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from planewise._input import prediction_rows
-from planewise.plot._display import Display, of
+from planewise.plot._display import Display
 from planewise.plot._drawn_tree import DrawnTree, drawn_tree
-from planewise.plot._formula import categories_of, formula
 from planewise.plot._style import (
     ACCENT,
     GREY,
@@ -26,6 +25,7 @@ from planewise.plot._style import (
     key,
     marker,
     new_axes,
+    plain,
     require_matplotlib,
     settled,
     text_width,
@@ -33,9 +33,9 @@ from planewise.plot._style import (
 )
 from planewise.plot._tables import n_rows
 from planewise.plot._tree_layout import LINE, Box, Layout, arrange, folded_note, leaf_label, shown_nodes
-from planewise.plot._words import class_names as names_of_classes
-from planewise.plot._words import count, number, plain
-from planewise.plot._words import feature_names as names_of_features
+from planewise.words import categories_of, count, counted, formula, number
+from planewise.words import class_names as names_of_classes
+from planewise.words import feature_names as names_of_features
 
 WIDEST = 10.0  # inches of a figure of our own
 
@@ -87,7 +87,7 @@ class TreeDisplay(Display):
 
     def _facts(self) -> str:
         planes = self.tree.planes
-        return f"{of(sum(map(len, planes)), 'plane')}, {of(sum(not each for each in planes), 'leaf')}"
+        return f"{counted(sum(map(len, planes)), 'plane')}, {counted(sum(not each for each in planes), 'leaf')}"
 
     @classmethod
     def from_estimator(

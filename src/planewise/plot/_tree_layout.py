@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from planewise.plot._drawn_tree import DrawnTree
-from planewise.plot._formula import sides, wrap
 from planewise.plot._style import text_width
-from planewise.plot._words import shorten
+from planewise.words import cell_in_marks, shorten, wrap
 
 LINE = 1.3 / 72  # height of a line of text, in inches a point of its size
 LARGEST, SMALLEST = 9.0, 5.5  # type, in points
@@ -153,7 +152,7 @@ def _box(tree: DrawnTree, node: int, opened: set[int], edge: str, label: Label) 
     box = Box(node, [], edge, 0)
     n_planes = len(tree.planes[node])
     for child in tree.cells(node):
-        box.children.append(_box(tree, child, opened, sides(tree.codes(child), n_planes, LETTERS), label))
+        box.children.append(_box(tree, child, opened, cell_in_marks(tree.codes(child), n_planes, LETTERS), label))
     return box
 
 

@@ -12,8 +12,8 @@ from scipy.spatial import cKDTree
 
 from planewise._categories import is_missing
 from planewise.plot._tables import column_values
-from planewise.plot._words import number, shorten
 from planewise.recip._neighbours import nearest
+from planewise.words import number, shorten
 
 Numbers = NDArray[np.float64]
 LARGEST = 1e7  # eq. 9: a distance over none

@@ -16,7 +16,8 @@ from planewise.recip._report import ViewsReport
 from planewise.recip._rows import DistinctRows, FloatArray, Table, Vector
 from planewise.recip._scaling import Scaling, find_scaling, informative_columns, ordered_categories, with_ranks
 from planewise.recip._search import Found
-from planewise.recip._views import View, feature_names, given_views
+from planewise.recip._views import View, given_views
+from planewise.words import feature_names
 
 NONE = Limit(lambda value: value is None, "None")
 VIEWS = Limit(

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from planewise.recip._rows import Vector
-from planewise.recip._views import feature_names
+from planewise.words import feature_names
 
 
 class Batch(Protocol):

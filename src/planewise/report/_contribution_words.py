@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from planewise.export._words import number, short, value_in_words
+from planewise.words import number, shorten, value_in_words
 
 MOST_NAMED = 3  # columns on each side
 HARDLY = 0.1  # of the largest contribution: what adds less is not named beside it
@@ -37,7 +37,7 @@ def class_why(parts: Sequence[dict[str, Any]], sign: float, start: Start | None)
         return f": {start.words} alone gives this answer{more}{_listed('against it', _telling(against, parts))}"
     objections = _telling(against, parts)
     if start is not None and start.lead < 0 and -start.lead >= HARDLY * _largest(parts):
-        objections.insert(0, f"{start.words} (which favours {short(start.says)})")
+        objections.insert(0, f"{start.words} (which favours {shorten(start.says)})")
     if for_it and (start is None or start.columns > 0):
         named = _telling(for_it, parts) or [_in_words(each) for each in for_it[:MOST_NAMED]]
         return f", mostly because {_joined(named)}{_listed('against it', objections)}"
@@ -77,7 +77,7 @@ def _telling(side: Sequence[dict[str, Any]], parts: Sequence[dict[str, Any]]) ->
 
 
 def _in_words(part: dict[str, Any]) -> str:
-    return f"{short(part['column'])} is {short(value_in_words(part['value']))}"
+    return f"{shorten(part['column'])} is {shorten(value_in_words(part['value']))}"
 
 
 def _listed(heading: str, named: list[str]) -> str:

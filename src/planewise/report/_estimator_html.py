@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from planewise.export._describe import Limits, TableSection, TextSection, describe
-from planewise.export._models import feature_names
-from planewise.export._words import number
+from planewise.export._describe import describe
 from planewise.report import _page
 from planewise.report._notebook import piece
 from planewise.report._sections import section
 from planewise.report._tree_svg import tree_figure
+from planewise.words import Limits, TableSection, TextSection, feature_names, number
 
 MOST_ROWS = 8  # of a table
 LIMITS = Limits(max_trees=0, max_vectors=MOST_ROWS, max_columns=MOST_ROWS)

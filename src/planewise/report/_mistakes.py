@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise._input import is_table
-from planewise.export._models import feature_names
-from planewise.export._words import number, short
 from planewise.plot._tables import column_values, take
-from planewise.report._quality import Evaluation, percent_of
+from planewise.report._quality import Evaluation
 from planewise.report._reasons import Reasons, reasons
+from planewise.words import feature_names, number, percent, shorten
 
 MOST_MISTAKES = 5
 
@@ -69,8 +68,8 @@ def _words(case: Evaluation, row: int) -> str:
     sure = ""
     if case.probability is not None:
         at = [int(np.searchsorted(case.classes, each[row])) for each in (case.predicted, case.target)]
-        sure = f", {percent_of(case.probability[row, at[0]])} against {percent_of(case.probability[row, at[1]])}"
-    return f"Row {row}: {short(case.predicted[row])} instead of {short(case.target[row])}{sure}"
+        sure = f", {percent(case.probability[row, at[0]], 1)} against {percent(case.probability[row, at[1]], 1)}"
+    return f"Row {row}: {shorten(case.predicted[row])} instead of {shorten(case.target[row])}{sure}"
 
 
 def _reasons(case: Evaluation, row: int, n_features: int) -> Reasons:

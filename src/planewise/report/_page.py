@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from planewise._letters import shown
 from planewise.report._view_files import view_script, view_style
+from planewise.words import shown
 
 DPI = 150  # of figures
 PIXELS_AN_INCH = 115  # of a page, for figures: type of 8 points is as large as the text around it

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix
 
-from planewise.export._describe import TableSection
-from planewise.export._words import number, percent
 from planewise.report import _intervals
 from planewise.report._intervals import Measured, Vector
 from planewise.report._linear import linear_answers
+from planewise.words import TableSection, number, percent
 
 MOST_CLASSES = 20  # of which the confusion is shown
 
@@ -136,7 +135,7 @@ def _shown(found: Measured, share: bool) -> str:
     if found.low == found.high:  # by definition, as the mean's R²
         return number(found.value)
     if share:
-        return f"{percent_of(found.value)} ({100 * found.low:.1f} to {100 * found.high:.1f})"
+        return f"{percent(found.value, 1)} ({100 * found.low:.1f} to {100 * found.high:.1f})"
     return f"{number(found.value)} ({number(found.low, 3)} to {number(found.high, 3)})"
 
 
@@ -151,8 +150,3 @@ def _confusion(case: Evaluation) -> TableSection:
     ]
     note = "A row for each true class, a column for each predicted one."
     return TableSection("Confusion", ["true class", *map(str, case.classes.tolist())], rows, note)
-
-
-def percent_of(share: float) -> str:
-    """A quality in per cent, with one decimal."""
-    return percent(share) if share == 0 else f"{100 * share:.1f} %"

@@ -11,15 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise._input import is_table, precise_rows, prediction_rows
-from planewise._planes import normal_form
 from planewise.export._describe import telling_columns
-from planewise.export._models import feature_names
-from planewise.export._words import number, plane_in_words, short, signed, value_in_words
 from planewise.mcm import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor
 from planewise.mcm._feature_maps import FourierMap
 from planewise.report._contribution_words import Start, class_why, number_why
 from planewise.slm import SLMClassifier, SLMRegressor
 from planewise.table import TableModel
+from planewise.words import (
+    feature_names,
+    normal_form,
+    number,
+    plane_in_words,
+    read_plane,
+    shorten,
+    signed,
+    value_in_words,
+)
 
 MOST_SHOWN = 12
 MOST_COLUMNS = 6  # of a vector, in words; as data it is whole
@@ -46,7 +53,7 @@ class Reasons:
 
     def sentence(self, sure: str = "") -> str:
         """The answer, how sure it is, and why; nothing where columns do not add up to it."""
-        return f"{short(value_in_words(self.answer), 200)}{sure}{self.why}." if self.why else ""
+        return f"{shorten(value_in_words(self.answer), 200)}{sure}{self.why}." if self.why else ""
 
     @property
     def heading(self) -> str:
@@ -83,7 +90,7 @@ def _path(estimator: Any, X: Any) -> Reasons:
     while True:
         code, planes = 0, range(tree.plane_start[node], tree.plane_start[node + 1])
         for k, plane in enumerate(planes):
-            words = plane_in_words(tree, plane, names, estimator.categories_)
+            words = plane_in_words(read_plane(tree, plane), names, estimator.categories_)
             here = _side(tree, plane, row)
             code |= here.right << k
             answer = "yes" if here.right else "no"

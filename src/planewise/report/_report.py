@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from planewise.export._describe import Limits, describe
+from planewise.export._describe import describe
 from planewise.export._files import write_whole
 from planewise.export._models import fitted
 from planewise.plot._style import require_matplotlib
@@ -23,6 +23,7 @@ from planewise.report._view_scene import TrainingRows
 from planewise.table import TableModel
 from planewise.table._model import target_values
 from planewise.table._polars import as_polars
+from planewise.words import Limits
 
 
 def report(

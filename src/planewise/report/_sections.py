@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from planewise.export._describe import TableSection, TextSection
 from planewise.recip import RECIPClassifier, RECIPRegressor
 from planewise.report import _page
 from planewise.report._reasons import Reasons
 from planewise.report._view_parts import block, views_of, views_switch
 from planewise.report._view_scene import TrainingRows
+from planewise.words import TableSection, TextSection
 
 MOST_POINTS = 500  # of a picture on a page that may have many
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from planewise.plot._style import colour
-from planewise.plot._words import class_names, shorten
 from planewise.report._page import said
-from planewise.report._view_scene import TrainingRows, neighbours_of, value_in_words
+from planewise.report._view_scene import TrainingRows, neighbours_of
 from planewise.report._view_shapes import class_form
 from planewise.report._view_svg import MOST_POINTS, check_ident, view_figure
+from planewise.words import class_names, shorten, value_in_words
 
 MOST_VIEWS = 8  # view.css has rules for so many
 
@@ -32,7 +32,7 @@ class ShownView:
         """Such as "petal length × petal width: virginica, ratio 0.12"."""
         features = " × ".join(shorten(name, 30) for name in self.data["view"]["features"])
         if self.data["kind"] == "number":
-            return f"{features}: {value_in_words(self.data['prediction'])} ± {self.data['expected_error']:.3g}"
+            return f"{features}: {value_in_words(self.data['prediction'], 4)} ± {self.data['expected_error']:.3g}"
         label = self.data["label"]
         name = label if names is None else names[label]
         return f"{features}: {shorten(name, 30)}, ratio {self.data['ratio']:.2g}"
@@ -138,11 +138,11 @@ def neighbours_table(
     titles = [f"{shorten(name, 60)}{unit}" for name, unit in zip(features, units, strict=True)]
     columns = ["nearest", "training row", "value" if numbers else "class", "distance", *titles]
     head = "".join(f'<th scope="col" dir="auto">{said(each)}</th>' for each in columns)
-    answer = value_in_words(data["prediction"]) if numbers else names[data["label"]]
+    answer = value_in_words(data["prediction"], 4) if numbers else names[data["label"]]
     own = ["", answer, "", *_cells(data["query"], features)]
     lines = ['<tr class="pw-own"><th scope="row">this case</th>' + _tds(own) + "</tr>\n"]
     for each in neighbours_of(data):
-        answer = said(value_in_words(each.answer)) if numbers else _class_cell(each.answer, names)
+        answer = said(value_in_words(each.answer, 4)) if numbers else _class_cell(each.answer, names)
         cells = f'<td>{said(each.names())}</td><td dir="auto">{answer}</td>'
         cells += _tds([f"{each.distance:.3g}", *_cells(each.values, features)])
         lines.append(
@@ -168,7 +168,7 @@ def _class_cell(label: Any, names: Mapping[Any, str]) -> str:
 
 
 def _cells(values: Mapping[str, Any], features: Sequence[str]) -> list[str]:
-    return [value_in_words(values.get(name)) for name in features]
+    return [value_in_words(values.get(name), 4) for name in features]
 
 
 def _tds(cells: Sequence[Any]) -> str:

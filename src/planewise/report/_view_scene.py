@@ -14,7 +14,6 @@ from planewise.plot._points import limits
 from planewise.plot._style import colours_rgb
 from planewise.plot._tables import column_values
 from planewise.plot._view_plane import Axis, DecidingRows, Numbers, axes_of, rows_in
-from planewise.plot._words import number, tidy
 from planewise.report._png import png_address
 
 MOST_NEIGHBOURS = 30  # that are drawn and listed
@@ -247,15 +246,6 @@ def neighbours_of(data: Mapping[str, Any], most: int | None = MOST_NEIGHBOURS) -
         )
         for order, (side, each) in enumerate(found[:most], 1)
     ]  # fmt: skip
-
-
-def value_in_words(value: Any) -> str:
-    """A value of the user's, short enough for a table."""
-    if value is None:
-        return "missing"
-    if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
-        return number(float(value)) if abs(float(value)) >= 1e5 else f"{float(value):.4g}".replace("-", "−")
-    return tidy(value)
 
 
 def _places(plane: Plane, data: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], answers: list[Any]) -> Numbers:

@@ -67,4 +67,4 @@ def _check(model: Any) -> None:
     )
 
 
-MODELS = [Declaration(_model.TableModel, _model.LIMITS, _FITTED, _check)]
+MODELS = [Declaration(_model.TableModel, _FITTED, _check)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from planewise._input import all_or_nothing
-from planewise._params import Limit, check_parameters, one_of, seed
+from planewise._params import (
+    Limit,
+    check_parameters,
+    one_of,
+    seed,
+)
 from planewise.table._columns import Column, LeftOut, find_columns, for_machines, for_trees, require_columns
 from planewise.table._families import FAMILIES, TAKE_GAPS, estimator_class
 from planewise.table._polars import as_polars, polars
@@ -80,6 +85,7 @@ class TableModel(BaseEstimator):
     ['no', 'yes', 'no']
     """
 
+    parameter_limits: ClassVar[Mapping[str, Limit]] = LIMITS
     target_: str
     task_: str
     columns_: list[Column]
@@ -114,7 +120,7 @@ class TableModel(BaseEstimator):
             What explanations call the rows of the table, one number for each, where it is a part of a larger one.
             None: their places in the table, counted from 0.
         """
-        check_parameters(self, LIMITS)
+        check_parameters(self)
         table = as_polars(table)
         require_columns([target], table.columns)
         numbers = _row_numbers(row_numbers, table.height)

@@ -13,7 +13,7 @@ from planewise.evaluate import _measured
 from planewise.evaluate._baselines import Answers, baselines
 from planewise.evaluate._evaluation import Evaluation
 from planewise.evaluate._measured import Measured
-from planewise.export._words import number
+from planewise.words import counted, number, percent
 
 MEASURES = {  # in the order they are shown; the first of a task is the one that models are compared by
     "accuracy": "accuracy",
@@ -79,8 +79,7 @@ def quality(case: Evaluation, X_train: Any = None, y_train: Any = None) -> Quali
 
 def _note(case: Evaluation, simple: list[str], on_training_rows: bool) -> str:
     weighted = ", weighted" if np.ptp(case.weight) > 0 else ""
-    rows = f"{len(case.target):,} row{'s' if len(case.target) != 1 else ''}"
-    note = f"Measured on {rows}{weighted}; 95 % confidence intervals in brackets."
+    note = f"Measured on {counted(len(case.target), 'row')}{weighted}; 95 % confidence intervals in brackets."
     if case.classes is not None:
         note += " Balanced accuracy is the mean of the classes' recalls."
     constant, *linear = (f"the {name.replace('_', ' ')}" for name in simple)
@@ -109,12 +108,8 @@ def in_words(measure: str, found: Measured) -> str:
     if found.low == found.high:  # by definition, as the AUC of a constant
         return number(found.value)
     if measure in SHARES:
-        return f"{_percent(found.value)} ({100 * found.low:.1f} to {100 * found.high:.1f})"
+        return f"{percent(found.value, 1)} ({100 * found.low:.1f} to {100 * found.high:.1f})"
     return f"{number(found.value)} ({number(found.low, 3)} to {number(found.high, 3)})"
-
-
-def _percent(share: float) -> str:
-    return "0 %" if share == 0 else f"{100 * share:.1f} %"
 
 
 def _measures(case: Evaluation, given: Answers) -> dict[str, Measured]:

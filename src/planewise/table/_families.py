@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import planewise
-from planewise._params import Limit
 
 FAMILIES = {
     "slm": "one tree of planes",
@@ -53,13 +52,6 @@ def estimator_class(family: str, task: str, n_rows: int) -> type:
     return cls
 
 
-def limits_of(cls: type) -> dict[str, Limit]:
-    """The limits of an estimator's parameters, as ``fit`` checks them."""
-    from planewise.io._models import declaration
-
-    return dict(declaration(cls.__name__).limits)
-
-
 def read_setting(cls: type, name: str, text: str) -> Any:
     """The value that "name=text" means for this estimator, by the limits of its parameter."""
     known = cls._get_param_names()  # type: ignore[attr-defined]
@@ -69,7 +61,7 @@ def read_setting(cls: type, name: str, text: str) -> Any:
         near = get_close_matches(name, known, n=3)
         hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
         raise ValueError(f"{cls.__name__} has no parameter {name!r}{hint}")
-    limit = limits_of(cls).get(name)
+    limit = cls.parameter_limits.get(name)  # type: ignore[attr-defined]
     readings = _readings(name, text)
     if limit is None:
         return readings[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +87,7 @@ class TableModel(BaseEstimator):
     ['no', 'yes', 'no']
     """
 
+    parameter_limits: ClassVar[Mapping[str, Limit]] = LIMITS
     target_: str
     task_: str
     columns_: list[Column]
@@ -121,7 +122,7 @@ class TableModel(BaseEstimator):
             What explanations call the rows of the table, one number for each, where it is a part of a larger one.
             None: their places in the table, counted from 0.
         """
-        check_parameters(self, LIMITS)
+        check_parameters(self)
         table = as_polars(table)
         require_columns([target], table.columns)
         numbers = _row_numbers(row_numbers, table.height)

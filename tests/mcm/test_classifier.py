@@ -307,10 +307,12 @@ def test_missing_values_are_refused(moons):
     X, y = moons
     X = X.copy()
     X[3, 1] = np.nan
-    with pytest.raises(ValueError, match="Input X contains NaN"):
+    with pytest.raises(ValueError, match="Column 1 of X contains NaN"):
         MCMClassifier().fit(X, y)
     for frame in (pd.DataFrame(X, columns=["a", "b"]), pl.DataFrame(X, schema=["a", "b"])):
-        with pytest.raises(ValueError, match="Column 'b' contains NaN or infinity, which MCMClassifier does not take"):
+        with pytest.raises(
+            ValueError, match="Column 'b' of X contains NaN or infinity, which MCMClassifier does not accept"
+        ):
             MCMClassifier().fit(frame, y)
 
 

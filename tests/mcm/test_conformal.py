@@ -308,5 +308,5 @@ def test_missing_values_are_refused_by_the_name_of_their_column(moons):
     X, y = moons
     frame = pd.DataFrame(X, columns=["length", "width"])
     frame.iloc[3, 1] = np.nan
-    with pytest.raises(ValueError, match=r"NaN, first in column 'width'.*SimpleImputer"):
+    with pytest.raises(ValueError, match=r"Column 'width' of X contains NaN.*SimpleImputer"):
         ConformalKernel().fit(frame, y)

@@ -523,9 +523,9 @@ def test_wrong_parameters_are_refused_by_name(moons, params, words):
 def test_missing_values_are_refused_in_fit_and_prediction(moons, fitted):
     X, y = moons[0].copy(), moons[1]
     X[7, 1] = np.nan
-    with pytest.raises(ValueError, match=r"NaN, first in column 1; .*SimpleImputer"):
+    with pytest.raises(ValueError, match=r"Column 1 of X contains NaN.*SimpleImputer"):
         LargeScaleMCMClassifier().fit(X, y)
-    with pytest.raises(ValueError, match="NaN, first in column 1"):
+    with pytest.raises(ValueError, match="Column 1 of X contains NaN"):
         fitted.predict(X)
 
 

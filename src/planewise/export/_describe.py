@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from planewise.export._models import MACHINES, TREE_MODELS, fitted, kernel_machine, tree_ensemble
 from planewise.export._rules import tree_rules
-from planewise.table import TableModel
-from planewise.table._families import TAKE_GAPS
+from planewise.table import TAKE_GAPS, TableModel
 from planewise.words import (
     Description,
     Limits,

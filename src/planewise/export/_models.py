@@ -26,8 +26,7 @@ from planewise.slm import (
 )
 from planewise.slm._flat_forest import FlatForest
 from planewise.slm._flat_tree import FlatTree
-from planewise.table import TableModel
-from planewise.table._columns import Column
+from planewise.table import Column, TableModel
 from planewise.words import feature_names
 
 Floats = NDArray[np.float64]

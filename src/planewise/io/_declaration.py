@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from planewise._params import Limit
 from planewise.io._errors import require
 from planewise.io._kinds import MOST_FEATURES, Categories, Integer, Kind, Names
 
@@ -26,8 +25,6 @@ class Declaration:
     ----------
     cls : type
         The estimator.
-    limits : dict
-        Of its parameters, as ``fit`` checks them.
     fitted, optional : dicts of kinds
         Its fitted attributes: those always there, and those that need not be.
     check : function of the estimator
@@ -40,7 +37,6 @@ class Declaration:
     """
 
     cls: type
-    limits: Mapping[str, Limit]
     fitted: Mapping[str, Kind]
     check: Callable[[Any], None]
     optional: Mapping[str, Kind] = field(default_factory=dict)

@@ -285,14 +285,12 @@ def _check_conformal(model: Any) -> None:
 MODELS = [
     Declaration(
         _classifier.MCMClassifier,
-        _classifier.CLASSIFIER_LIMITS,
         _MACHINE | {"classes_": Labels(), "_trained_settings": _SETTINGS, "_factor": Maybe(_factor(_MATRIX))},
         _check_classifier,
         optional={"coef_": _MATRIX, "slope_": Number(0), "shrinkage_": Number()},
     ),
     Declaration(
         _search.MCMClassifierCV,
-        _search.SEARCH_LIMITS,
         {
             "classes_": Labels(),
             "cv_results_": Plain(dict),
@@ -306,14 +304,12 @@ MODELS = [
     ),
     Declaration(
         _regressor.MCMRegressor,
-        _regressor.REGRESSOR_LIMITS,
         _MACHINE | {"_kernel": Maybe(KERNEL)},
         _check_regressor,
         optional={"coef_": _MATRIX},
     ),
     Declaration(
         _large_scale.LargeScaleMCMClassifier,
-        _large_scale.LIMITS,
         {
             "classes_": Labels(),
             "_standardisation": STANDARDISATION,
@@ -333,7 +329,6 @@ MODELS = [
     ),
     Declaration(
         _conformal.ConformalKernel,
-        _conformal.LIMITS,
         {
             "classes_": Labels(),
             "_standardisation": STANDARDISATION,

@@ -142,7 +142,7 @@ def pack_model(model: Any, arrays: ArrayWriter) -> dict[str, Any]:
         check_is_fitted(model)
     except NotFittedError:
         raise ValueError(f"This {name} is not fitted yet; a model file holds fitted models: call fit first.") from None
-    check_parameters(model, declared.limits)
+    check_parameters(model)
     fitted = {}
     for attribute, kind in declared.kinds.items():
         if attribute in declared.required_kinds or attribute in vars(model):
@@ -217,7 +217,7 @@ def _constructed(declared: Declaration, packed: Any, arrays: ArrayReader) -> Any
         )
     model = declared.cls(**values)
     try:
-        check_parameters(model, declared.limits)
+        check_parameters(model)
     except (ValueError, TypeError, OverflowError, AttributeError) as error:
         raise ModelFileError(f"has parameters that are not allowed: {str(error)[:500]}") from error
     return model

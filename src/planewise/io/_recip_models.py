@@ -150,7 +150,6 @@ def _check_regressor(model: Any) -> None:
 MODELS = [
     Declaration(
         _classifier.RECIPClassifier,
-        _classifier.CLASSIFIER_LIMITS,
         _SHARED
         | {
             "classes_": Labels(),
@@ -164,7 +163,6 @@ MODELS = [
     ),
     Declaration(
         _regressor.RECIPRegressor,
-        _regressor.REGRESSOR_LIMITS,
         _SHARED
         | {"_mean": Number(), "_variance": Number(0), "_loss": Numbers("float32", ndim=2), "_rows": _rows("float64")},
         _check_regressor,

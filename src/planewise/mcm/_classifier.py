@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -276,6 +277,8 @@ class MCMClassifier(MachineClassifier):
     True
     """
 
+    parameter_limits: ClassVar[Mapping[str, Limit]] = CLASSIFIER_LIMITS
+
     def __init__(
         self,
         C: float = 1000.0,
@@ -333,7 +336,7 @@ class MCMClassifier(MachineClassifier):
         return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, *, expects_vectors: bool = True) -> Self:
-        check_parameters(self, CLASSIFIER_LIMITS)
+        check_parameters(self)
         rows, label, weight, kept = self._take_input(X, y, sample_weight)
         gamma = 1.0 if self.kernel in ("linear", "precomputed") else gamma_value(self.gamma, rows, weight)
         settings = self._settings(gamma, thread_count(self.n_jobs))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,18 +16,26 @@ from sklearn.utils.validation import check_is_fitted
 
 from planewise._input import (
     all_or_nothing,
+    complete_rows,
     counted_classes,
-    prediction_rows,
-    training_rows,
     without_zero_weights,
 )
-from planewise._params import Limit, boolean, check_parameters, either, integer, one_of, real, seed
+from planewise._params import (
+    Limit,
+    boolean,
+    check_parameters,
+    either,
+    integer,
+    one_of,
+    real,
+    seed,
+)
 from planewise._shown import ShownInNotebooks
 from planewise.mcm._conformal_factor import SHRINKAGES, ConformalFactor, Numbers, fit_conformal_factor
 from planewise.mcm._kernels import KERNEL_NAMES, Kernel, gamma_limit, gamma_value
 from planewise.mcm._problem import distinct_rows
 from planewise.mcm._sample import balanced
-from planewise.mcm._standardise import Standardisation, refuse_missing
+from planewise.mcm._standardise import Standardisation
 
 __all__ = ["ConformalFactor", "ConformalKernel", "fit_conformal_factor"]
 
@@ -141,6 +149,7 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
     True
     """
 
+    parameter_limits: ClassVar[Mapping[str, Limit]] = LIMITS
     n_features_in_: int
 
     def __init__(
@@ -197,8 +206,8 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         -------
         self
         """
-        check_parameters(self, LIMITS)
-        rows = refuse_missing(self, training_rows(self, X))
+        check_parameters(self)
+        rows = complete_rows(self, X)
         self.classes_, label, weight = counted_classes(self, y, rows, sample_weight)
         counted, label, weight = without_zero_weights(rows, label, weight)
         self._standardisation = (
@@ -338,7 +347,7 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         return self._factor(left)[:, None] * self._kernel(left, right) * self._factor(right)
 
     def _ready(self, X: Any) -> Numbers:
-        rows = refuse_missing(self, prediction_rows(self, X))
+        rows = complete_rows(self, X, reset=False)
         return self._standardisation.apply(rows).astype(np.float64)
 
     def _ready_array(self, X: Any) -> Numbers:

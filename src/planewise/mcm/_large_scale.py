@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from copy import deepcopy
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,12 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 from planewise._input import (
     FloatArray,
     all_or_nothing,
+    complete_rows,
     counted_classes,
-    one_target_a_row,
-    prediction_rows,
+    one_target_per_row,
     row_weights,
     thread_count,
-    training_rows,
     without_zero_weights,
 )
 from planewise._params import (
@@ -46,7 +45,7 @@ from planewise.mcm._factor_on_map import choose_cores, choose_shrinkage, factor_
 from planewise.mcm._feature_maps import FeatureMap, FourierMap, KernelMap, PrototypeMap
 from planewise.mcm._kernels import KERNEL_NAMES, Kernel
 from planewise.mcm._sample import Places, Sample, balanced_draw
-from planewise.mcm._standardise import Standardisation, refuse_missing
+from planewise.mcm._standardise import Standardisation
 from planewise.mcm._start import find_start, rows_to_start_from
 from planewise.mcm._stochastic import Learner, LinearModel
 from planewise.mcm._threads import one_blas_thread
@@ -220,6 +219,7 @@ class LargeScaleMCMClassifier(ShownInNotebooks, ClassifierMixin, BaseEstimator):
     True
     """
 
+    parameter_limits: ClassVar[Mapping[str, Limit]] = LIMITS
     classes_: NDArray[Any]
     n_features_in_: int
     conformal_: ConformalFactor | None
@@ -297,7 +297,7 @@ class LargeScaleMCMClassifier(ShownInNotebooks, ClassifierMixin, BaseEstimator):
         """
         self._check()
         rng = self._generator()
-        rows = refuse_missing(self, training_rows(self, X))
+        rows = complete_rows(self, X)
         classes, label, weight = counted_classes(self, y, rows, sample_weight, self.class_weight)
         rows, label, weight = without_zero_weights(rows, label, weight)
         self.classes_ = classes
@@ -347,13 +347,12 @@ class LargeScaleMCMClassifier(ShownInNotebooks, ClassifierMixin, BaseEstimator):
         if first:
             self._check_streaming(classes)
             self.classes_ = np.unique(np.asarray(classes))
-            rows = training_rows(self, X)
+            rows = complete_rows(self, X)
         else:
             if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
                 raise ValueError("classes must be the same in every call of partial_fit.")
-            rows = prediction_rows(self, X)
-        rows = refuse_missing(self, rows)
-        y = one_target_a_row(self, y, rows)
+            rows = complete_rows(self, X, reset=False)
+        y = one_target_per_row(self, y, rows)
         if not np.isin(y, self.classes_).all():
             raise ValueError("y has labels that are not in classes; name all of them in the first call of partial_fit.")
         label = np.searchsorted(self.classes_, y).astype(np.int32)
@@ -404,7 +403,7 @@ class LargeScaleMCMClassifier(ShownInNotebooks, ClassifierMixin, BaseEstimator):
                 )
 
     def _check(self) -> None:
-        check_parameters(self, LIMITS)
+        check_parameters(self)
         if self.feature_map == "fourier" and self.kernel != "rbf":
             raise ValueError("feature_map='fourier' needs kernel='rbf'; take feature_map='nystroem' for other kernels.")
         if self.refine is True and self.kernel != "rbf":
@@ -601,7 +600,7 @@ class LargeScaleMCMClassifier(ShownInNotebooks, ClassifierMixin, BaseEstimator):
     # --------------------------------------------------------------------------------------------- predicting
     def _raw(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        rows = refuse_missing(self, prediction_rows(self, X))
+        rows = complete_rows(self, X, reset=False)
         sample = Sample(rows, np.zeros(len(rows), np.int32), np.ones(len(rows)), self._standardisation, self._outputs)
         with self._workers() as pool:
             return scores_of(self._model, self._with_factor(sample, pool), pool, dtype=np.float64)

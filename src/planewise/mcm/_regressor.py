@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,11 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from planewise._input import all_or_nothing, precise_rows, real_targets, row_weights
-from planewise._params import check_parameters, real
+from planewise._params import (
+    Limit,
+    check_parameters,
+    real,
+)
 from planewise._shown import ShownInNotebooks
 from planewise.mcm._classifier import SHARED_LIMITS, require_kernel_matrix, scaling_for, warn_unless_converged
 from planewise.mcm._documentation import document_machine
@@ -76,6 +81,7 @@ class MCMRegressor(ShownInNotebooks, RegressorMixin, BaseEstimator):
     True
     """
 
+    parameter_limits: ClassVar[Mapping[str, Limit]] = REGRESSOR_LIMITS
     n_features_in_: int
 
     def __init__(
@@ -121,7 +127,7 @@ class MCMRegressor(ShownInNotebooks, RegressorMixin, BaseEstimator):
         sample_weight : array of shape (n_samples,), default=None
             A weight of two is the row twice; rows of weight zero do not count.
         """
-        check_parameters(self, REGRESSOR_LIMITS)
+        check_parameters(self)
         rows = precise_rows(self, X, reset=True)
         target = real_targets(self, y, rows)
         weight = row_weights(sample_weight, rows)

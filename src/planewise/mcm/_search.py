@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from planewise._input import all_or_nothing, precise_rows, row_weights, thread_count
-from planewise._params import Limit, boolean, check_parameters, integer, one_of, real
+from planewise._params import (
+    Limit,
+    boolean,
+    check_parameters,
+    integer,
+    one_of,
+    real,
+)
 from planewise._warn import warn_user
 from planewise.mcm._calibration import calibrate
 from planewise.mcm._classifier import (
@@ -169,6 +176,7 @@ class MCMClassifierCV(MachineClassifier):
     [[1.0, 0.0]]
     """
 
+    parameter_limits: ClassVar[Mapping[str, Limit]] = SEARCH_LIMITS
     best_estimator_: MCMClassifier
 
     def __init__(
@@ -233,7 +241,7 @@ class MCMClassifierCV(MachineClassifier):
         groups : array of shape (n_samples,), default=None
             The group of each row, for a `cv` that keeps groups together, such as ``GroupKFold(5)``.
         """
-        check_parameters(self, SEARCH_LIMITS)
+        check_parameters(self)
         self._check_cv(groups)
         _, label, weight, kept = self._take_input(X, y, sample_weight)
         table = precise_rows(self, X, reset=False)

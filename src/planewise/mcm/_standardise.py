@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,19 +14,6 @@ MEASURED_BY = 20_000  # rows, evenly spread, that tell the scale of a column
 ROUNDING = 4e-7  # of a column's centre: a smaller spread is what float32 makes of a constant
 SMALLEST = 1e-36  # spread that float32 can divide by
 OUTERMOST = 1e-3  # share of the weight on either side that may be wild
-
-
-def refuse_missing(estimator: Any, rows: FloatArray) -> FloatArray:
-    """The rows, none of whose values may be NaN: a kernel has no answer for a missing value."""
-    if np.isnan(np.add.reduce(rows, axis=None)) and np.isnan(rows).any():
-        column = int(np.isnan(rows).any(axis=0).argmax())
-        names = getattr(estimator, "feature_names_in_", None)
-        name = column if names is None else repr(str(names[column]))
-        raise ValueError(
-            f"Input X contains NaN, first in column {name}; {type(estimator).__name__} takes no missing values: fill "
-            "them first, for example with sklearn.impute.SimpleImputer."
-        )
-    return rows
 
 
 @dataclass(frozen=True)

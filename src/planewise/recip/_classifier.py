@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Self
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,8 +11,14 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._input import all_or_nothing, counted_classes, one_target_a_row, require_two_classes, thread_count
-from planewise._params import check_parameters, integer, one_of, real
+from planewise._input import all_or_nothing, counted_classes, one_target_per_row, require_two_classes, thread_count
+from planewise._params import (
+    Limit,
+    check_parameters,
+    integer,
+    one_of,
+    real,
+)
 from planewise._warn import warn_user
 from planewise.recip._answer import Decisions, Ratios, select, vote
 from planewise.recip._base import SHARED_LIMITS, ProjectionEstimator
@@ -107,6 +113,8 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
     True
     """
 
+    parameter_limits: ClassVar[Mapping[str, Limit]] = CLASSIFIER_LIMITS
+
     def __init__(
         self,
         max_dim: int = 2,
@@ -167,7 +175,7 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         -------
         self
         """
-        check_parameters(self, CLASSIFIER_LIMITS)
+        check_parameters(self)
         random = check_random_state(self.random_state)
         n_threads = thread_count(self.n_jobs)
         values = self._take_rows(X)
@@ -333,7 +341,7 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
             blocks = self._blocks(values, np.arange(len(values), dtype=np.int32))
         else:
             values = self._query_values(X)
-            truth, weight = one_target_a_row(self, y, values), np.ones(len(values))
+            truth, weight = one_target_per_row(self, y, values), np.ones(len(values))
             blocks = self._blocks(values)
         decided = [each for *_, each in blocks]
         right = self.classes_[np.concatenate([each.label for each in decided])] == truth

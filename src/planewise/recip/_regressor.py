@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Self
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from planewise._input import all_or_nothing, real_targets, row_weights, thread_count
-from planewise._params import check_parameters, integer
+from planewise._params import (
+    Limit,
+    check_parameters,
+    integer,
+)
 from planewise.recip._base import SHARED_LIMITS, ProjectionEstimator
 from planewise.recip._documentation import document_views
 from planewise.recip._entropy import LARGEST
@@ -102,6 +106,7 @@ class RECIPRegressor(RegressorMixin, ProjectionEstimator):
     (1, 2)
     """
 
+    parameter_limits: ClassVar[Mapping[str, Limit]] = REGRESSOR_LIMITS
     _loss_is_entropy = False
 
     def __init__(
@@ -158,7 +163,7 @@ class RECIPRegressor(RegressorMixin, ProjectionEstimator):
         -------
         self
         """
-        check_parameters(self, REGRESSOR_LIMITS)
+        check_parameters(self)
         random = check_random_state(self.random_state)
         n_threads = thread_count(self.n_jobs)
         values = self._take_rows(X)

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planewise._input import is_table
+from planewise.evaluate import Evaluation, worst_rows
 from planewise.plot._tables import column_values, take
-from planewise.report._quality import Evaluation
 from planewise.report._reasons import Reasons, reasons
 from planewise.words import feature_names, number, percent, shorten
 
@@ -32,30 +31,6 @@ def worst_mistakes(case: Evaluation, n_features: int) -> list[Mistake]:
         Mistake(int(row), _words(case, int(row)), _reasons(case, int(row), n_features))
         for row in worst_rows(case)[:MOST_MISTAKES]
     ]
-
-
-def worst_rows(case: Evaluation) -> NDArray[np.intp]:
-    """Wrong rows: the less probable the truth or the farther the number, the worse."""
-    numbers = case.classes is None
-    rows = np.flatnonzero((case.predicted != case.target) & (case.weight > 0))
-    if rows.size == 0:
-        return rows
-    badness = np.abs(case.target - case.predicted) if numbers else _surprise(case)
-    return rows[np.argsort(-badness[rows], kind="stable")]
-
-
-def _surprise(case: Evaluation) -> NDArray[np.float64]:
-    """How much the model preferred another class to the true one."""
-    assert case.classes is not None
-    rows, place = np.arange(len(case.target)), np.searchsorted(case.classes, case.target)
-    if case.probability is not None:
-        return 1 - case.probability[rows, place].astype(np.float64)
-    scores = np.asarray(case.model.decision_function(case.X), dtype=np.float64)
-    if scores.ndim == 1 or scores.shape[1] == 1:
-        return np.abs(scores).reshape(len(rows))
-    if scores.shape[1] == len(case.classes):
-        return scores.max(axis=1) - scores[rows, place]
-    return np.abs(scores).min(axis=1)  # duels of two classes: how clear the closest of them was
 
 
 def _words(case: Evaluation, row: int) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from planewise.export._models import TREE_MODELS
+from planewise.evaluate import Evaluation
 from planewise.mcm import MCMClassifier, MCMClassifierCV
 from planewise.plot import (
     ConvergenceDisplay,
@@ -18,7 +19,6 @@ from planewise.plot import (
 )
 from planewise.plot._tables import column_values, take
 from planewise.recip import RECIPClassifier, RECIPRegressor
-from planewise.report._quality import Evaluation
 
 MOST_ROWS = 3000  # for pictures that show rows or are costly by the row; quality is measured on all
 

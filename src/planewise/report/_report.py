@@ -8,22 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from planewise.evaluate import Evaluation, calibration, evaluate, quality
 from planewise.export._describe import describe
 from planewise.export._files import write_whole
 from planewise.export._models import fitted
 from planewise.plot._style import require_matplotlib
 from planewise.plot._tables import take
 from planewise.report import _page
-from planewise.report._calibration import calibration, draw
 from planewise.report._mistakes import Mistake, worst_mistakes
 from planewise.report._pictures import pictures
-from planewise.report._quality import Evaluation, evaluate, quality
+from planewise.report._quality import calibration_picture, calibration_table, quality_sections
 from planewise.report._sections import has_views, reasons_shown, section, views_of_case
 from planewise.report._view_scene import TrainingRows
 from planewise.table import TableModel
-from planewise.table._model import target_values
-from planewise.table._polars import as_polars
-from planewise.words import Limits
+from planewise.words import Limits, number
 
 
 def report(
@@ -72,16 +70,16 @@ def report(
     True
     """
     plt = require_matplotlib()
-    model, X, y, sample_weight = _asked(model, X, y, sample_weight)
+    case = evaluate(model if isinstance(model, TableModel) else fitted(model), X, y, sample_weight)
+    model = case.model
     about = describe(model, Limits(max_trees=0 if hasattr(model, "forest_") else 1))
-    case = evaluate(model, X, y, sample_weight)
     before = set(plt.get_fignums())
     with plt.ioff():
         try:
             body = [
                 _page.heading(title or about.title, level=1),
                 _page.facts(about.facts),
-                *(section(each) for each in quality(case, linear=True)),
+                *(section(each) for each in quality_sections(case, quality(case))),
                 *_shown(pictures(case)),
                 *_calibrated(case),
                 *_mistaken(case, worst_mistakes(case, model.n_features_in_)),
@@ -95,20 +93,6 @@ def report(
     if path is not None:
         write_whole(path, page)
     return page
-
-
-def _asked(model: Any, X: Any, y: Any, weight: Any) -> tuple[Any, Any, Any, Any]:
-    """The estimator with the rows it takes."""
-    if isinstance(model, TableModel):
-        table = as_polars(X)
-        if y is None:
-            if model.target_ not in table.columns:
-                raise ValueError(f"The table has no column {model.target_!r}, the target; pass y, or the whole table.")
-            y = target_values(table[model.target_], model.task_)
-        return model.estimator_, model.read(table), y, weight
-    if y is None:
-        raise ValueError("y is missing: a report measures the model on rows whose targets are known.")
-    return fitted(model), X, y, weight
 
 
 def _shown(found: Iterable[tuple[str, Any]]) -> Iterator[str]:
@@ -127,12 +111,14 @@ def _calibrated(case: Evaluation) -> Iterator[str]:
         yield _page.paragraph("This model gives no probabilities.", note=True)
         return
     yield _page.paragraph(
-        f"Rows in groups by the probability of {found.event}: what the model said, and how often it was so. "
-        + found.words()
+        f"Rows are grouped by the predicted probability of {found.event}. On average over the rows, the predicted "
+        f"probability and the observed frequency are {number(100 * found.error, 2)} percentage points apart."
     )
     yield _page.beside(
-        _page.figure("How often it was so, by probability; on the line they are equal.", draw(found)),
-        _page.table(["probability", "how often it was so", "rows"], found.rows()),
+        _page.figure(
+            "Observed frequency by predicted probability; on the dashed line they are equal.", calibration_picture(found)
+        ),
+        _page.table(*calibration_table(found)),
     )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 from warnings import warn
 
 import numpy as np
@@ -363,6 +363,7 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
     True
     """
 
+    parameter_limits: ClassVar[Mapping[str, Limit]] = CLASSIFIER_LIMITS
     classes_: NDArray[Any]
 
     def __init__(
@@ -463,7 +464,7 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
         -------
         self
         """
-        check_parameters(self, CLASSIFIER_LIMITS)
+        check_parameters(self)
         threads = thread_count(self.n_jobs)
         rows = self._rows(X)
         each_its_own = self.class_weight == "balanced_subsample" and self.bootstrap
@@ -586,6 +587,7 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
     True
     """
 
+    parameter_limits: ClassVar[Mapping[str, Limit]] = FOREST_LIMITS
     _centre: float
 
     def _start(self) -> float:
@@ -610,7 +612,7 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
         -------
         self
         """
-        check_parameters(self, FOREST_LIMITS)
+        check_parameters(self)
         threads = thread_count(self.n_jobs)
         rows = self._rows(X)
         target = real_targets(self, y, rows)

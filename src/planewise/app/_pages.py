@@ -17,7 +17,7 @@ from planewise.app._review import Review, in_words
 from planewise.app._static import static_files
 from planewise.app._what_if import fields
 from planewise.app._why import Why
-from planewise.report._page import said
+from planewise.report.html import said
 
 PAGE_LENGTH = 50
 CHOICES_BY_KEY = 9

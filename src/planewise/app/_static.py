@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from planewise.report._page import STYLE
-from planewise.report._view_files import view_script, view_style
+from planewise.report.html import STYLE, view_script, view_style
 
 
 @dataclass(frozen=True)

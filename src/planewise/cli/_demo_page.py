@@ -7,11 +7,10 @@ from typing import Any
 from sklearn.tree import DecisionTreeClassifier
 
 from planewise.plot import PartitionDisplay
-from planewise.plot._style import new_axes, require_matplotlib
-from planewise.report import _page
-from planewise.report._reasons import Reasons
-from planewise.report._sections import reasons_shown
+from planewise.plot.style import new_axes, require_matplotlib
+from planewise.report import html
 from planewise.slm import SLMClassifier
+from planewise.words import Reason
 
 HEADER = ["data", "model", "measure", "planewise", "scikit-learn", "size", "size", "fit", "fit"]
 HOW_TIMED = "Fit times: median of three fits (fewer if slow), on one thread each, planewise and scikit-learn in turns."
@@ -40,35 +39,35 @@ def cells_picture(train: Any, test: Any, y_train: Any, y_test: Any, names: list[
     return axes[0].get_figure()
 
 
-def page(rows: list[list[str]], words: list[str], machine: str, cells: Any, why: Reasons | None) -> str:
+def page(rows: list[list[str]], words: list[str], machine: str, cells: Any, why: Reason | None) -> str:
     """The whole page."""
     title = "planewise: small models you can see through"
     body = [
-        _page.heading(title, level=1),
-        _page.paragraph(
+        html.heading(title, level=1),
+        html.paragraph(
             "Trees, forests and boosting with planes beside scikit-learn's decision tree, random forest and histogram "
             "boosting, kernel machines with few vectors beside its SVMs, and views of two features a case beside its "
             "nearest neighbours, all with their defaults, on 40 % held-out rows. Sizes are compressed pickles; in each "
             f"pair the first is planewise. {HOW_TIMED}"
         ),
-        _page.table(HEADER, rows),
-        _page.heading("What it sees"),
-        _page.paragraph("Every line is a plane of one tree; a node whose planes cross has up to four children."),
-        _page.figure("Cells and planes of both trees on the new moons.", cells),
-        _page.heading("What it says"),
-        _page.paragraph("The first planes of the tree for wine, in the data's own units:"),
-        _page.lines(words),
-        *([_page.heading("Which rows decide"), _page.paragraph(machine)] if machine else []),
-        *([_page.heading("Why this number"), *_why(why)] if why is not None else []),
-        _page.footer("planewise demo"),
+        html.table(HEADER, rows),
+        html.heading("What it sees"),
+        html.paragraph("Every line is a plane of one tree; a node whose planes cross has up to four children."),
+        html.figure("Cells and planes of both trees on the new moons.", cells),
+        html.heading("What it says"),
+        html.paragraph("The first planes of the tree for wine, in the data's own units:"),
+        html.lines(words),
+        *([html.heading("Which rows decide"), html.paragraph(machine)] if machine else []),
+        *([html.heading("Why this number"), *_why(why)] if why is not None else []),
+        html.footer("planewise demo"),
     ]
-    return _page.page("planewise demo", body)
+    return html.page("planewise demo", body)
 
 
-def _why(reasons: Reasons) -> list[str]:
+def _why(reasons: Reason) -> list[str]:
     return [
-        _page.paragraph("Boosting's prediction for one held-out patient of diabetes; the parts add up."),
-        _page.paragraph(reasons.sentence()),
-        _page.paragraph(f"{reasons.heading}:"),
-        reasons_shown(reasons),
+        html.paragraph("Boosting's prediction for one held-out patient of diabetes; the parts add up."),
+        html.paragraph(reasons.sentence()),
+        html.paragraph(f"{reasons.table().heading}:"),
+        html.reason(reasons),
     ]

@@ -28,8 +28,7 @@ from planewise.cli._mistakes import refuse_existing
 from planewise.cli._polars import pl
 from planewise.cli._show import say
 from planewise.datasets import make_friedman, make_new_moons
-from planewise.report._reasons import Reasons, reasons
-from planewise.words import plane_in_words, read_plane
+from planewise.words import Reason, plane_in_words, read_plane
 
 
 def _scaled(machine: Any) -> Any:
@@ -164,10 +163,10 @@ def _quality(model: Any, X: Any, y: Any, regression: bool) -> str:
     return f"{100 * model.score(X, y):.1f} %"
 
 
-def why_this_number(train: Any, test: Any, y_train: Any, y_test: Any, names: list[str]) -> Reasons:
+def why_this_number(train: Any, test: Any, y_train: Any, y_test: Any, names: list[str]) -> Reason:
     """What each column added to boosting's answer for the first row held out."""
     model = pw.SLMBoostRegressor(random_state=0).fit(pl.DataFrame(train, schema=names), y_train)
-    return reasons(model, pl.DataFrame(test[:1], schema=names), dict(zip(names, test[0], strict=True)).__getitem__)
+    return model.explain(pl.DataFrame(test[:1], schema=names))[0]
 
 
 def planes_in_words(model: Any, names: list[str], most: int = 6) -> list[str]:

@@ -44,9 +44,7 @@ class Quality:
 
     def data(self) -> dict[str, dict[str, dict[str, float]]]:
         """For programs: of each model and measure the ``value`` and the bounds of its interval, ``low`` and ``high``."""
-        return {
-            name: {measure: asdict(each) for measure, each in found.items()} for name, found in self.found.items()
-        }
+        return {name: {measure: asdict(each) for measure, each in found.items()} for name, found in self.found.items()}
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """For people: a header, and one row per measure with a column per model."""
@@ -88,7 +86,9 @@ def _note(case: Evaluation, simple: list[str], on_training_rows: bool) -> str:
         return f"{note} {names[0].upper()}{names[1:]} {'were' if linear else 'was'} fitted on the training rows."
     note += f" {constant[0].upper()}{constant[1:]} is that of these rows."
     for name in linear:
-        note += f" {name[0].upper()}{name[1:]} was fitted on these rows in five folds, each judged by the fit without it."
+        note += (
+            f" {name[0].upper()}{name[1:]} was fitted on these rows in five folds, each judged by the fit without it."
+        )
     return note
 
 

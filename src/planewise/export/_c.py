@@ -6,11 +6,11 @@ import os
 from typing import Any
 
 import planewise
+from planewise._atomic import write_whole
 from planewise.export._c_answers import class_answer, needs_math, number_answer
 from planewise.export._c_kernels import machine_scores
 from planewise.export._c_text import checked_name, comment, values_table
 from planewise.export._c_trees import RawScores, tree_scores
-from planewise.export._files import write_whole
 from planewise.export._models import KernelMachine, PlainModel, TreeEnsemble, plain_model
 from planewise.words import cut
 

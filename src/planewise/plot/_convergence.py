@@ -13,7 +13,7 @@ from sklearn.metrics import log_loss
 
 from planewise.plot._display import Display
 from planewise.plot._stages import first_trees, n_trees_of
-from planewise.plot._style import class_handle, colour, dress, key, marker, new_axes, require_matplotlib
+from planewise.plot.style import class_handle, colour, dress, key, marker, new_axes, require_matplotlib
 from planewise.words import tidy
 
 MEASURES = ("accuracy", "log_loss", "rmse")

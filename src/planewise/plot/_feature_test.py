@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from planewise.plot._display import Display
-from planewise.plot._style import (
+from planewise.plot.style import (
     COLOURS,
     GREY,
     INK,

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from planewise._tables import distinct_rows, n_rows, take
 from planewise.plot._display import Display
-from planewise.plot._points import draw_classes, draw_numbers, limits
-from planewise.plot._style import (
+from planewise.plot._points import draw_classes, draw_numbers
+from planewise.plot.style import (
     ACCENT,
     COLOURS,
     INK,
@@ -23,13 +24,13 @@ from planewise.plot._style import (
     colours_rgb,
     dress,
     key_of_figure,
+    limits,
     new_axes,
     plain,
     require_matplotlib,
     scale_bar,
 )
-from planewise.plot._tables import distinct_rows, n_rows, take
-from planewise.plot._view_plane import Axis, DecidingRows, Numbers, axes_of, rows_in
+from planewise.plot.views import Axis, DecidingRows, Numbers, axes_of, rows_in
 from planewise.words import class_names as names_of_classes
 from planewise.words import counted, number, tidy
 

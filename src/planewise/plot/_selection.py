@@ -12,7 +12,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
 from planewise.plot._display import Display
-from planewise.plot._style import (
+from planewise.plot.style import (
     COLOURS,
     GREY,
     INK,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from planewise.plot._display import Display
 from planewise.plot._model_size import SIZES, model_size
-from planewise.plot._style import (
+from planewise.plot.style import (
     ACCENT,
     COLOURS,
     GREY,

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from planewise._input import prediction_rows
+from planewise._tables import n_rows
 from planewise.plot._display import Display
-from planewise.plot._drawn_tree import DrawnTree, drawn_tree
-from planewise.plot._style import (
+from planewise.plot._tree_layout import LINE, Box, Layout, arrange, folded_note, leaf_label
+from planewise.plot.style import (
     ACCENT,
     GREY,
     INK,
@@ -31,8 +32,7 @@ from planewise.plot._style import (
     text_width,
     with_symbols,
 )
-from planewise.plot._tables import n_rows
-from planewise.plot._tree_layout import LINE, Box, Layout, arrange, folded_note, leaf_label, shown_nodes
+from planewise.plot.trees import DrawnTree, drawn_tree, shown_nodes
 from planewise.words import categories_of, count, counted, formula, number
 from planewise.words import class_names as names_of_classes
 from planewise.words import feature_names as names_of_features

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from planewise.plot._drawn_tree import DrawnTree, drawn_tree
-from planewise.plot._style import colour
-from planewise.plot._tree_layout import shown_nodes
-from planewise.report._page import said
+from planewise.plot.style import colour
+from planewise.plot.trees import DrawnTree, drawn_tree, shown_nodes
 from planewise.report._view_shapes import class_form
+from planewise.report.html import said
 from planewise.words import Plane, categories_of, cell_in_marks, count, feature_names, formula, number, shorten, wrap
 
 MOST_NODES = 25  # more are folded, those with the fewest rows first

@@ -37,7 +37,7 @@ class ExplainsExactMachine:
             One per row.
         """
         check_is_fitted(self)
-        machine = getattr(self, "best_estimator_", self)
+        machine: Any = getattr(self, "best_estimator_", self)
         rows, answers = precise_rows(self, X, reset=False), self.predict(X)  # type: ignore[attr-defined]
         if hasattr(machine, "coef_"):
             return [

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.metrics import log_loss
 
-from planewise.plot._display import Display
+from planewise.plot._display import OneAxesDisplay
 from planewise.plot._stages import first_trees, n_trees_of
-from planewise.plot.style import class_handle, colour, dress, key, marker, new_axes, require_matplotlib
+from planewise.plot.style import class_handle, colour, dress, key, marker
 from planewise.words import tidy
 
 MEASURES = ("accuracy", "log_loss", "rmse")
@@ -30,7 +30,7 @@ class Curve:
 
 
 @dataclass(repr=False)
-class ConvergenceDisplay(Display):
+class ConvergenceDisplay(OneAxesDisplay):
     """Curves of quality by number of trees.
 
     Make one by :meth:`from_estimators`; or from curves that were measured otherwise:
@@ -109,19 +109,10 @@ class ConvergenceDisplay(Display):
             curves[name] = Curve(np.array(common), np.concatenate(values))
         return cls(curves, displays[0].measure)
 
-    def plot(self, ax: Any = None, *, title: str = "", with_key: bool = True) -> ConvergenceDisplay:
-        """Draw it.
+    def _size(self) -> tuple[float, float]:
+        return 4.6, 3.4
 
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            None: a new figure.
-        title : str, default=""
-        with_key : bool, default=True
-        """
-        require_matplotlib()
-        if ax is None:
-            ax = new_axes(size=(4.6, 3.4))[0, 0]
+    def _draw(self, ax: Any, title: str, with_key: bool) -> None:
         most = max(int(curve.n_trees.max()) for curve in self.curves.values())
         if most > 12:
             ax.set_xscale("log")
@@ -145,8 +136,6 @@ class ConvergenceDisplay(Display):
             for handle in handles:
                 handle.set_linestyle("-")
             key(ax, handles, [tidy(name) for name in self.curves])
-        self.figure_, self.ax_ = ax.get_figure(root=True), ax
-        return self
 
     @staticmethod
     def _count_on_axis(ax: Any, most: int) -> None:

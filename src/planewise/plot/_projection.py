@@ -163,8 +163,8 @@ class ProjectionDisplay(Display):
         view = _view(data["view"], X, y, classes)
         view.one = _query(data, view.axes, classes)
         if classes is not None and all(not axis.categories for axis in view.axes):
-            model = None if isinstance(explanation, Mapping) else explanation._model
-            _add_ratio(view, data, resolution, _deciding_rows(view, X, classes, model))
+            known = None if isinstance(explanation, Mapping) else explanation.fitted_rows()
+            _add_ratio(view, data, resolution, _deciding_rows(view, X, classes, known))
         names = None if classes is None else names_of_classes(classes, class_names)
         return cls([view], classes, names, str(getattr(y, "name", None) or ""))
 
@@ -444,16 +444,15 @@ def _add_queries(view: ViewOfRows, found: list[Any], truth: NDArray[Any] | None,
         view.right = np.array([a == b for a, b in zip(view.predicted, truth.tolist(), strict=True)])
 
 
-def _deciding_rows(view: ViewOfRows, X: Any, classes: list[Any], model: Any) -> DecidingRows:
-    """The rows as the model counts them; without a model, as it would count X."""
-    if model is None:
+def _deciding_rows(view: ViewOfRows, X: Any, classes: list[Any], known: Any) -> DecidingRows:
+    """The rows as the model counts them; where those are not known, as it would count X."""
+    if known is None:
         first, weight = distinct_rows(X, view.target)
         places, label = rows_in(view.axes, X)[first], view.target[first]
     else:
-        table, target = model._distinct_table()
         place = {label: at for at, label in enumerate(classes)}
-        places, weight = rows_in(view.axes, table), model._rows.weight
-        label = np.array([place[each] for each in target.tolist()], dtype=np.intp)
+        places, weight = rows_in(view.axes, known.values), known.weight
+        label = np.array([place[each] for each in known.target.tolist()], dtype=np.intp)
     return DecidingRows(view.axes, places, label, weight, len(classes))
 
 

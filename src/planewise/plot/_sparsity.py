@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.plot._display import Display
+from planewise.plot._display import OneAxesDisplay
 from planewise.plot._model_size import SIZES, model_size
 from planewise.plot.style import (
     ACCENT,
@@ -21,15 +21,13 @@ from planewise.plot.style import (
     dress,
     key,
     marker,
-    new_axes,
     plain_powers,
-    require_matplotlib,
 )
 from planewise.words import count, counted, tidy
 
 
 @dataclass(repr=False)
-class SparsityDisplay(Display):
+class SparsityDisplay(OneAxesDisplay):
     """Quality and size of models as points; those that nothing smaller beats are joined.
 
     Make one by :meth:`from_estimators` (models beside each other) or :meth:`from_search` (every point that an
@@ -139,19 +137,10 @@ class SparsityDisplay(Display):
             "held-out accuracy",
         )  # fmt: skip
 
-    def plot(self, ax: Any = None, *, title: str = "", with_key: bool = True) -> SparsityDisplay:
-        """Draw it.
+    def _size(self) -> tuple[float, float]:
+        return 4.6, 3.4
 
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            None: a new figure.
-        title : str, default=""
-        with_key : bool, default=True
-        """
-        require_matplotlib()
-        if ax is None:
-            ax = new_axes(size=(4.6, 3.4))[0, 0]
+    def _draw(self, ax: Any, title: str, with_key: bool) -> None:
         shown = np.maximum(self.size, 0.8)  # none at all has a place on a scale of powers
         if shown.max() > 12 * shown.min():
             ax.set_xscale("log")
@@ -169,8 +158,6 @@ class SparsityDisplay(Display):
             ax.margins(0.08, 0.12)
         if with_key:
             self._draw_key(ax, 0.75 * sizes.small)
-        self.figure_, self.ax_ = ax.get_figure(root=True), ax
-        return self
 
     def _draw_models(self, ax: Any, shown: NDArray[np.float64], point: float) -> None:
         for place in range(len(self.names)):

@@ -71,6 +71,7 @@ def side_in_python(tree: Any, plane: int, row: NDArray[np.float32]) -> tuple[flo
     """The weighted sum of a row (of a category its code; NaN: missing), and whether that is a plane's right side."""
     terms = range(tree.term_start[plane], tree.term_start[plane + 1])
     members = tree.set_category[tree.set_start[plane] : tree.set_start[plane + 1]]
+    total: Any
     if len(members):
         code = float(row[tree.term_feature[terms.start]])
         measured = float(tree.term_weight[terms.start]) * float(np.isin(code, members))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -158,7 +158,7 @@ class Contributions(Reason):
     only_class: bool = False
 
     @classmethod
-    def of_columns(cls, names: Sequence[str], values: Sequence[Any], added: Sequence[float], **known: Any) -> Self:
+    def of_columns(cls, names: Sequence[str], values: Sequence[Any], added: Iterable[float], **known: Any) -> Self:
         """From one number per column."""
         parts = [Part(*each) for each in zip(names, values, map(float, added), strict=True)]
         return cls(parts=sorted(parts, key=lambda each: -abs(each.added)), **known)

@@ -33,9 +33,9 @@ class Curve:
 class ConvergenceDisplay(OneAxesDisplay):
     """Curves of quality by number of trees.
 
-    Make one by :meth:`from_estimators`; or from curves that were measured otherwise:
-    ``ConvergenceDisplay({"name": Curve(n_trees, values)}, "log_loss")``. Several runs (seeds, splits) are put together
-    by :meth:`joined`; they are shown by their mean and a band of one standard error.
+    Create it with :meth:`from_estimators`, or from curves that were measured otherwise:
+    ``ConvergenceDisplay({"name": Curve(n_trees, values)}, "log_loss")``. Several runs (seeds, splits) are joined by
+    :meth:`joined` and shown by their mean and a band of one standard error.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class ConvergenceDisplay(OneAxesDisplay):
     def from_estimators(
         cls, models: Mapping[str, Any], X: Any, y: Any, *, measure: str | None = None
     ) -> ConvergenceDisplay:
-        """Ask fitted ensembles what their first trees would answer.
+        """Evaluate the first trees of fitted ensembles.
 
         Parameters
         ----------
@@ -93,7 +93,7 @@ class ConvergenceDisplay(OneAxesDisplay):
     def joined(cls, displays: Sequence[ConvergenceDisplay]) -> ConvergenceDisplay:
         """Several runs of the same models in one picture.
 
-        Where runs have different numbers of trees, those all of them have are kept.
+        Only numbers of trees that all runs have are kept.
         """
         if not displays:
             raise ValueError("There is nothing to join.")
@@ -150,7 +150,7 @@ class ConvergenceDisplay(OneAxesDisplay):
 
 
 def stages(n_trees: int) -> list[int]:
-    """Numbers of trees to look at: all of few, of many ever fewer, the last always.
+    """Numbers of trees to evaluate: all if there are few, else increasingly far apart, and always the last.
 
     >>> stages(5)
     [1, 2, 3, 4, 5]

@@ -31,9 +31,10 @@ NAMES_BESIDE_CURVE = 8
 
 @dataclass(repr=False)
 class FeatureTestDisplay(OneAxesDisplay):
-    """Losses of the features' best splits, the best first, and how many come before the elbow.
+    """Losses of the features' best splits in ascending order, and how many come before the elbow.
 
-    Up to 40 features have a line each with their name; more make a curve. Make one by :meth:`from_estimator`.
+    Up to 40 features are drawn as one line each with their names, more as a curve. Create it with
+    :meth:`from_estimator`.
 
     Attributes
     ----------
@@ -75,7 +76,7 @@ class FeatureTestDisplay(OneAxesDisplay):
     def from_estimator(cls, estimator: Any, *, feature_names: Sequence[str] | None = None) -> FeatureTestDisplay:
         """Read a fitted :class:`~planewise.DiscriminantFeatureTest`."""
         if not hasattr(estimator, "n_features_to_select"):
-            raise TypeError(f"{type(estimator).__name__} is no test of features; pass a DiscriminantFeatureTest.")
+            raise TypeError(f"{type(estimator).__name__} is not a feature test; pass a DiscriminantFeatureTest.")
         check_is_fitted(estimator)
         order = estimator.order_
         names = names_of_features(estimator, feature_names)
@@ -99,7 +100,7 @@ class FeatureTestDisplay(OneAxesDisplay):
             self._draw_curve(ax, title)
         if with_key:
             self._draw_key(ax)
-        if ax.yaxis_inverted():  # a line a feature
+        if ax.yaxis_inverted():  # one line per feature
             sizes = settled(ax)
             ax.tick_params(axis="y", labelsize=min(sizes.small, 0.75 * 72 * sizes.height / n_features))
 

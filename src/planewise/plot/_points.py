@@ -1,4 +1,4 @@
-"""Rows in a plane: one marker each while they can be told apart, by density beyond."""
+"""Rows in a plane: one marker each while these can be distinguished, by density beyond that."""
 
 from __future__ import annotations
 

@@ -92,8 +92,8 @@ class ProjectionDisplay(Display):
 
     One query (:meth:`from_explanation`) is a star, its nearest rows on both sides are ringed and joined to it, and the
     ratio is shaded underneath: the stronger, the clearer the nearer class. Many queries (:meth:`from_estimator`) are
-    rings in the views that decided them, right ones and wrong ones told apart. Distances in the picture are those the
-    model measures, but for long tails, which are drawn in; numbers on the axes are the user's.
+    rings in the views that decided them, correct ones and wrong ones in different colours. Distances in the picture are
+    those the model measures, except in long tails, which are compressed; numbers on the axes are the user's.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ class ProjectionDisplay(Display):
         """
         data = explanation if isinstance(explanation, Mapping) else explanation.data()
         if data.get("view") is None:
-            raise ValueError("No view could judge this query, so that there is nothing to draw: " + _reasons(data))
+            raise ValueError("No view could judge this query, so there is nothing to draw: " + _reasons(data))
         numbers = data["kind"] == "number"
         classes = None if numbers else _labels(data, y)
         view = _view(data["view"], X, y, classes)
@@ -207,7 +207,7 @@ class ProjectionDisplay(Display):
         classes = list(estimator.classes_) if hasattr(estimator, "classes_") else None
         used = Counter(tuple(data["view"]["columns"]) for data in found if data["view"] is not None)
         if not used:
-            raise ValueError("No view could judge any of these queries, so that there is nothing to draw.")
+            raise ValueError("No view could judge any of these queries, so there is nothing to draw.")
         views = []
         for columns, times in used.most_common(n_views):
             mine = [at for at, data in enumerate(found) if data["view"] and tuple(data["view"]["columns"]) == columns]
@@ -391,7 +391,7 @@ def _view(view: Mapping[str, Any], X: Any, y: Any, classes: list[Any] | None) ->
         place = {label: at for at, label in enumerate(classes)}
         unknown = [label for label in np.unique(target).tolist() if label not in place]
         if unknown:
-            raise ValueError(f"y holds the class {unknown[0]!r}, which the model does not know.")
+            raise ValueError(f"y contains the class {unknown[0]!r}, which the model was not fitted on.")
         target = np.array([place[label] for label in target.tolist()], dtype=np.intp)
     rows = rows_in(axes, X)
     if len(axes) == 1:
@@ -403,7 +403,7 @@ def _view(view: Mapping[str, Any], X: Any, y: Any, classes: list[Any] | None) ->
 
 
 def _lanes(target: NDArray[Any], classes: list[Any] | None) -> Numbers:
-    """Heights for rows that have one coordinate: a lane a class, rows spread over it."""
+    """Heights for rows that have one coordinate: one lane per class, rows spread over it."""
     spread = np.modf(np.arange(len(target)) * 0.6180339887)[0] - 0.5
     return (0.0 if classes is None else target) + 0.6 * spread
 

@@ -34,9 +34,9 @@ class SelectionDisplay(OneAxesDisplay):
     """The envelope of the coefficients over the features' ranks, and the coefficients drawn.
 
     Features stand in the order of their one-dimensional test, the best first. Dots are the integers a coefficient may
-    be drawn from, dark for the selected features; the darker a column, the likelier its feature is selected; marks are
-    the coefficients of planes. Make one by :meth:`from_estimator`, or :meth:`from_parameters` to see what parameters
-    mean.
+    be drawn from, dark for the selected features; the darker a column, the more likely its feature is selected; markers
+    are the coefficients of planes. Create it with :meth:`from_estimator`, or with :meth:`from_parameters` to see what
+    parameters mean.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class SelectionDisplay(OneAxesDisplay):
             raise ValueError("n_features, subspace_size and max_coef must be at least 1.")
         names = [f"a{d + 1}'" for d in range(n_features)] if feature_names is None else [str(n) for n in feature_names]
         if len(names) != n_features:
-            raise ValueError(f"feature_names has {len(names)} names for {n_features} features; give one a feature.")
+            raise ValueError(f"feature_names has {len(names)} names for {n_features} features; give one per feature.")
         random = check_random_state(random_state)
         rank = np.arange(n_features)
         noise = random.gumbel(size=n_features)
@@ -144,7 +144,7 @@ class SelectionDisplay(OneAxesDisplay):
         if flat is None and hasattr(estimator, "forest_"):
             flat = estimator.forest_.part(0, 1)
         if not hasattr(flat, "term_coefficient"):
-            raise TypeError(f"{type(estimator).__name__} draws no directions; pass a fitted tree of planewise.")
+            raise TypeError(f"{type(estimator).__name__} does not draw directions; pass a fitted tree of planewise.")
         task = "classification" if is_classifier(estimator) else "regression"
         ranked = DiscriminantFeatureTest(task=task, n_bins=estimator.n_bins).fit(X, y).order_
         names = names_of_features(estimator, feature_names, X)

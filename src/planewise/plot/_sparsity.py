@@ -27,15 +27,15 @@ from planewise.words import count, counted, tidy
 
 @dataclass(repr=False)
 class SparsityDisplay(OneAxesDisplay):
-    """Quality and size of models as points; those that nothing smaller beats are joined.
+    """Quality and size of models as points; those that no smaller model beats are joined.
 
-    Make one by :meth:`from_estimators` (models beside each other) or :meth:`from_search` (every point that an
+    Create it with :meth:`from_estimators` (models beside each other) or :meth:`from_search` (every point that an
     ``MCMClassifierCV`` tried, with its choice marked).
 
     Attributes
     ----------
     names : list of str
-        One a point; empty for the points of a search.
+        One per point; empty for the points of a search.
     size : array
         Support vectors, parameters or bytes.
     score : array
@@ -262,6 +262,6 @@ def _parameters(model: Any) -> float | None:
 
 
 def _of_sklearn_tree(tree: Any) -> int:
-    """A feature and a threshold a split, and the values of the leaves."""
+    """One feature and one threshold per split, and the values of the leaves."""
     leaves = int((tree.children_left < 0).sum())
     return 2 * (tree.node_count - leaves) + leaves * int(np.prod(tree.value.shape[1:]))

@@ -46,7 +46,7 @@ class TreeDisplay(Display):
 
     A node with several planes names them A, B, ...; its children say on which sides they are: ✓ where the formula
     holds, ✗ where it does not. Bars show the mix of classes (or, for numbers, where the value lies between the least
-    and the largest), widths of lines the share of the rows. Make one by :meth:`from_estimator`.
+    and the largest), widths of lines the share of the rows. Create it with :meth:`from_estimator`.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class TreeDisplay(Display):
         row : table of one row, default=None
             The row whose path is highlighted.
         X, y : table and class labels, default=None
-            Rows to count in the nodes instead of the training rows: new ones, for example.
+            Rows to count in the nodes instead of the training rows, such as new ones.
         feature_names : list of str, default=None
             Instead of the names the model was fitted with.
         class_names : list or mapping, default=None
@@ -390,7 +390,7 @@ def _count_rows(
     target = np.asarray(y).tolist()
     unknown = [label for label in target if label not in place]
     if unknown:
-        raise ValueError(f"y holds the class {unknown[0]!r}, which the model was not fitted on.")
+        raise ValueError(f"y contains the class {unknown[0]!r}, which the model was not fitted on.")
     counts = np.zeros((tree.n_nodes, len(labels)), dtype=np.int64)
     np.add.at(counts, (end, np.array([place[label] for label in target], dtype=np.intp)), 1)
     counts = _summed_up(tree, counts)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from planewise._extras import require
 from planewise.words import number, shorten, tidy
 
-# Okabe and Ito's palette, told apart by colour-blind eyes; its yellow, too faint on white, comes last and darker.
+# Okabe and Ito's palette, also for colour-blind eyes; its yellow, too faint on white, comes last and darker.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#5f5f5f", "#b3a100")
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "<", ">", "p", "h", "*", "d")
 INK, GREY, PALE, ACCENT = "#222222", "#8a8a8a", "#d9d9d9", "#c2185b"
@@ -75,7 +75,7 @@ def new_axes(
 
 
 def as_axes(ax: Any, n_panels: int, names: Sequence[str]) -> list[Any]:
-    """The caller's axes as a list, one a panel."""
+    """The caller's axes as a list, one per panel."""
     axes = list(np.ravel(np.asarray(ax, dtype=object)))
     if len(axes) != n_panels:
         raise ValueError(

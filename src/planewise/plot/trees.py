@@ -81,7 +81,7 @@ def drawn_tree(estimator: Any, tree: int | None = None) -> DrawnTree:
         members = list(np.ravel(np.asarray(estimator.estimators_, dtype=object)))
         return drawn_tree(members[_checked_number(0 if tree is None else tree, len(members))])
     if tree is not None:
-        raise ValueError(f"tree={tree} names one of many trees, but {type(estimator).__name__} is a single one.")
+        raise ValueError(f"tree={tree} chooses one of several trees, but {type(estimator).__name__} is a single tree.")
     if not hasattr(estimator, "tree_"):
         raise TypeError(
             f"{type(estimator).__name__} has no tree to draw; pass a fitted tree or forest of planewise or sklearn."

@@ -17,7 +17,7 @@ from planewise.words import number, shorten
 
 Numbers = NDArray[np.float64]
 LARGEST = 1e7  # eq. 9: a distance over none
-LONG = 8.0  # tails that reach so many standard deviations are drawn in
+LONG = 8.0  # tails that reach so many standard deviations are compressed
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Axis:
     """One feature of a view: its name, and how its values become places in the picture.
 
     The model measures distances in scaled values. The picture shows these, but for long tails: where `tails` is true
-    they are drawn in, so that the bulk of the rows is not pressed into a corner. `categories` are the values of a
-    column that holds no numbers, which stand `gap` apart.
+    they are compressed, so that the bulk of the rows is not pressed into a corner. `categories` are the values of a
+    column that does not hold numbers; they stand `gap` apart.
     """
 
     name: str

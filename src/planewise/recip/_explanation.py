@@ -27,10 +27,10 @@ class Batch(Protocol):
 
 
 class ProjectionExplanation(View):
-    """The view in which one query was decided, the rows that decided it, and what speaks against.
+    """The view in which one query was decided, the rows that decided it, and what speaks against the answer.
 
-    Made by ``explain`` of :class:`RECIPClassifier` and :class:`RECIPRegressor`, and true of the model as it was then:
-    fitting it again changes nothing here.
+    Returned by ``explain`` of :class:`RECIPClassifier` and :class:`RECIPRegressor`. It describes the model as it was
+    then: fitting the model again changes nothing here.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class ProjectionExplanation(View):
     ratio : float or None
         How far the label's side is relative to the other (eq. 9): below 1 speaks for the label. Classes only.
     undecided : bool
-        Whether the case is close, and a person should look; ``reasons`` say why.
+        Whether the case is close and a person should look at it; ``reasons`` say why.
     reasons : list of str
         Why it is undecided; empty if it is not.
 
@@ -97,7 +97,7 @@ class ProjectionExplanation(View):
         Returns
         -------
         data : dict
-            Nothing in it is about other views: runner-ups, the view against and reasons are empty.
+            It says nothing about other views: runner-ups, the view against and reasons are empty.
         """
         kept = [tuple(columns) for columns in self._model.projections_]
         if tuple(view) not in kept:
@@ -187,10 +187,12 @@ def _units(given: Any, names: list[str]) -> list[str | None]:
     if isinstance(given, Mapping):
         unknown = [name for name in given if name not in names]
         if unknown:
-            raise ValueError(f"units names {unknown[0]!r}, which is no feature.")
+            raise ValueError(f"units names {unknown[0]!r}, which is not a feature.")
         return [given.get(name) for name in names]
     if isinstance(given, str) or len(given) != len(names):
-        raise ValueError(f"units must be a dict by feature name, or a list of {len(names)} units (None for none).")
+        raise ValueError(
+            f"units must be a dict by feature name, or a list of {len(names)} units (None where there is no unit)."
+        )
     return list(given)
 
 

@@ -76,7 +76,7 @@ def star(x: float, y: float, size: float) -> str:
     return _drawn(_form_tail("*", size), x, y)
 
 
-Tail = tuple[float, float, str]  # where a path begins, seen from its middle, and how it goes on
+Tail = tuple[float, float, str]  # where a path begins, seen from its middle, and how it continues
 
 
 def _drawn(tail: Tail, x: float, y: float) -> str:

@@ -125,7 +125,7 @@ def paragraph(words: Any, note: bool = False) -> str:
 
 
 def facts(pairs: Iterable[tuple[str, Any]]) -> str:
-    """Names and values, one a line."""
+    """Names and values, one pair per line."""
     shown = "".join(f'<dt>{said(name)}</dt><dd dir="auto">{said(value, most=2000)}</dd>' for name, value in pairs)
     return f"<dl>{shown}</dl>"
 
@@ -136,7 +136,7 @@ def lines(text: Iterable[str]) -> str:
 
 
 def table(columns: Sequence[Any], rows: Sequence[Sequence[Any]], weights: Sequence[float] = ()) -> str:
-    """A table; with `weights`, one a row, there is a bar at its end."""
+    """A table; with `weights`, one per row, each row ends with a bar."""
     head = "".join(f'<th scope="col">{said(each)}</th>' for each in columns) + ("<td></td>" if weights else "")
     longest = max((abs(weight) for weight in weights), default=0.0)
     out = []
@@ -181,7 +181,7 @@ def figure(caption: str, picture: Any) -> str:
         stream = io.BytesIO()
         arranged = picture.get_layout_engine() is not None  # such a figure fits already, and cutting draws it twice
         if _drawn_without_letters(picture, stream, None if arranged else "tight"):
-            caption += " Some letters are not in the type that pictures are drawn with, and are boxes in this one."
+            caption += " Some letters are missing from the font of the pictures and are shown as boxes."
         picture = stream.getvalue()
     if not isinstance(picture, bytes) or not picture.startswith(b"\x89PNG"):
         raise TypeError(
@@ -243,5 +243,5 @@ def view_style() -> str:
 
 @cache
 def view_script() -> str:
-    """``view.js``: once a page is enough, and pieces put into the page later are served as well."""
+    """``view.js``: once per page is enough, and pieces added to the page later work as well."""
     return files("planewise.report").joinpath("view.js").read_text(encoding="utf-8")

@@ -7,10 +7,9 @@ from typing import Any
 
 from planewise._atomic import replacing
 from planewise.cli._explain_page import page
-from planewise.cli._load import load_table_model
 from planewise.cli._mistakes import MistakeError, refuse_existing
-from planewise.cli._read import read_row
 from planewise.cli._show import say, show_json, show_table
+from planewise.cli._tables import load_table_model, read_row
 from planewise.report._reasons import reasons_for
 from planewise.words import number
 

@@ -53,14 +53,18 @@ def to_html(
     True
     """
     # Reports know exports, not the other way round: only here, when one is asked for, does an export know reports.
+    from planewise.evaluate import evaluate, quality
     from planewise.report import _page
-    from planewise.report._quality import evaluate, quality
+    from planewise.report._quality import quality_sections
     from planewise.report._sections import section
 
     if (X is None) != (y is None):
         raise ValueError("X and y go together: give both or neither.")
     about = describe(model, Limits(max_trees=3))
-    measured = [] if X is None else quality(evaluate(fitted(model), X, y))
+    measured = []
+    if X is not None:
+        case = evaluate(fitted(model), X, y)
+        measured = quality_sections(case, quality(case))
     body = [
         _page.heading(title or about.title, level=1),
         _page.facts(about.facts),

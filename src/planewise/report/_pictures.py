@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from planewise.export._models import TREE_MODELS
 from planewise.evaluate import Evaluation
+from planewise.export._models import TREE_MODELS
 from planewise.mcm import MCMClassifier, MCMClassifierCV
 from planewise.plot import (
     ConvergenceDisplay,

@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.metrics import confusion_matrix
 
 from planewise.evaluate import Calibration, Evaluation, Quality
-from planewise.plot._style import COLOURS, GREY, dress, new_axes
 from planewise.words import TableSection, number, percent
 
 MAX_CLASSES = 20  # for which the confusion is shown
@@ -50,6 +49,8 @@ def calibration_table(found: Calibration) -> tuple[list[str], list[list[str]]]:
 
 def calibration_picture(found: Calibration) -> Any:
     """Predicted probability against observed frequency, with intervals."""
+    from planewise.plot._style import COLOURS, GREY, dress, new_axes
+
     ax = new_axes(size=(4.2, 3.8))[0, 0]
     predicted = np.array([group.predicted for group in found.groups])
     value, low, high = (

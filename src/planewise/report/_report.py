@@ -116,7 +116,7 @@ def _calibrated(case: Evaluation) -> Iterator[str]:
     )
     yield _page.beside(
         _page.figure(
-            "Observed frequency by predicted probability; on the dashed line they are equal.", calibration_picture(found)
+            "Observed frequency by predicted probability; equal on the dashed line.", calibration_picture(found)
         ),
         _page.table(*calibration_table(found)),
     )

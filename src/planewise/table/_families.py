@@ -80,7 +80,9 @@ def _readings(name: str, text: str) -> list[Any]:
         try:
             return [json.loads(text)]
         except ValueError as error:
-            raise ValueError(f"The value of {name!r}, {text!r}, starts like a JSON list but is not one: {error}.") from None
+            raise ValueError(
+                f"The value of {name!r}, {text!r}, starts like a JSON list but is not one: {error}."
+            ) from None
     parts = [_of_one(part)[0] for part in text.split(",") if part.strip()]
     return [parts, text.strip()] if "," in text else [*_of_one(text), parts]
 

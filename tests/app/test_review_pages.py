@@ -115,7 +115,9 @@ def test_a_decision_that_another_window_took_is_not_overwritten_unseen(person, l
     one.decide(f"override:{other}")
     old["key"] = "a" * 32  # that of the other window's page
     answer = one.send(f"/case/{row}/decide", old)
-    assert answer.status_code == 409 and "Another decision was made in the meantime" in answer.text and len(lines()) == 1
+    assert (
+        answer.status_code == 409 and "Another decision was made in the meantime" in answer.text and len(lines()) == 1
+    )
     one.open(f"/case/{row}")
     assert one.hidden('id="decide"')["seen"] == lines()[0].id
     assert one.decide("accept").status_code == 200 and len(lines()) == 2
@@ -193,7 +195,9 @@ def test_undoing_what_is_no_longer_the_last_is_refused(person, lines):
     old = one.hidden('id="undo"')
     one.decide("accept")
     answer = one.send("/undo", old)
-    assert answer.status_code == 409 and "Another decision was made in the meantime" in answer.text and len(lines()) == 2
+    assert (
+        answer.status_code == 409 and "Another decision was made in the meantime" in answer.text and len(lines()) == 2
+    )
     assert one.send("/undo", old | {"undoes": "f" * 32}).status_code == 409
 
 

@@ -7,10 +7,10 @@ import re
 import numpy as np
 import polars as pl
 import pytest
+from planewise.report._reasons import reasons_for
 from reviewing import make_table
 
 from planewise.app._why import Explainer
-from planewise.report._reasons import reasons_for
 from planewise.table import TableModel
 
 MACHINE = {"Cs": [10.0], "gammas": [0.1], "mus": [1.0], "cv": 2}
@@ -163,7 +163,7 @@ def test_rows_as_near_as_the_last_neighbour_are_told(target):
     """In views of a town and an age in steps, many rows are at the same place."""
     rows = make_table().with_columns(age=(pl.col("age") / 30).floor())
     model = fitted("recip", target, rows=rows, k=7)
-    known = model.estimator_._distinct_table()[0]
+    known = model.estimator_.fitted_rows().values
     told_any = 0
     for row, words in enumerate(sentences(model, rows)):
         told = re.search(r"\(of (\d+) equally near rows (\d+) are (\w+)\)", words)
@@ -189,7 +189,7 @@ def test_rows_as_near_as_the_last_neighbour_are_told(target):
         if told is not None:
             told_any += 1
             same = (
-                counted if target == "price" else (model.estimator_._distinct_table()[1][tied] == data["label"]).sum()
+                counted if target == "price" else (model.estimator_.fitted_rows().target[tied] == data["label"]).sum()
             )
             assert (int(told.group(1)), int(told.group(2))) == (tied.sum(), same)
     assert told_any >= 5

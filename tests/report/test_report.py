@@ -30,7 +30,7 @@ from planewise import (
     SLMRegressor,
 )
 from planewise.evaluate import _measured, calibration, evaluate, quality, worst_rows
-from planewise.report import _page, report
+from planewise.report import html, report
 from planewise.table import TableModel
 
 FAMILIES = {
@@ -59,7 +59,7 @@ FAMILIES = {
 @pytest.fixture(autouse=True)
 def small_pictures(monkeypatch):
     """What is tested is not how sharp they are."""
-    monkeypatch.setattr(_page, "DPI", 40)
+    monkeypatch.setattr(html, "DPI", 40)
 
 
 def wine(n_columns=6):
@@ -246,7 +246,7 @@ def test_a_model_that_is_always_right_has_no_mistakes():
     X, y, *_ = wine(2)
     model = SLMClassifier(random_state=0).fit(X, y)
     page = read(report(model, X, model.predict(X)))
-    assert "Every row is answered rightly." in page.text
+    assert "Every row is predicted correctly." in page.text
     assert page.row("accuracy")[1].startswith("100.0 % (")
 
 

@@ -20,8 +20,7 @@ from planewise.app._queue import SHOWN, Filter
 from planewise.app._review import Review, in_words
 from planewise.app._what_if import fields
 from planewise.app._why import Why
-from planewise.report._page import STYLE, said
-from planewise.report._view_files import view_script, view_style
+from planewise.report.html import STYLE, said, view_script, view_style
 
 
 @dataclass(frozen=True)

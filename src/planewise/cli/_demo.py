@@ -161,7 +161,6 @@ def why_this_number(train: Any, test: Any, y_train: Any, y_test: Any, names: lis
     import polars as pl
 
     from planewise import SLMBoostRegressor
-    from planewise.report._reasons import reasons
 
     model = SLMBoostRegressor(random_state=0).fit(pl.DataFrame(train, schema=names), y_train)
-    return reasons(model, pl.DataFrame(test[:1], schema=names), dict(zip(names, test[0], strict=True)).__getitem__)
+    return model.explain(pl.DataFrame(test[:1], schema=names))[0]

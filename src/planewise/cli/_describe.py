@@ -40,9 +40,9 @@ def describe(
         refuse_existing(html, force, model)
     loaded = load(model)
     if html is not None:
-        from planewise.export import to_html
+        from planewise.report import report
 
-        to_html(loaded, html)
+        report(loaded, path=html)
     answer = _answer(loaded, model)
     if as_json:
         show_json(answer)

@@ -59,7 +59,9 @@ def export(
     elif to == "onnx":
         exports.to_onnx(loaded, out)
     elif to == "html":
-        exports.to_html(loaded, out)
+        from planewise.report import report
+
+        report(loaded, path=out)
     else:
         words = exports.to_text(loaded, out)
         if out is None:

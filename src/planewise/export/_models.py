@@ -7,9 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
 from planewise._categories import Categories
 from planewise.mcm import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor
@@ -27,7 +24,7 @@ from planewise.slm import (
 from planewise.slm._flat_forest import FlatForest
 from planewise.slm._flat_tree import FlatTree
 from planewise.table import Column, TableModel
-from planewise.words import feature_names, shorten
+from planewise.words import feature_names, fitted_model, shorten
 
 Floats = NDArray[np.float64]
 TREE_MODELS = (
@@ -149,26 +146,9 @@ class KernelMachine:
 PlainModel = TreeEnsemble | KernelMachine
 
 
-def fitted(model: Any) -> Any:
-    """The estimator itself, checked: one of ours, and fitted. The winner of a search stands for the search."""
-    if isinstance(model, type):
-        raise TypeError(f"{model.__name__} is a class; export an estimator: {model.__name__}(...).fit(X, y).")
-    if isinstance(model, Pipeline):
-        raise TypeError(
-            "A Pipeline cannot be exported as a whole; export its last step (pipeline[-1]) and apply the steps before "
-            "it to the rows yourself, or fit a planewise.table.TableModel, which is exported with its own steps."
-        )
-    if hasattr(model, "best_estimator_") and not isinstance(model, MCMClassifierCV):
-        return fitted(model.best_estimator_)
-    if not isinstance(model, BaseEstimator):
-        raise TypeError(f"export takes a fitted estimator of planewise; got {type(model).__name__}.")
-    check_is_fitted(model)
-    return model
-
-
 def plain_model(model: Any, form: str) -> PlainModel:
     """What the export to `form` needs of a fitted estimator; an error that says what can be done where it cannot."""
-    model = fitted(model)
+    model = fitted_model(model)
     if isinstance(model, TableModel):
         return _of_a_table(model, plain_model(model.estimator_, form))
     if isinstance(model, TREE_MODELS):
@@ -180,8 +160,8 @@ def plain_model(model: Any, form: str) -> PlainModel:
         return machine
     known = ", ".join(each.__name__ for each in (*TREE_MODELS, *MACHINES))
     raise TypeError(
-        f"{type(model).__name__} cannot be exported to {form}; these can, also in a TableModel: {known}. to_text and "
-        "to_html take any estimator of planewise."
+        f"{type(model).__name__} cannot be exported to {form}; these can, also in a TableModel: {known}. to_text "
+        "takes any estimator of planewise."
     )
 
 

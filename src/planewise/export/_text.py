@@ -6,9 +6,8 @@ import os
 from numbers import Integral
 from typing import Any
 
-from planewise.export._describe import describe
-from planewise.export._files import write_whole
-from planewise.words import Limits
+from planewise._atomic import write_whole
+from planewise.words import Limits, describe
 
 
 def to_text(

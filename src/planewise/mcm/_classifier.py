@@ -38,6 +38,7 @@ from planewise._warn import warn_user
 from planewise.mcm._calibration import calibrate, probabilities
 from planewise.mcm._conformal_factor import SHRINKAGES
 from planewise.mcm._documentation import document_machine
+from planewise.mcm._explain import ExplainsExactMachine
 from planewise.mcm._folds import stratified_folds
 from planewise.mcm._kernels import Kernel, Matrix, gamma_limit, gamma_value, kernel_limit
 from planewise.mcm._linear_program import Indices, Solution, Vector
@@ -85,7 +86,7 @@ CLASSIFIER_LIMITS = CLASS_LIMITS | {
 }
 
 
-class MachineClassifier(ShownInNotebooks, ClassifierMixin, BaseEstimator):
+class MachineClassifier(ExplainsExactMachine, ShownInNotebooks, ClassifierMixin, BaseEstimator):
     """What the classifier and its search share: input, prediction, and how a trained machine is kept."""
 
     classes_: NDArray[Any]

@@ -41,6 +41,7 @@ from planewise._shown import ShownInNotebooks
 from planewise.mcm._calibration import calibrate, probabilities
 from planewise.mcm._conformal_factor import ConformalFactor
 from planewise.mcm._descent import Descent, batches_of, decide, learn, scores_of
+from planewise.mcm._explain import ExplainsLargeMachine
 from planewise.mcm._factor_on_map import choose_cores, choose_shrinkage, factor_on_map
 from planewise.mcm._feature_maps import FeatureMap, FourierMap, KernelMap, PrototypeMap
 from planewise.mcm._kernels import KERNEL_NAMES, Kernel
@@ -90,7 +91,7 @@ ENOUGH_TO_CALIBRATE = 100  # rows of a partial_fit from which they set the steep
 CALIBRATED_BY = 5000  # rows that set the steepness of the probabilities when none are held out
 
 
-class LargeScaleMCMClassifier(ShownInNotebooks, ClassifierMixin, BaseEstimator):
+class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, ClassifierMixin, BaseEstimator):
     """The minimal complexity machine (MCM) for many rows, on a few prototypes that are moved to where they help.
 
     It minimises, by mini-batches, the MCM's objective h + C mean[1 - y f]_+ + mu |w|_1 for f(x) = phi(x) w + b, where h

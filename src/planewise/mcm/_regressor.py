@@ -19,6 +19,7 @@ from planewise._params import (
 from planewise._shown import ShownInNotebooks
 from planewise.mcm._classifier import SHARED_LIMITS, require_kernel_matrix, scaling_for, warn_unless_converged
 from planewise.mcm._documentation import document_machine
+from planewise.mcm._explain import ExplainsExactMachine
 from planewise.mcm._kernels import Kernel, Matrix, gamma_limit, gamma_value
 from planewise.mcm._linear_program import ProgramPath, RepeatedColumns, Solution
 from planewise.mcm._problem import Design, distinct_rows, find_scaling, plain_rows, refuse_too_many_rows
@@ -33,7 +34,7 @@ REGRESSOR_LIMITS = SHARED_LIMITS | {
 
 
 @document_machine
-class MCMRegressor(ShownInNotebooks, RegressorMixin, BaseEstimator):
+class MCMRegressor(ExplainsExactMachine, ShownInNotebooks, RegressorMixin, BaseEstimator):
     """Minimal complexity machine for numbers: a kernel regression with few support vectors, solved exactly.
 
     Every row (x, y) becomes two: (x, y + epsilon) above the surface and (x, y - epsilon) below it, and the machine that

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from planewise._tables import n_rows, take
 from planewise.plot._components import FittedKernel, KernelComponents, Numbers, PlainComponents, fitted_kernel
 from planewise.plot._display import Display
-from planewise.plot._points import draw_classes, limits
-from planewise.plot._style import (
+from planewise.plot._points import draw_classes
+from planewise.plot.style import (
     ACCENT,
     INK,
     Sizes,
@@ -21,10 +22,10 @@ from planewise.plot._style import (
     class_handle,
     dress,
     key_of_figure,
+    limits,
     new_axes,
     require_matplotlib,
 )
-from planewise.plot._tables import n_rows, take
 from planewise.words import class_names as names_of_classes
 from planewise.words import count, counted, number
 
@@ -212,7 +213,7 @@ class EmbeddingDisplay(Display):
     def _how_apart(self, panel: Panel) -> str:
         if self.separability is None or panel.name == "pca":
             return ""
-        return f" ({number(self.separability[panel.name == 'after'])})"
+        return f" ({number(self.separability[panel.name == 'after'], 3)})"
 
     def _draw_key(self, axes: list[Any]) -> None:
         from matplotlib.lines import Line2D

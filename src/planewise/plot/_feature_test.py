@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from planewise.plot._display import Display
-from planewise.plot._style import (
+from planewise.plot._display import OneAxesDisplay
+from planewise.plot.style import (
     COLOURS,
     GREY,
     INK,
@@ -19,9 +19,7 @@ from planewise.plot._style import (
     Sizes,
     dress,
     key,
-    new_axes,
     plain,
-    require_matplotlib,
     settled,
 )
 from planewise.words import counted, shorten
@@ -32,7 +30,7 @@ NAMES_BESIDE_CURVE = 8
 
 
 @dataclass(repr=False)
-class FeatureTestDisplay(Display):
+class FeatureTestDisplay(OneAxesDisplay):
     """Losses of the features' best splits, the best first, and how many come before the elbow.
 
     Up to 40 features have a line each with their name; more make a curve. Make one by :meth:`from_estimator`.
@@ -87,22 +85,13 @@ class FeatureTestDisplay(Display):
             f"{known.get(estimator.task, 'loss')} after the best split",
         )  # fmt: skip
 
-    def plot(self, ax: Any = None, *, title: str = "", with_key: bool = True) -> FeatureTestDisplay:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            None: a new figure.
-        title : str, default=""
-        with_key : bool, default=True
-        """
-        require_matplotlib()
+    def _size(self) -> tuple[float, float]:
         n_features = len(self.losses)
-        own = ax is None
-        if own:
-            tall = min(7.5, 0.9 + 0.17 * n_features) if n_features <= MOST_NAMED else 3.4
-            ax = new_axes(size=(5.2, max(2.0, tall)))[0, 0]
+        tall = min(7.5, 0.9 + 0.17 * n_features) if n_features <= MOST_NAMED else 3.4
+        return 5.2, max(2.0, tall)
+
+    def _draw(self, ax: Any, title: str, with_key: bool) -> None:
+        n_features = len(self.losses)
         room = ax.get_position().height * ax.get_figure(root=True).get_size_inches()[1]
         if n_features <= MOST_NAMED and room / n_features > 0.085:
             self._draw_lines(ax, title)
@@ -113,8 +102,6 @@ class FeatureTestDisplay(Display):
         if ax.yaxis_inverted():  # a line a feature
             sizes = settled(ax)
             ax.tick_params(axis="y", labelsize=min(sizes.small, 0.75 * 72 * sizes.height / n_features))
-        self.figure_, self.ax_ = ax.get_figure(root=True), ax
-        return self
 
     def _draw_lines(self, ax: Any, title: str) -> None:
         sizes = dress(ax, self.measure, "", title)

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from planewise._tables import numeric_column, rows_like, usual_row
 from planewise.plot._cuts import Cell, Cut, cut_plane
 from planewise.plot._display import Display
-from planewise.plot._drawn_tree import DrawnTree, drawn_tree, has_cuts
-from planewise.plot._points import draw_classes, draw_numbers, limits
-from planewise.plot._style import (
+from planewise.plot._points import draw_classes, draw_numbers
+from planewise.plot.style import (
     INK,
     NUMBERS_MAP,
     Sizes,
@@ -26,13 +26,14 @@ from planewise.plot._style import (
     dress,
     key,
     key_of_figure,
+    limits,
     new_axes,
     plain,
     require_matplotlib,
     scale_bar,
     shade,
 )
-from planewise.plot._tables import numeric_column, rows_like, usual_row
+from planewise.plot.trees import DrawnTree, drawn_tree, has_cuts
 from planewise.words import class_names as names_of_classes
 from planewise.words import counted, find_feature, number, with_unit
 from planewise.words import feature_names as names_of_features
@@ -359,7 +360,7 @@ class PartitionDisplay(Display):
 
     def _share_wrong(self) -> str:
         assert self.test is not None
-        return f"{number(100 * float(np.mean(self.test.target != self.test.predicted)))} %"
+        return f"{number(100 * float(np.mean(self.test.target != self.test.predicted)), 3)} %"
 
 
 def _marker_size(sizes: Sizes, n_rows: int) -> float:

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from planewise._tables import distinct_rows, n_rows, take
 from planewise.plot._display import Display
-from planewise.plot._points import draw_classes, draw_numbers, limits
-from planewise.plot._style import (
+from planewise.plot._points import draw_classes, draw_numbers
+from planewise.plot.style import (
     ACCENT,
     COLOURS,
     INK,
@@ -23,13 +24,13 @@ from planewise.plot._style import (
     colours_rgb,
     dress,
     key_of_figure,
+    limits,
     new_axes,
     plain,
     require_matplotlib,
     scale_bar,
 )
-from planewise.plot._tables import distinct_rows, n_rows, take
-from planewise.plot._view_plane import Axis, DecidingRows, Numbers, axes_of, rows_in
+from planewise.plot.views import Axis, DecidingRows, Numbers, axes_of, rows_in
 from planewise.words import class_names as names_of_classes
 from planewise.words import counted, number, tidy
 
@@ -162,8 +163,8 @@ class ProjectionDisplay(Display):
         view = _view(data["view"], X, y, classes)
         view.one = _query(data, view.axes, classes)
         if classes is not None and all(not axis.categories for axis in view.axes):
-            model = None if isinstance(explanation, Mapping) else explanation._model
-            _add_ratio(view, data, resolution, _deciding_rows(view, X, classes, model))
+            known = None if isinstance(explanation, Mapping) else explanation.fitted_rows()
+            _add_ratio(view, data, resolution, _deciding_rows(view, X, classes, known))
         names = None if classes is None else names_of_classes(classes, class_names)
         return cls([view], classes, names, str(getattr(y, "name", None) or ""))
 
@@ -274,15 +275,15 @@ class ProjectionDisplay(Display):
 
     def _title(self, view: ViewOfRows, near: bool) -> str:
         if view.one is None:
-            return f"decides {number(100 * view.share)} % of the queries{view.note}"
+            return f"decides {number(100 * view.share, 3)} % of the queries{view.note}"
         if near:
             return "around it"
         if self.classes is None:
-            return f"predicted: {number(view.one.answer)}{view.note}"
+            return f"predicted: {number(view.one.answer, 3)}{view.note}"
         assert self.class_names is not None
         name = self.class_names[self.classes.index(view.one.answer)]
         sure = ", undecided" if view.one.undecided else ""
-        return f"answer: {name}, ratio {number(view.one.ratio or 0.0)}{sure}{view.note}"
+        return f"answer: {name}, ratio {number(view.one.ratio or 0.0, 3)}{sure}{view.note}"
 
     def _shade(self, ax: Any, view: ViewOfRows) -> None:
         """The nearer class everywhere, the stronger the smaller its ratio."""
@@ -443,16 +444,15 @@ def _add_queries(view: ViewOfRows, found: list[Any], truth: NDArray[Any] | None,
         view.right = np.array([a == b for a, b in zip(view.predicted, truth.tolist(), strict=True)])
 
 
-def _deciding_rows(view: ViewOfRows, X: Any, classes: list[Any], model: Any) -> DecidingRows:
-    """The rows as the model counts them; without a model, as it would count X."""
-    if model is None:
+def _deciding_rows(view: ViewOfRows, X: Any, classes: list[Any], known: Any) -> DecidingRows:
+    """The rows as the model counts them; where those are not known, as it would count X."""
+    if known is None:
         first, weight = distinct_rows(X, view.target)
         places, label = rows_in(view.axes, X)[first], view.target[first]
     else:
-        table, target = model._distinct_table()
         place = {label: at for at, label in enumerate(classes)}
-        places, weight = rows_in(view.axes, table), model._rows.weight
-        label = np.array([place[each] for each in target.tolist()], dtype=np.intp)
+        places, weight = rows_in(view.axes, known.values), known.weight
+        label = np.array([place[each] for each in known.target.tolist()], dtype=np.intp)
     return DecidingRows(view.axes, places, label, weight, len(classes))
 
 

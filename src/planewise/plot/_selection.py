@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
-from planewise.plot._display import Display
-from planewise.plot._style import (
+from planewise.plot._display import OneAxesDisplay
+from planewise.plot.style import (
     COLOURS,
     GREY,
     INK,
@@ -20,9 +20,7 @@ from planewise.plot._style import (
     PALE,
     dress,
     key,
-    new_axes,
     plain,
-    require_matplotlib,
     text_width,
 )
 from planewise.words import counted, shorten
@@ -32,7 +30,7 @@ MOST_RANKS = 40
 
 
 @dataclass(repr=False)
-class SelectionDisplay(Display):
+class SelectionDisplay(OneAxesDisplay):
     """The envelope of the coefficients over the features' ranks, and the coefficients drawn.
 
     Features stand in the order of their one-dimensional test, the best first. Dots are the integers a coefficient may
@@ -167,19 +165,10 @@ class SelectionDisplay(Display):
             [f"plane {letter} of the root" for letter in "ABCDEFGH"[: len(directions)]],
         )  # fmt: skip
 
-    def plot(self, ax: Any = None, *, title: str = "", with_key: bool = True) -> SelectionDisplay:
-        """Draw it.
+    def _size(self) -> tuple[float, float]:
+        return 6.4, 3.6
 
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            None: a new figure.
-        title : str, default=""
-        with_key : bool, default=True
-        """
-        require_matplotlib()
-        if ax is None:
-            ax = new_axes(size=(6.4, 3.6))[0, 0]
+    def _draw(self, ax: Any, title: str, with_key: bool) -> None:
         ranks = self._shown()
         more = f", the first {ranks} of {len(self.names)}" if ranks < len(self.names) else ""
         sizes = dress(ax, f"features, the best first{more}", "coefficient", title)
@@ -204,8 +193,6 @@ class SelectionDisplay(Display):
         self._name_ranks(ax, ranks, sizes.small, sizes.width)
         if with_key:
             self._draw_key(ax, sizes.small)
-        self.figure_, self.ax_ = ax.get_figure(root=True), ax
-        return self
 
     def _shown(self) -> int:
         used = np.flatnonzero(self.selected)

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from planewise._input import prediction_rows
+from planewise._tables import n_rows
 from planewise.plot._display import Display
-from planewise.plot._drawn_tree import DrawnTree, drawn_tree
-from planewise.plot._style import (
+from planewise.plot._tree_layout import LINE, Box, Layout, arrange, folded_note, leaf_label
+from planewise.plot.style import (
     ACCENT,
     GREY,
     INK,
@@ -31,8 +32,7 @@ from planewise.plot._style import (
     text_width,
     with_symbols,
 )
-from planewise.plot._tables import n_rows
-from planewise.plot._tree_layout import LINE, Box, Layout, arrange, folded_note, leaf_label, shown_nodes
+from planewise.plot.trees import DrawnTree, drawn_tree, shown_nodes
 from planewise.words import categories_of, count, counted, formula, number
 from planewise.words import class_names as names_of_classes
 from planewise.words import feature_names as names_of_features
@@ -210,7 +210,7 @@ class TreeDisplay(Display):
     def _label(self, node: int) -> str:
         """What a cell says: its class or number, and how many rows it has."""
         if self.mix is None or self.class_names is None:
-            return leaf_label(number(self.tree.value[node, 0]), f"n {count(self.counts[node])}")
+            return leaf_label(number(self.tree.value[node, 0], 3), f"n {count(self.counts[node])}")
         return "    " + leaf_label(self.class_names[self._winner(node)], count(self.counts[node]))
 
     def _winner(self, node: int) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from planewise.plot._drawn_tree import DrawnTree
-from planewise.plot._style import text_width
+from planewise.plot.style import text_width
+from planewise.plot.trees import DrawnTree, shown_nodes
 from planewise.words import cell_in_marks, shorten, wrap
 
 LINE = 1.3 / 72  # height of a line of text, in inches a point of its size
@@ -41,24 +41,6 @@ class Layout:
     width: float
     height: float
     outline: bool
-
-
-def shown_nodes(tree: DrawnTree, max_nodes: int, path: Sequence[int] = ()) -> set[int]:
-    """Inner nodes that show their children: the path's, then the heaviest, while at most `max_nodes` are seen."""
-    opened: set[int] = set()
-    n_seen, border = 1, [0]
-    while border:
-        border.sort(key=lambda node: (node not in path, -tree.n_samples[node]))
-        fitting = [node for node in border if n_seen + len(tree.cells(node)) <= max_nodes and tree.planes[node]]
-        if not fitting:
-            break
-        node = fitting[0]
-        border.remove(node)
-        opened.add(node)
-        cells = tree.cells(node)
-        n_seen += len(cells)
-        border += [child for child in cells if tree.planes[child]]
-    return opened
 
 
 Words = Callable[[int, int], list[list[str]]]  # (node, most letters a name) -> words of its planes

@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from planewise._input import values_as_given
 from planewise._params import Limit, boolean, either, integer, one_of, real, seed, threads
 from planewise._shown import ShownInNotebooks
 from planewise.recip._report import ViewsReport
-from planewise.recip._rows import DistinctRows, FloatArray, Table, Vector
+from planewise.recip._rows import DistinctRows, FittedRows, FloatArray, Table, Vector
 from planewise.recip._scaling import Scaling, find_scaling, informative_columns, ordered_categories, with_ranks
 from planewise.recip._search import Found
 from planewise.recip._views import View, given_views
-from planewise.words import feature_names
+from planewise.words import Description, Limits, TableSection, feature_names, number, percent
 
 NONE = Limit(lambda value: value is None, "None")
 VIEWS = Limit(
@@ -141,14 +142,25 @@ class ProjectionEstimator(ShownInNotebooks, BaseEstimator):
     def _coordinates(self, values: Table) -> FloatArray:
         return self._scaling(values, self._columns)
 
-    def _fitted_table(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The rows of the fit as the user gave them, for pictures: columns that no view reads are empty."""
-        table, target = self._distinct_table()
-        often = np.diff(self._rows.origin_start)
-        return np.repeat(table, often, axis=0), np.repeat(target, often)
+    def _describe(self, about: Description, limits: Limits) -> None:
+        """The views that decide, the most used first."""
+        names = [" × ".join(view) for view in self.projection_names_]
+        about.facts.append(("views", str(len(names))))
+        rows = [
+            [name, percent(share), number(entropy)]
+            for name, share, entropy in zip(names, self.projection_support_, self.projection_entropy_, strict=True)
+        ]
+        about.sections.append(TableSection("Views", ["view", "decides", "entropy"], rows))
 
-    def _distinct_table(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The same with equal rows once, as the model counts them."""
+    def fitted_rows(self) -> FittedRows:
+        """The rows of the fit as the user gave them, equal ones once, for pictures.
+
+        Returns
+        -------
+        rows : FittedRows
+            Columns that no view reads are empty.
+        """
+        check_is_fitted(self)
         table = np.full((len(self._rows.target), self.n_features_in_), None, dtype=object)
         for at, column in enumerate(self._columns):
             values, place = np.unique(self._rows.values[:, at], return_inverse=True)
@@ -157,7 +169,8 @@ class ProjectionEstimator(ShownInNotebooks, BaseEstimator):
             table[:, column] = known[place]
         classes = getattr(self, "classes_", None)
         target = self._rows.target if classes is None else classes[self._rows.target]
-        return table, target
+        first, often = self._rows.origin[self._rows.origin_start[:-1]], np.diff(self._rows.origin_start)
+        return FittedRows(table, target, first, self._rows.weight, often)
 
     def _report(
         self, view: NDArray[np.intp], weight: Vector, title: str, quality: Callable[[NDArray[np.bool_]], float]

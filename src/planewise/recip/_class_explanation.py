@@ -80,6 +80,7 @@ class ClassBatch:
             "runner_ups": [],
             "against": None,
             "skipped": self.wording.skipped(self.values[query]),
+            "same_values_in_fit": self.wording.same_values_in_fit(self.values[query]),
             "decide": estimator._decide,
             "reasons": [],
             "undecided": False,

@@ -8,8 +8,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from planewise.recip._rows import Vector
-from planewise.words import feature_names
+from planewise._shown import explanation_html
+from planewise.recip._rows import FittedRows, Vector
+from planewise.words import View, feature_names
 
 
 class Batch(Protocol):
@@ -25,7 +26,7 @@ class Batch(Protocol):
     def wording(self) -> Wording: ...
 
 
-class ProjectionExplanation:
+class ProjectionExplanation(View):
     """The view in which one query was decided, the rows that decided it, and what speaks against.
 
     Made by ``explain`` of :class:`RECIPClassifier` and :class:`RECIPRegressor`, and true of the model as it was then:
@@ -103,18 +104,23 @@ class ProjectionExplanation:
             raise ValueError(f"view must be the columns of one of projections_; got {tuple(view)!r}.")
         return self._batch.describe_in(self._query, kept.index(tuple(view)), label)
 
-    def to_text(self) -> str:
+    @property
+    def answer(self) -> Any:
+        """The class or number answered."""
+        return self._known["label" if "label" in self._known else "prediction"]
+
+    def sentence(self, sure: str = "") -> str:
         """One sentence for people, which says so where the case is not clear."""
         return self._batch.sentence(self._known)
 
-    def __repr__(self) -> str:
-        return f"<ProjectionExplanation: {self.to_text()}>"
+    def fitted_rows(self) -> FittedRows:
+        """The rows of the fit, for pictures of the view."""
+        rows: FittedRows = self._model.fitted_rows()
+        return rows
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the sentence, the views to switch between, and the nearest rows as a table."""
-        from planewise.report._notebook import explanation_html  # reports know estimators, not the other way round
-
-        return explanation_html(self, self._model)
+        return explanation_html(self)
 
 
 class Wording:
@@ -147,6 +153,11 @@ class Wording:
         """The values in all features of any kept view."""
         columns = self.estimator._columns
         return {self.names[j]: self.estimator._as_given(row[at], j) for at, j in enumerate(columns)}
+
+    def same_values_in_fit(self, row: Vector) -> bool:
+        """Whether a row of the fit has these values in all columns that views read."""
+        known = self.estimator._rows.values
+        return bool(((known == row) | (np.isnan(known) & np.isnan(row))).all(axis=1).any())
 
     def skipped(self, row: Vector) -> list[dict[str, Any]]:
         """The views that lack a value of the query, and which."""

@@ -60,6 +60,7 @@ class NumberBatch:
             "neighbours": [],
             "runner_ups": [],
             "skipped": self.wording.skipped(self.values[query]),
+            "same_values_in_fit": self.wording.same_values_in_fit(self.values[query]),
             "reasons": [],
             "undecided": False,
         }

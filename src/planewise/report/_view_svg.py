@@ -2,7 +2,7 @@
 
 The markup holds no script, no handlers and no style attributes, so that pages with a strict content security policy can
 show it; without the script it is a picture to read. All of it stands in an element of the class ``planewise-view``
-(see :func:`planewise.report._view_parts.block`), to which the rules of ``view.css`` are limited.
+(see :func:`planewise.report.views.block`), to which the rules of ``view.css`` are limited.
 """
 
 from __future__ import annotations
@@ -16,15 +16,14 @@ from typing import Any
 import numpy as np
 
 from planewise._categories import is_missing
-from planewise.plot._style import colour
-from planewise.plot._view_plane import Axis, Numbers, even_steps
-from planewise.report._page import said
-from planewise.report._view_layout import arrow, badge_places
+from planewise.plot.style import colour
+from planewise.plot.views import Axis, Numbers, even_steps
 from planewise.report._view_scene import Box, Neighbour, Scene, TrainingRows, scene
-from planewise.report._view_shapes import circle, class_form, scale_colours, star
+from planewise.report._view_shapes import arrow, badge_places, circle, class_form, scale_colours, star
+from planewise.report.html import said
 from planewise.words import class_names, count, number, shorten, tidy, value_in_words
 
-MOST_POINTS = 1500  # rows that are drawn beside the neighbours
+MAX_POINTS = 1500  # rows that are drawn beside the neighbours
 MOST_NEAR = 400  # of these in the close-up
 MOST_IN_KEY = 12
 MOST_CATEGORIES = 200  # whose names a row's words may hold
@@ -40,7 +39,7 @@ def view_figure(
     ident: str,
     classes: Sequence[Any] | Mapping[Any, Any] | None = None,
     moved_from: Mapping[str, Any] | None = None,
-    most_points: int = MOST_POINTS,
+    most_points: int = MAX_POINTS,
 ) -> str:
     """One case in a view: the training rows, the ratio shaded underneath, and the numbered rows that decided.
 

@@ -24,6 +24,7 @@ from planewise.table._columns import (
     require_columns,
 )
 from planewise.table._families import FAMILIES, TAKE_GAPS, estimator_class
+from planewise.words import Description, Limits, Reason, TableSection, number
 
 LIMITS: dict[str, Limit] = {
     "family": one_of(*FAMILIES),
@@ -165,6 +166,49 @@ class TableModel(BaseEstimator):
         """The class or number of each row of a table with the columns of ``fit``; the target need not be there."""
         check_is_fitted(self)
         return self.estimator_.predict(self.read(table))
+
+    def explain(self, table: Any) -> list[Reason]:
+        """Why each row of a table gets its answer, with the table's own values.
+
+        Returns
+        -------
+        reasons : list of planewise.words.Path, Contributions, Vectors or View
+            One per row; which of them depends on the family.
+        """
+        check_is_fitted(self)
+        table = as_polars(table)
+        given = self.estimator_.explain(self.read(table))
+        return [
+            reason.with_values(lambda name, row=row: row[self.column_of(name)])
+            for reason, row in zip(given, table.iter_rows(named=True), strict=True)
+        ]
+
+    def column_of(self, feature: str) -> str:
+        """The column a feature of the estimator is made from: "town" for "town=Ulm", which a machine reads."""
+        return feature if feature in self.feature_names_in_ else feature.rpartition("=")[0]
+
+    def describe(self, limits: Limits | None = None) -> Description:
+        """What the estimator is, and how the columns of a table become what it takes.
+
+        Returns
+        -------
+        description : planewise.words.Description
+        """
+        check_is_fitted(self)
+        about: Description = self.estimator_.describe(limits)
+        fills = self.family not in TAKE_GAPS
+        rows = []
+        for column in self.columns_:
+            gap = "no category" if column.kind == "category" else number(column.usual)
+            rows.append([column.name, column.kind, *([gap] if fills else [])])
+        note = "Booleans are read as 0 and 1, dates as days since 1970-01-01."
+        note = note if any(column.kind in ("truth", "date") for column in self.columns_) else ""
+        columns = ["column", "kind", *(["missing is read as"] if fills else [])]
+        made = int(self.estimator_.n_features_in_)
+        read = str(len(rows)) if made == len(rows) else f"{len(rows)}, from which {made} are made"
+        about.facts[:1] = [("target", self.target_), ("columns", read)]
+        about.sections.insert(-1, TableSection("Columns", columns, rows, note))
+        return about
 
     @available_if(_has_classes)  # type: ignore[untyped-decorator]
     def predict_proba(self, table: Any) -> NDArray[np.float64]:

@@ -52,16 +52,20 @@ def tidy(value: Any) -> str:
 
 
 def shorten(value: Any, most: int = 80) -> str:
-    """One line of at most so many letters, without its middle: names that begin alike often differ at the end.
+    """One printable line of at most so many letters.
 
-    >>> shorten("concave points error", 12)
+    >>> shorten("concave  points error", 12)
     'concav…error'
     """
-    line = tidy(value)
-    if len(line) <= most:
-        return line
+    return cut(tidy(value), most)
+
+
+def cut(text: str, most: int = 80) -> str:
+    """At most so many letters, without the middle: names that begin alike often differ at the end."""
+    if len(text) <= most:
+        return text
     tail = (most - 1) // 2
-    return line[: most - 1 - tail] + "…" + (line[-tail:] if tail else "")
+    return text[: most - 1 - tail] + "…" + (text[-tail:] if tail else "")
 
 
 def joined(words: list[str]) -> str:

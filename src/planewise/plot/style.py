@@ -56,6 +56,7 @@ class Sizes:
 
     @classmethod
     def of(cls, ax: Any) -> Sizes:
+        """The sizes for these axes."""
         figure, box = ax.get_figure(root=True), ax.get_position()
         width, height = (float(v) for v in (box.width, box.height) * figure.get_size_inches())
         share = float(np.clip((width - 1.5) / 4.0, 0, 1))
@@ -259,3 +260,18 @@ def plain(text: Any) -> str:
     'price in \\$ and \\$'
     """
     return tidy(text).replace("$", r"\$")
+
+
+def spread_of(values: NDArray[Any]) -> tuple[float, float]:
+    """The least and the largest value; a range around them if they are equal."""
+    low, high = float(values.min()), float(values.max())
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
+
+
+def limits(*columns: NDArray[Any], margin: float = 0.05) -> tuple[float, float]:
+    """A range that holds all finite values, with a margin."""
+    values = np.concatenate([column[np.isfinite(column)] for column in columns])
+    if not len(values):
+        return -1.0, 1.0
+    low, high = spread_of(values)
+    return low - margin * (high - low), high + margin * (high - low)

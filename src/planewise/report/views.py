@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from planewise.plot._style import colour
-from planewise.report._page import said
+from planewise.plot.style import colour
 from planewise.report._view_scene import TrainingRows, neighbours_of
 from planewise.report._view_shapes import class_form
-from planewise.report._view_svg import MOST_POINTS, check_ident, view_figure
+from planewise.report._view_svg import MAX_POINTS, check_ident, view_figure
+from planewise.report.html import said
 from planewise.words import class_names, shorten, value_in_words
 
 MOST_VIEWS = 8  # view.css has rules for so many
+POINTS_ON_A_PAGE = 500  # of a picture, where a page may have many
 
 
 def block(*parts: str) -> str:
@@ -67,6 +68,14 @@ def views_of(explanation: Any, most: int = 4) -> list[ShownView]:
     return found
 
 
+def views_of_case(explanation: Any, training: TrainingRows, *, ident: str, most_points: int = POINTS_ON_A_PAGE) -> str:
+    """The views of one case, drawn, to be switched between; nothing if none could judge it."""
+    views = views_of(explanation)
+    if not views:
+        return ""
+    return block(views_switch(views, training, ident=ident, most_points=most_points))
+
+
 def views_switch(
     views: Sequence[ShownView],
     rows: Any,
@@ -75,7 +84,7 @@ def views_switch(
     ident: str,
     classes: Sequence[Any] | Mapping[Any, Any] | None = None,
     moved_from: Mapping[str, Any] | None = None,
-    most_points: int = MOST_POINTS,
+    most_points: int = MAX_POINTS,
 ) -> str:
     """Views of one case, one shown at a time, each with its numbered rows; it works without the script too.
 

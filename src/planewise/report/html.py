@@ -7,11 +7,12 @@ import hashlib
 import io
 import warnings
 from collections.abc import Iterable, Sequence
+from functools import cache
 from html import escape
+from importlib.resources import files
 from typing import Any
 
-from planewise.report._view_files import view_script, view_style
-from planewise.words import shown
+from planewise.words import Reason, TableSection, TextSection, shown
 
 DPI = 150  # of figures
 PIXELS_AN_INCH = 115  # of a page, for figures: type of 8 points is as large as the text around it
@@ -210,3 +211,37 @@ def _on_white(figure: Any) -> bool:
     from matplotlib.colors import to_rgb
 
     return min(to_rgb(figure.get_facecolor())) > 0.9
+
+
+def section(each: TableSection | TextSection, level: int = 2) -> str:
+    """A section with its heading."""
+    out = [heading(each.heading, level)]
+    if isinstance(each, TextSection):
+        return "\n".join([*out, lines(each.lines)])
+    if each.rows:
+        out.append(table(each.columns, each.rows, each.weights))
+    if each.note:
+        out.append(paragraph(each.note, note=True))
+    return "\n".join(out)
+
+
+def reason(given: Reason) -> str:
+    """The details of a reason: a table with bars, or its sentence where there is nothing else."""
+    details = given.table()
+    if len(details.columns) == 1:
+        out = [paragraph(words) for row in details.rows for words in row]
+    else:
+        out = [table(details.columns, details.rows, details.weights)]
+    return "\n".join([*out, *([paragraph(details.note, note=True)] if details.note else [])])
+
+
+@cache
+def view_style() -> str:
+    """The rules of ``view.css``, all limited to elements inside of ``.planewise-view``."""
+    return files("planewise.report").joinpath("view.css").read_text(encoding="utf-8")
+
+
+@cache
+def view_script() -> str:
+    """``view.js``: once a page is enough, and pieces put into the page later are served as well."""
+    return files("planewise.report").joinpath("view.js").read_text(encoding="utf-8")

@@ -10,13 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import planewise as pw
-from planewise.report._contribution_words import HARDLY, MOST_NAMED, Start, class_why, number_why
-from planewise.report._reasons import reasons
+from planewise.words._contribution_words import HARDLY, MAX_NAMED, Part, Start, class_why, number_why
 
 
 def columns(**added):
-    parts = [{"column": name, "value": f"v{name}", "added": value} for name, value in added.items()]
-    return sorted(parts, key=lambda each: -abs(each["added"]))
+    parts = [Part(name, f"v{name}", value) for name, value in added.items()]
+    return sorted(parts, key=lambda each: -abs(each.added))
 
 
 def test_an_average_that_decides_is_said_first_and_what_hardly_matters_not_at_all():
@@ -76,7 +75,7 @@ def test_a_number_is_above_below_or_at_the_average():
 
 
 def test_long_names_and_values_do_not_push_others_out_of_sight():
-    parts = [{"column": "c" * 500, "value": "v" * 500, "added": 2.0}, *columns(age=-1.5)]
+    parts = [Part("c" * 500, "v" * 500, 2.0), *columns(age=-1.5)]
     why = class_why(parts, 1.0, Start("the average score", "b", -1.0, 0.5))
     assert len(why) < 400 and "age is vage" in why
 
@@ -84,8 +83,8 @@ def test_long_names_and_values_do_not_push_others_out_of_sight():
 @pytest.mark.parametrize("kind", [pw.SLMBoostClassifier, pw.SLMForestClassifier])
 def test_the_only_class_is_said_to_be_so(kind):
     X = np.arange(40.0).reshape(20, 2)
-    found = reasons(kind(n_estimators=2).fit(X, np.full(20, "dear")), X[:1], lambda name: 0.0)
-    assert found.sentence() == "dear, the only class among the training rows."
+    found = kind(n_estimators=2).fit(X, np.full(20, "dear")).explain(X[:1])
+    assert found[0].sentence() == "dear, the only class among the training rows."
 
 
 amounts = st.floats(-5, 5, allow_nan=False).map(lambda value: round(value, 3))
@@ -97,16 +96,16 @@ def test_the_largest_contribution_is_always_named_and_small_ones_only_where_noth
     added, lead, together, sign
 ):
     parts = columns(**{f"c{k}": value for k, value in enumerate(added)})
-    largest = abs(parts[0]["added"])
+    largest = abs(parts[0].added)
     for why in (
         class_why(parts, sign, Start("the average score", "b", lead, together)),
         class_why(parts, sign, None),
         number_why(parts, 1.0, sum(added), False),
     ):
         named = re.findall(r"(c\d) is v\1", why)
-        assert len(named) == len(set(named)) <= 2 * MOST_NAMED
-        assert largest == 0 or parts[0]["column"] in named
-        small = [each for each in parts if each["column"] in named and abs(each["added"]) < HARDLY * largest]
+        assert len(named) == len(set(named)) <= 2 * MAX_NAMED
+        assert largest == 0 or parts[0].column in named
+        small = [each for each in parts if each.column in named and abs(each.added) < HARDLY * largest]
         if small:
             side = why.partition("mostly because ")[2].partition(";")[0]
-            assert all(f"{each['column']} is" in side for each in small)
+            assert all(f"{each.column} is" in side for each in small)

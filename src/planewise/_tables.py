@@ -1,4 +1,4 @@
-"""Columns of a table, and tables like it that vary two columns and hold the others still."""
+"""Rows and columns of a table as the user gave it, and tables like it that vary two columns and hold the others."""
 
 from __future__ import annotations
 
@@ -23,6 +23,11 @@ def take(X: Any, rows: NDArray[Any]) -> Any:
     if is_table(X):
         return nw.to_native(nw.from_native(X, eager_only=True)[rows.tolist()])
     return np.asarray(X)[rows]
+
+
+def rows_as_given(X: Any) -> list[Any]:
+    """The rows of an array or data frame, each as a sequence of the user's own values."""
+    return list(nw.from_native(X, eager_only=True).iter_rows()) if is_table(X) else np.asarray(X).tolist()
 
 
 def distinct_rows(X: Any, target: NDArray[Any]) -> tuple[NDArray[np.intp], Numbers]:

@@ -7,12 +7,27 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from fitted import fitted_machine, fitted_tree, machine_rows, table, targets, trial_rows
 from sklearn.metrics import accuracy_score, root_mean_squared_error
+from tests.export.fitted import fitted_machine, fitted_tree, machine_rows, table, targets, trial_rows
 from tests.report.pages import read
 
 from planewise import SLMClassifier
-from planewise.export import to_html
+from planewise.report import html, report
+
+
+@pytest.fixture(autouse=True)
+def small_pictures(monkeypatch):
+    """What is tested is not how sharp they are."""
+    monkeypatch.setattr(html, "DPI", 40)
+
+
+def test_without_rows_the_page_says_what_the_model_is(tmp_path):
+    model, _ = fitted_tree("forest-numbers", "numbers")
+    page = report(model, path=tmp_path / "page.html", title="A forest")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == page
+    headings = read(page).headings
+    assert headings[0] == "A forest" and "Importances" in headings and "Tree 3 of" in " ".join(headings)
+    assert "Quality" not in headings and "Worst mistakes" not in headings
 
 
 @pytest.mark.parametrize("which", ["tree-three", "forest-numbers", "boost-two", "two", "linear", "numbers"])
@@ -24,7 +39,7 @@ def test_the_page_is_whole_and_loads_nothing(which, tmp_path):
         model, X = fitted_machine(which)
         rows = machine_rows(X)
     y = model.predict(rows)
-    page = to_html(model, tmp_path / "page.html", rows, y)
+    page = report(model, rows, y, tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == page
     parser = read(page)
     assert "prefers-color-scheme: dark" in page
@@ -36,7 +51,7 @@ def test_names_and_labels_are_escaped():
     frame = pd.DataFrame(X, columns=["<script>alert(1)</script>", "a&b", '"q"', "</pre>", "e"])
     labels = np.where(score > 0, "<b>yes</b>", "no & </td>")
     model = SLMClassifier(random_state=0).fit(frame, labels)
-    page = to_html(model, X=frame, y=labels, title="<i>title</i>")
+    page = report(model, X=frame, y=labels, title="<i>title</i>")
     assert "<script>" not in page and "<b>yes" not in page and "<i>" not in page
     words = "".join(read(page).words)
     assert "<script>alert(1)</script>" in words and "<b>yes</b>" in words and "<i>title</i>" in words
@@ -46,32 +61,34 @@ def test_quality_is_what_was_measured():
     model, X = fitted_tree("boost-three", "numbers")
     score = table("numbers")[1]
     y = targets("three", np.roll(score, 3))
-    words = "".join(read(to_html(model, X=X, y=y)).words)
+    words = "".join(read(report(model, X=X, y=y)).words)
     assert f"{100 * accuracy_score(y, model.predict(X)):.1f} %" in words
     assert f"{100 * np.mean(y == pd.Series(y).mode()[0]):.1f} %" in words
     number, X = fitted_tree("tree-numbers", "numbers")
-    words = "".join(read(to_html(number, X=X, y=score)).words)
+    words = "".join(read(report(number, X=X, y=score)).words)
     assert f"{root_mean_squared_error(score, number.predict(X)):.4g}" in words
     assert f"{score.std():.4g}" in words
 
 
 def test_wrong_data_is_refused():
     model, X = fitted_tree("tree-two", "numbers")
-    with pytest.raises(ValueError, match="X and y go together"):
-        to_html(model, X=X)
+    with pytest.raises(ValueError, match="y is missing"):
+        report(model, X)
+    with pytest.raises(ValueError, match="pass X too"):
+        report(model, y=["yes"])
     with pytest.raises(ValueError, match=r"one target for each of the 300 rows"):
-        to_html(model, X=X, y=["yes"])
-    with pytest.raises(ValueError, match=r"label .*maybe.*, which the model does not know"):
-        to_html(model, X=X, y=np.full(len(X), "maybe"))
+        report(model, X=X, y=["yes"])
+    with pytest.raises(ValueError, match="label 'maybe', which is not a class of the model"):
+        report(model, X=X, y=np.full(len(X), "maybe"))
 
 
 def test_pictures_are_part_of_the_page():
     figure = pytest.importorskip("matplotlib.figure").Figure()
     figure.subplots().plot([1, 2])
     model, _ = fitted_tree("tree-two", "numbers")
-    page = to_html(model, pictures=[("one < two", figure)])
+    page = report(model, pictures=[("one < two", figure)])
     assert re.search(
         r'<img alt="one &lt; two" class="drawn broad" width="\d+" src="data:image/png;base64,[A-Za-z0-9+/=]+">', page
     )
     with pytest.raises(TypeError, match="picture 'this' must be a figure of matplotlib"):
-        to_html(model, pictures=[("this", "that.png")])
+        report(model, pictures=[("this", "that.png")])

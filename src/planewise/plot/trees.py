@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,6 +45,7 @@ class DrawnTree:
 
     @property
     def n_nodes(self) -> int:
+        """Inner nodes and leaves."""
         return len(self.planes)
 
     def cells(self, node: int) -> list[int]:
@@ -119,3 +120,21 @@ def _from_sklearn(tree: Any) -> DrawnTree:
         planes.append([] if leaf else [cut])
         children.append([node] if leaf else [left, right])
     return DrawnTree(planes, children, tree.n_node_samples.astype(np.int64), tree.value[:, 0, :].astype(np.float64))
+
+
+def shown_nodes(tree: DrawnTree, max_nodes: int, path: Sequence[int] = ()) -> set[int]:
+    """Inner nodes that show their children: the path's, then the heaviest, while at most `max_nodes` are seen."""
+    opened: set[int] = set()
+    n_seen, border = 1, [0]
+    while border:
+        border.sort(key=lambda node: (node not in path, -tree.n_samples[node]))
+        fitting = [node for node in border if n_seen + len(tree.cells(node)) <= max_nodes and tree.planes[node]]
+        if not fitting:
+            break
+        node = fitting[0]
+        border.remove(node)
+        opened.add(node)
+        cells = tree.cells(node)
+        n_seen += len(cells)
+        border += [child for child in cells if tree.planes[child]]
+    return opened

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from planewise._categories import is_missing
-from planewise.plot._tables import column_values
+from planewise._tables import column_values
 from planewise.recip._neighbours import nearest
 from planewise.words import number, shorten
 
@@ -37,6 +37,7 @@ class Axis:
 
     @property
     def gap(self) -> float:
+        """The distance between two categories."""
         return float(self.scaling.get("gap", 1.0))
 
     def places(self, values: Sequence[Any] | NDArray[Any]) -> Numbers:

@@ -65,7 +65,7 @@ def test_a_row_that_the_fit_had_is_told_to_be_so(run, numbers, target):
 @pytest.mark.parametrize("target", ["class", "price"])
 def test_what_columns_added_is_told_in_the_sentence_of_the_review_page(fitted, run, target):
     from planewise.app._why import Explainer
-    from planewise.cli._read import read_all
+    from planewise.cli._tables import read_all
 
     path = fitted("boost", target, "--set", "n_estimators=10", "--set", "learning_rate=0.3")
     shown = run("explain", path, "towns.csv", "--row", "3", "--html", "why.html").stdout

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from planewise._atomic import write_whole
-from planewise.cli._load import load_table_model
 from planewise.cli._mistakes import MistakeError, refuse_existing
-from planewise.cli._read import read_row
 from planewise.cli._show import say, show_json, show_table
+from planewise.cli._tables import load_table_model, read_row
 from planewise.report import html as pages
 from planewise.report.views import MAX_POINTS, TrainingRows, views_of_case
 from planewise.words import Reason, View, percent, value_in_words

@@ -39,7 +39,7 @@ class Answers(NamedTuple):
 def baselines(case: Evaluation, X_train: Any = None, y_train: Any = None) -> dict[str, Answers]:
     """What simple models answer to the rows, fitted on training rows if there are any, else on the rows themselves."""
     found = dict([_constant(case, y_train)])
-    known = case.target if y_train is None else np.asarray(y_train)
+    known = case.target[case.weight > 0] if y_train is None else np.asarray(y_train)
     if len(known) >= MIN_ROWS and (case.classes is None or len(np.unique(known)) > 1):
         name = "ridge_regression" if case.classes is None else "logistic_regression"
         found[name] = _linear(case, X_train, y_train)
@@ -61,23 +61,23 @@ def _linear(case: Evaluation, X_train: Any, y_train: Any) -> Answers:
     columns, target, weight = _columns(case.X), case.target, case.weight
     parts: Iterable[tuple[Rows, Rows]]
     if y_train is None:
-        parts = KFold(N_FOLDS, shuffle=True, random_state=0).split(target)
+        counted = np.flatnonzero(weight)
+        folds = KFold(N_FOLDS, shuffle=True, random_state=0).split(counted)
+        parts = ((counted[train], counted[asked]) for train, asked in folds)
     else:
         before = len(y_train)
         columns = [np.concatenate(pair) for pair in zip(_columns(X_train), columns, strict=True)]
         target, weight = np.concatenate([y_train, target]), np.concatenate([np.ones(before), weight])
         parts = [(np.arange(before), np.arange(before, len(target)))]
-    predicted = np.empty_like(target)
+    predicted = target.copy()  # rows of weight 0 are not asked, and do not count
     probability = None if case.classes is None else np.zeros((len(target), len(case.classes)))
     with threadpool_limits(limits=1):  # steps this small wait for threads longer than they work
         for train, asked in parts:
-            train = train[weight[train] > 0]
             if len(train) > MAX_ROWS:
                 train = train[np.linspace(0, len(train) - 1, MAX_ROWS).astype(np.intp)]
-            if len(train) == 0:
-                continue
             X, X_asked = _encoded(columns, train, asked)
-            answers = _fitted(X, target[train], weight[train], X_asked, case.classes)
+            relative = weight[train] / weight[train].mean()
+            answers = _fitted(X, target[train], relative, X_asked, case.classes)
             predicted[asked] = answers.predicted
             if probability is not None:
                 probability[asked] = answers.probability
@@ -115,7 +115,7 @@ def _columns(X: Any) -> list[NDArray[Any]]:
 
 
 def _encoded(columns: list[NDArray[Any]], train: Rows, asked: Rows) -> tuple[Matrix, Matrix]:
-    """Standardised numbers for both, by the training rows: gaps are medians, the most common texts columns of 0 and 1."""
+    """Both as standardised numbers, by the training rows: gaps become medians, common texts columns of 0 and 1."""
     pairs: list[tuple[Matrix, Matrix]] = []
     for column in columns:
         if column.dtype != object:

@@ -43,7 +43,7 @@ class Quality:
     note: str
 
     def data(self) -> dict[str, dict[str, dict[str, float]]]:
-        """For programs: of each model and measure the ``value`` and the bounds of its interval, ``low`` and ``high``."""
+        """For programs: by model and measure the ``value`` and the bounds of its interval, ``low`` and ``high``."""
         return {name: {measure: asdict(each) for measure, each in found.items()} for name, found in self.found.items()}
 
     def table(self) -> tuple[list[str], list[list[str]]]:
@@ -61,8 +61,8 @@ class Quality:
 def quality(case: Evaluation, X_train: Any = None, y_train: Any = None) -> Quality:
     """Measure a model and, on the same rows, the most common class or the mean and a linear model.
 
-    With training rows at hand, the simple models are fitted on them, as the model itself was. Without, the linear one is
-    fitted on the given rows in five folds and judged on the rows left out of each fit.
+    With training rows, the simple models are fitted on them, as the model itself was. Without, the linear model is
+    fitted on the given rows in five folds, each of which is judged by the fit on the others.
 
     Parameters
     ----------
@@ -77,7 +77,9 @@ def quality(case: Evaluation, X_train: Any = None, y_train: Any = None) -> Quali
 
 def _note(case: Evaluation, simple: list[str], on_training_rows: bool) -> str:
     weighted = ", weighted" if np.ptp(case.weight) > 0 else ""
-    note = f"Measured on {counted(len(case.target), 'row')}{weighted}; 95 % confidence intervals in brackets."
+    note = (
+        f"Measured on {counted(np.count_nonzero(case.weight), 'row')}{weighted}; 95 % confidence intervals in brackets."
+    )
     if case.classes is not None:
         note += " Balanced accuracy is the mean of the classes' recalls."
     constant, *linear = (f"the {name.replace('_', ' ')}" for name in simple)

@@ -24,7 +24,7 @@ from planewise.slm import (
 from planewise.slm._flat_forest import FlatForest
 from planewise.slm._flat_tree import FlatTree
 from planewise.table import Column, TableModel
-from planewise.words import feature_names, fitted_model
+from planewise.words import feature_names, fitted_model, shorten
 
 Floats = NDArray[np.float64]
 TREE_MODELS = (
@@ -33,6 +33,7 @@ TREE_MODELS = (
 )
 MACHINES = (MCMClassifier, MCMClassifierCV, MCMRegressor, LargeScaleMCMClassifier)
 FINEST = 1e-3  # of a column's spread: how far the float input of an export may move a value
+CATEGORIES_LISTED = 20
 UNITS = {"truth": "0 or 1", "date": "days since 1970-01-01"}  # how a table's columns are read that hold no numbers
 
 
@@ -162,6 +163,23 @@ def plain_model(model: Any, form: str) -> PlainModel:
         f"{type(model).__name__} cannot be exported to {form}; these can, also in a TableModel: {known}. to_text "
         "takes any estimator of planewise."
     )
+
+
+def input_lines(model: Any, form: str) -> list[str]:
+    """What the exported C or ONNX model reads, in words: it knows only numbers.
+
+    The order of the columns, the numbers that stand for categories and dates, and whether values may be missing.
+    """
+    plain = plain_model(model, form)
+    names = [shorten(name) for name in plain.input_names]
+    lines = [f"columns in this order: {', '.join(names)}"]
+    for place, known in plain.categories.items():
+        listed = ", ".join(f"{k} is {shorten(value)}" for k, value in enumerate(known.tolist()[:CATEGORIES_LISTED]))
+        more = f" and {len(known) - CATEGORIES_LISTED} more, in the file" if len(known) > CATEGORIES_LISTED else ""
+        lines.append(f"{names[place]}: {listed}{more}")
+    lines += [f"{names[place]}: {unit}" for place, unit in plain.units.items()]
+    takes_gaps = isinstance(plain, TreeEnsemble) or plain.reading is not None
+    return [*lines, "missing values are NaN" if takes_gaps else "missing values are not allowed"]
 
 
 def _of_a_table(model: TableModel, plain: PlainModel) -> PlainModel:

@@ -54,8 +54,8 @@ class TableModel(BaseEstimator):
     Parameters
     ----------
     family : {"slm", "forest", "boost", "mcm", "recip"}, default="boost"
-        One tree, a forest, boosting, a kernel machine (up to 3,000 rows with a search for its parameters, beyond that the
-        large-scale one), or RECIP's views.
+        One tree, a forest, boosting, a kernel machine (up to 3,000 rows with a search for its parameters, beyond that
+        the large-scale one), or RECIP's views.
     task : {"auto", "classification", "regression"}, default="auto"
         "auto": regression for numbers, except whole numbers with at most 20 different values; else classification.
     settings : dict or None, default=None
@@ -272,8 +272,8 @@ def as_table_model(model: Any, named: str = "The model") -> TableModel:
         raise ValueError(f"{named} holds a {kind}, which makes no predictions.")
     if not hasattr(model, "feature_names_in_"):
         raise ValueError(
-            f"{named} holds a {kind} that was fitted on an array without column names, so the columns of a table cannot "
-            "be matched to it. Fit it on a data frame, or with planewise fit."
+            f"{named} holds a {kind} that was fitted on an array without column names, so the columns of a table "
+            "cannot be matched to it. Fit it on a data frame, or with planewise fit."
         )
     categories = getattr(model, "categories_", {})
     if any(known.dtype.kind in "iuf" for known in categories.values()):

@@ -1,25 +1,69 @@
-"""Tables from files: CSV, TSV, Parquet and Arrow; whole, or a chunk of rows at a time."""
+"""Tables from and to files: CSV, TSV, Parquet and Arrow; whole, or a chunk of rows at a time.
+
+polars sets a handler of Ctrl-C when it is imported. It raises some interrupts twice, so that the second breaks into the
+handling of the first; and where polars calls back into Python, it drops what is raised meanwhile. So the commands set
+their own handler, and long work asks from time to time whether there was an interrupt (``check_interrupted``).
+"""
 
 from __future__ import annotations
 
+import signal
+import sys
+import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
+import polars as pl
+
+from planewise._atomic import replacing
 from planewise.cli._lines import open_table
 from planewise.cli._mistakes import MistakeError
-from planewise.cli._polars import pl
-from planewise.table._columns import IN_WORDS, Column, require_columns
-from planewise.table._words import first_unread, with_dates
+from planewise.io import load
+from planewise.table import (
+    Column,
+    TableModel,
+    as_table_model,
+    first_unread,
+    require_columns,
+    unread_value,
+    with_dates,
+)
 
 MISSING = ["", "NA", "N/A", "nan", "NaN", "null", "NULL", "?"]
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
-CHUNK_ROWS = 65_536
+WRITTEN = (".csv", ".tsv", ".parquet")
+CHUNK_ROWS = 65_536  # that are held in memory
+
+_interrupted = threading.Event()
+
+
+def check_interrupted() -> None:
+    """Raise an interrupt that polars dropped."""
+    if _interrupted.is_set():
+        raise KeyboardInterrupt
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    _interrupted.set()
+    raise KeyboardInterrupt
+
+
+_heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # and not ignored, as it is behind nohup
+if _heard and threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, _interrupt)
+
+
+def load_table_model(path: Path) -> TableModel:
+    """What `planewise fit` wrote, or a saved estimator that was fitted on a data frame."""
+    return as_table_model(load(path), named=repr(str(path)))
 
 
 def read_table(path: Path) -> pl.DataFrame:
-    """All rows; the types of text files are told by all their values."""
+    """All rows; the types of the columns of a text file follow from all their values."""
     form = _form(path)
     table = _read_text(path) if form == "text" else _read_binary(path, form)
     if table.height == 0:
@@ -39,12 +83,12 @@ def _read_text(path: Path) -> pl.DataFrame:
 
 
 def read_all(path: Path, columns: list[Column]) -> pl.DataFrame:
-    """All rows and columns; those that a model reads by their kinds, in a text file the others as they are written."""
+    """All rows and columns: those of a model by their kinds, the others of a text file as text."""
     form = _form(path)
     if form == "text":
         names = open_table(path, SEPARATORS[path.suffix.lower()])[0].names
     else:
-        names = (pl.scan_parquet if form == "parquet" else pl.scan_ipc)(path).collect_schema().names()
+        names = _scan(path, form).collect_schema().names()
     require_columns([column.name for column in columns], names)
     parts = list(chunks(path, columns, names))
     if not parts:
@@ -59,19 +103,19 @@ def read_row(path: Path, row: int, columns: list[Column] | None, names: list[str
         if row < at + chunk.height:
             return chunk[row - at : row - at + 1]
         at += chunk.height
-    raise MistakeError(f"{str(path)!r} has {at} rows, counted from 0; there is no row {row}.")
+    raise MistakeError(f"{str(path)!r} has {at} rows, counted from 0: there is no row {row}.")
 
 
 def chunks(path: Path, columns: list[Column] | None, names: list[str]) -> Iterator[pl.DataFrame]:
-    """The named columns, a piece of the rows at a time: memory does not depend on how many there are.
+    """The named columns, a chunk of rows at a time, so that memory does not depend on the number of rows.
 
-    `columns` are those a model reads, with their kinds; other names are read as they are.
+    `columns` are those that a model reads, with their kinds; other names are read as they are.
     """
     form = _form(path)
     if form == "text":
         yield from _text_chunks(path, columns or [], names)
         return
-    lazy = (pl.scan_parquet if form == "parquet" else pl.scan_ipc)(path)
+    lazy = _scan(path, form)
     try:
         require_columns(names, lazy.collect_schema().names())
     except pl.exceptions.ComputeError as error:
@@ -83,6 +127,10 @@ def chunks(path: Path, columns: list[Column] | None, names: list[str]) -> Iterat
             return
         at += chunk.height
         yield chunk
+
+
+def _scan(path: Path, form: str) -> pl.LazyFrame:
+    return pl.scan_parquet(path) if form == "parquet" else pl.scan_ipc(path)
 
 
 def _text_chunks(path: Path, columns: list[Column], names: list[str]) -> Iterator[pl.DataFrame]:
@@ -106,19 +154,16 @@ def _text_chunks(path: Path, columns: list[Column], names: list[str]) -> Iterato
 
 
 def _require_words(chunk: pl.DataFrame, columns: list[Column], row: int) -> None:
-    """A mistake that names the first value that is no truth value, or no date, where the model needs one."""
+    """An error that names the first value that is not a boolean, or not a date, where the model needs one."""
     for column in columns:
         if column.kind in ("truth", "date"):
             at = first_unread(chunk[column.name], column.kind)
             if at is not None:
-                raise MistakeError(
-                    f"Column {column.name!r} holds the text {chunk[column.name][at]!r} in row {row + at}, but held "
-                    f"{IN_WORDS[column.kind]} when the model was fitted."
-                )
+                raise unread_value(column.name, chunk[column.name][at], row + at, column.kind)
 
 
 def _explain_text(block: bytes, separator: str, types: dict[str, Any], row: int) -> None:
-    """A mistake that names the first value that is no number where the model needs one, if that is the reason."""
+    """An error that names the first value that is not a number where the model needs one, if that is the reason."""
     try:
         words = pl.read_csv(block, separator=separator, null_values=MISSING, columns=list(types), infer_schema=False)
     except pl.exceptions.PolarsError:
@@ -129,10 +174,7 @@ def _explain_text(block: bytes, separator: str, types: dict[str, Any], row: int)
             if bad.any():
                 at = bad.arg_max()
                 assert at is not None
-                raise MistakeError(
-                    f"Column {name!r} holds the text {words[name][at]!r} in row {row + at}, but held numbers when the "
-                    "model was fitted."
-                )
+                raise unread_value(name, words[name][at], row + at, "number")
 
 
 def _read_binary(path: Path, form: str) -> pl.DataFrame:
@@ -155,8 +197,46 @@ def _form(path: Path) -> str:
     if ending in ARROW:
         return "arrow"
     known = ", ".join([*SEPARATORS, *PARQUET, *ARROW])
-    raise MistakeError(f"{str(path)!r} ends in {ending or 'nothing'!r}; tables are told by these endings: {known}.")
+    found = f"the ending {ending!r}" if ending else "no ending"
+    raise MistakeError(f"{str(path)!r} has {found}; the files of tables end in one of {known}.")
 
 
 def _first_line(error: BaseException) -> str:
     return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+
+
+def check_ending(path: Path) -> None:
+    """An error unless this kind of file can be written."""
+    if path.suffix.lower() not in WRITTEN:
+        raise MistakeError(f"{str(path)!r} must end in one of {', '.join(WRITTEN)}.")
+
+
+def write_chunks(path: Path, chunks: Iterator[pl.DataFrame]) -> None:
+    """Write all chunks; an error on the way leaves the old file as it was."""
+    if path.suffix.lower() == ".parquet":
+        _write_parquet(path, chunks)
+        return
+    separator = "\t" if path.suffix.lower() == ".tsv" else ","
+    with replacing(path) as file:
+        for number, chunk in enumerate(chunks):
+            chunk.write_csv(file, include_header=number == 0, separator=separator)
+
+
+def print_chunks(chunks: Iterator[pl.DataFrame]) -> None:
+    """CSV on the standard output."""
+    for number, chunk in enumerate(chunks):
+        sys.stdout.write(chunk.write_csv(include_header=number == 0))
+
+
+def _write_parquet(path: Path, chunks: Iterator[pl.DataFrame]) -> None:
+    """Write one file per chunk, then join them: polars cannot append to a file.
+
+    It could fetch the chunks from Python while it writes, but its threads may then call Python after a Ctrl-C has
+    ended it, which aborts the program.
+    """
+    with replacing(path) as file, tempfile.TemporaryDirectory(dir=path.parent, prefix=".planewise-") as folder:
+        parts = []
+        for number, chunk in enumerate(chunks):
+            parts.append(Path(folder, f"{number}.parquet"))
+            chunk.write_parquet(parts[-1], compression="lz4")
+        pl.scan_parquet(parts, glob=False).sink_parquet(file, row_group_size=CHUNK_ROWS)

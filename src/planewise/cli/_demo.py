@@ -9,12 +9,15 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from planewise.cli._mistakes import refuse_existing
 from planewise.cli._show import say
+
+if TYPE_CHECKING:
+    from planewise.words import Reason
 
 HEADER = ["data", "model", "measure", "planewise", "scikit-learn", "size", "size", "fit", "fit"]
 WIDTHS = [15, 10, 10, 24, 24, 10, 10, 9, 9]
@@ -48,7 +51,7 @@ def demo(
     why, machine = None, ""
     _print_row(HEADER)
     for name in SETS:
-        *parts, names = split(name)
+        train, test, y_train, _, names = split(name)
         for family in FAMILIES:
             row, model = compare(name, family)
             rows.append(row)
@@ -56,9 +59,9 @@ def demo(
             if (name, family) == ("wine", "one tree"):
                 words = planes_in_words(model, names)
             if (name, family) == ("breast cancer", "kernel"):
-                machine = f"For {name} the machine keeps {len(model.support_)} of {len(parts[0])} training rows."
+                machine = f"For {name} the machine keeps {len(model.support_)} of {len(train)} training rows."
             if (name, family) == ("diabetes", "boosting"):
-                why = why_this_number(*parts, names)
+                why = why_this_number(train, y_train, test, names)
     cells = cells_picture(*split("new moons"))
     with replacing(out) as file:
         file.write(page(HEADER, rows, words, machine, cells, why).encode())
@@ -156,7 +159,7 @@ def _on_one_thread(model: Any) -> Any:
     return model.set_params(n_jobs=1) if "n_jobs" in model.get_params(deep=False) else model
 
 
-def why_this_number(train: Any, test: Any, y_train: Any, y_test: Any, names: list[str]) -> Any:
+def why_this_number(train: Any, y_train: Any, test: Any, names: list[str]) -> Reason:
     """What each column added to boosting's prediction for the first held-out row."""
     import polars as pl
 

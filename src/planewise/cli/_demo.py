@@ -40,7 +40,7 @@ def demo(
       planewise demo --out demo.html
     """
     from planewise._atomic import replacing
-    from planewise.cli._demo_page import HOW_TIMED, cells_picture, page, planes_in_words, without_a_screen
+    from planewise.cli._demo_page import HOW_MEASURED, HOW_TIMED, cells_picture, page, planes_in_words, without_a_screen
 
     own = Path("planewise-demo.html")  # made anew each time
     refuse_existing(own if out is None else out, force or out is None)
@@ -66,7 +66,7 @@ def demo(
     with replacing(out) as file:
         file.write(page(HEADER, rows, words, machine, cells, why).encode())
     plt.close(cells)
-    say("", HOW_TIMED, f"report: {out}")
+    say("", HOW_MEASURED, HOW_TIMED, f"report: {out}")
 
 
 def _print_row(cells: list[str]) -> None:
@@ -111,10 +111,11 @@ def makers(family: str, regression: bool) -> list[Callable[[], Any]]:
         "boosting": (f"SLMBoost{kind}", getattr(ensemble, f"HistGradientBoosting{kind}")),
     }
     if family in seeded:
-        ours, theirs = seeded[family]
-        return [partial(getattr(pw, ours), random_state=0), partial(theirs, random_state=0)]
+        name, theirs = seeded[family]
+        return [partial(getattr(pw, name), random_state=0), partial(theirs, random_state=0)]
     if family == "kernel":
-        return [pw.MCMRegressor if regression else pw.MCMClassifier, scaled(svm.SVR if regression else svm.SVC)]
+        ours = pw.MCMRegressor if regression else partial(pw.MCMClassifier, random_state=0)
+        return [ours, scaled(svm.SVR if regression else svm.SVC)]
     return [partial(getattr(pw, f"RECIP{kind}"), random_state=0), scaled(getattr(neighbors, f"KNeighbors{kind}"))]
 
 

@@ -159,9 +159,9 @@ class ClassBatch:
             text = f"{answer}: {len(sides['for'])} of its {near} nearest rows in the view {view} are of this class"
         else:
             kth = "nearest" if data["k"] == 1 else f"{_ordinal(data['k'])} nearest"
-            near, far = (number(sides[side][-1]["distance"], 3) for side in ("for", "against"))
+            own, other = (number(sides[side][-1]["distance"], 3) for side in ("for", "against"))
             text = (
-                f"{answer}: in the view {view} the {kth} row of this class is {near} away and the {kth} other row {far}"
+                f"{answer}: in the view {view} the {kth} row of this class is {own} away and the {kth} other row {other}"
             )
         text += f" (ratio {number(data['ratio'], 2)})"
         if data["skipped"]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.recip._triage import triage
+from planewise.recip.fitted import triage
 from planewise.table import TableModel
 
 CLOSE = 0.2  # two classes whose probabilities differ by less

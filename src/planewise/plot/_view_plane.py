@@ -13,7 +13,7 @@ from scipy.spatial import cKDTree
 from planewise._categories import is_missing
 from planewise.plot._tables import column_values
 from planewise.plot._words import number, shorten
-from planewise.recip._neighbours import nearest
+from planewise.recip.fitted import nearest
 
 Numbers = NDArray[np.float64]
 LARGEST = 1e7  # eq. 9: a distance over none
@@ -209,4 +209,4 @@ class DecidingRows:
         if data.get("estimate", "distances") == "distances":
             return ratio_at(points, rows, label, self.n_classes, k, power)
         share = np.bincount(self.label, self.weight, minlength=self.n_classes) / self.weight.sum()  # of all rows
-        return odds_at(points, rows, label, k, power, float(data["smoothing"]), share, self.weight[known])
+        return odds_at(points, rows, label, k, power, float(data["prior_weight"]), share, self.weight[known])

@@ -96,7 +96,7 @@ class ClassBatch:
             "neighbours": {"for": self._side(view, near), "against": self._side(view, far)},
         }
         if isinstance(estimator._estimate, Counts):
-            data["smoothing"] = float(estimator._estimate.smoothing)
+            data["prior_weight"] = float(estimator._estimate.prior_weight)
             data["share"] = float(estimator._prior[label])
         return data
 

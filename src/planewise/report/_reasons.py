@@ -16,7 +16,7 @@ from planewise.export._describe import telling_columns
 from planewise.export._models import feature_names
 from planewise.export._words import number, plane_in_words, short, signed, value_in_words
 from planewise.mcm import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor
-from planewise.mcm._feature_maps import FourierMap
+from planewise.mcm.fitted import FourierMap
 from planewise.report._contribution_words import Start, class_why, number_why
 from planewise.slm import SLMClassifier, SLMRegressor
 from planewise.table import TableModel
@@ -341,7 +341,7 @@ def _large_machine(estimator: Any, X: Any, value: Callable[[str], Any]) -> Reaso
     inner = estimator._model
     if isinstance(inner.feature_map, FourierMap):
         return _by_usual_values(estimator, X, row, output, sign, label, value)
-    standard = estimator._standardisation.apply(row)
+    standard = estimator._standardisation(row)
     closeness = inner.feature_map.forward(standard).features[0].astype(np.float64) * inner.feature_map.unit
     if estimator.conformal_ is not None:
         closeness = closeness * estimator.conformal_(standard)[0]
@@ -349,7 +349,7 @@ def _large_machine(estimator: Any, X: Any, value: Callable[[str], Any]) -> Reaso
     bias = sign * float(estimator.intercept_[output])
     nowhere = np.zeros(len(weights), dtype=bool)  # prototypes are moved: none is a row of the fit
     prototypes = estimator.support_vectors_
-    telling = telling_columns(estimator._standardisation.apply(prototypes), MOST_COLUMNS)
+    telling = telling_columns(estimator._standardisation(prototypes), MOST_COLUMNS)
     found = _Vectors(feature_names(estimator), prototypes, telling, nowhere)
     return _vectors(found, weights, closeness, bias, label)
 
@@ -359,7 +359,7 @@ def _by_usual_values(
 ) -> Reasons:
     """Waves have no vectors: by how much the score would be smaller if a column had its mean value."""
     instead = np.repeat(row, row.shape[1] + 1, axis=0)
-    np.fill_diagonal(instead[1:], estimator._standardisation.centre)
+    np.fill_diagonal(instead[1:], estimator._standardisation.mean)
     asked: Any = instead
     if is_table(X):
         asked = type(X)({name: instead[:, j] for j, name in enumerate(estimator.feature_names_in_)})

@@ -98,7 +98,7 @@ class ClassBatch:
             "neighbours": {"for": self._side(view, near), "against": self._side(view, far)},
         }
         if isinstance(estimator._estimate, Counts):
-            data["smoothing"] = float(estimator._estimate.smoothing)
+            data["prior_weight"] = float(estimator._estimate.prior_weight)
             data["share"] = float(estimator._prior[label])
         return data
 
@@ -160,9 +160,7 @@ class ClassBatch:
         else:
             kth = "nearest" if data["k"] == 1 else f"{_ordinal(data['k'])} nearest"
             own, other = (number(sides[side][-1]["distance"], 3) for side in ("for", "against"))
-            text = (
-                f"{answer}: in the view {view} the {kth} row of this class is {own} away and the {kth} other row {other}"
-            )
+            text = f"{answer}: in the view {view} the {kth} row of its class is {own} away, the {kth} other row {other}"
         text += f" (ratio {number(data['ratio'], 2)})"
         if data["skipped"]:
             text += f"; {len(data['skipped'])} of {len(self.ratios.dimension)} views lack a value of this case"

@@ -61,7 +61,7 @@ def test_the_score_of_a_machine_of_two_classes_is_above_zero():
     for words in sentences(model, rows):
         told = re.search(
             rf"its score is ({NUMBER}), above 0: vectors near it add ({NUMBER}) for \w+ and ({NUMBER}) against it, "
-            rf"starting from ({NUMBER})\.",
+            rf"starting from ({NUMBER})\.$",
             words,
         )
         score, good, bad, start = map(read, told.groups())
@@ -130,13 +130,13 @@ def test_where_the_columns_speak_for_another_class_the_average_is_said_to_decide
     model = fitted(family, rows=rows, **settings)
     decided = 0
     for row, words in enumerate(sentences(model, rows)):
-        why, answer = model.explain(rows[row : row + 1])[0], words[: words.index(" ")]
+        found, answer = model.explain(rows[row : row + 1])[0], words[: words.index(" ")]
         towards = 1 if answer == "yes" else -1
         neutral = 0.5 if family == "forest" else 0.0
-        if (why.average - neutral) * towards > 0 > (why.total - why.average) * towards:
+        if (found.average - neutral) * towards > 0 > (found.total - found.average) * towards:
             decided += 1
             assert re.match(r"no \(\d+ %\): the average \w+ alone gives this answer", words)
-            assert f"against it: {next(part for part in why.parts if part.added * towards < 0).column} is" in words
+            assert f"against it: {next(part for part in found.parts if part.added * towards < 0).column} is" in words
         elif answer == "yes":
             assert "against it: the average" in words and "(which favours no)" in words
     assert decided >= 10

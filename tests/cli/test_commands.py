@@ -98,16 +98,16 @@ def test_every_family_fits_predicts_explains_and_describes(family, target, towns
 def test_contributions_add_up_to_the_score(family, fitted, run):
     path = fitted(family, "price", *settings(family))
     told = json.loads(run("explain", path, "towns.csv", "--row", "3", "--json").stdout)
-    about, *parts = told["reasons"]
-    assert about["average"] + sum(part["added"] for part in parts) == pytest.approx(about["sum"])
+    about = told["explanation"]
+    assert about["average"] + sum(part["added"] for part in about["columns"]) == pytest.approx(about["sum"])
     assert about["sum"] == pytest.approx(told["prediction"])
 
 
 def test_vectors_add_up_to_the_score(fitted, run, towns):
     path = fitted("mcm", "class", *settings("mcm"))
     told = json.loads(run("explain", path, "towns.csv", "--row", "3", "--json").stdout)
-    about, *vectors = told["reasons"]
-    assert about["intercept"] + sum(vector["added"] for vector in vectors) == pytest.approx(about["score"])
+    about = told["explanation"]
+    assert about["intercept"] + sum(vector["added"] for vector in about["vectors"]) == pytest.approx(about["score"])
     model = pw.load(path)
     score = float(model.estimator_.decision_function(model.read(towns[3:4]))[0])
     assert abs(about["score"]) == pytest.approx(abs(score), abs=1e-9)
@@ -119,7 +119,7 @@ def test_the_path_of_a_tree_ends_where_the_tree_ends(fitted, run, towns):
     model = pw.load(path)
     for row in (0, 5, 13, 29):
         told = json.loads(run("explain", path, "towns.csv", "--row", row, "--json").stdout)
-        assert told["reasons"][-1]["value"][0] == pytest.approx(model.predict(towns[row : row + 1])[0])
+        assert told["explanation"]["leaf"]["value"][0] == pytest.approx(model.predict(towns[row : row + 1])[0])
 
 
 def test_probabilities_and_parquet(fitted, run, towns):

@@ -61,7 +61,7 @@ def test_neighbours_are_the_rows_of_the_file_that_they_are_called(run, fitted_on
     target, table = fitted_on_some
     for row in (0, 1, 150, 299):
         call = ["explain", "m.planewise", "all.csv", "--row", row]
-        for each in neighbours(json.loads(run(*call, "--json").stdout)["reasons"][0]):
+        for each in neighbours(json.loads(run(*call, "--json").stdout)["explanation"]):
             assert len(each["rows"]) == 1
             own = table.row(each["rows"][0], named=True)
             assert {name: own[name] for name in each["values"]} == each["values"]

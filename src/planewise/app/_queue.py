@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise.app._answers import ACCEPTED, OPEN, OVERRIDDEN, Decisions
-from planewise.recip._triage import triage
+from planewise.recip.fitted import triage
 from planewise.table import TableModel
 
 SHOWN = {

@@ -105,7 +105,7 @@ class Explainer:
 
 
 def view_sentence(data: Mapping[str, Any], tied: Ties | None = None) -> str:
-    """Such as "spam, because 9 of the 10 nearest in (capital length, your) are spam; ratio 0.12".
+    """Such as "spam, because 9 of the 10 nearest in (capital length, your) are spam; ratio 0.12.".
 
     Where more rows are as near as the last that is counted, their number is told: which of them count is chance.
     """
@@ -120,7 +120,7 @@ def view_sentence(data: Mapping[str, Any], tied: Ties | None = None) -> str:
         return (
             f"{answer}, because this is the mean of the {len(data['neighbours'])} nearest in ({named})"
             f"{'' if tied is None else f' (of {tied.n_rows} equally near rows {tied.n_counted} are counted)'}; "
-            f"rows around it were predicted with an error of about {number(data['expected_error'], 3)}"
+            f"rows around it were predicted with an error of about {number(data['expected_error'], 3)}."
         )
     near, far = data["neighbours"]["for"], data["neighbours"]["against"]
     if data["estimate"] == "counts":
@@ -130,7 +130,7 @@ def view_sentence(data: Mapping[str, Any], tied: Ties | None = None) -> str:
     else:
         own, other = near[-1]["distance"], far[-1]["distance"]
         why = f"in ({named}) {answer} is {number(own, 3)} away and anything else {number(other, 3)}"
-    return f"{answer}, because {why}; ratio {number(data['ratio'], 2)}"
+    return f"{answer}, because {why}; ratio {number(data['ratio'], 2)}."
 
 
 def _heading(reason: Reason) -> str:

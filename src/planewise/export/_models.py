@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from planewise._categories import Categories
 from planewise.mcm import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor
-from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
-from planewise.mcm._kernels import Kernel
-from planewise.mcm._problem import TAIL_FACTOR, Scaling
+from planewise.mcm.fitted import TAIL_FACTOR, FourierMap, Kernel, KernelMap, PrototypeMap, Scaling
 from planewise.slm import (
     SLMBoostClassifier,
     SLMBoostRegressor,
@@ -270,7 +268,7 @@ def kernel_machine(model: Any, form: str) -> KernelMachine:
     if kernel is None:  # by standardised columns: sums of numbers far from zero would lose their last digits in float32
         standard = model.coef_ * scaling.spread
         return replace(machine, coefficients=standard, intercept=model.intercept_ + model.coef_ @ scaling.mean)
-    tails = None if scaling.drawn_in is None else (scaling.drawn_in.mean, scaling.drawn_in.spread)
+    tails = None if scaling.tails is None else (scaling.tails.mean, scaling.tails.spread)
     return replace(
         machine,
         kernel="product" if kernel.name == "linear" else str(kernel.name),
@@ -289,8 +287,8 @@ def _large_scale(model: LargeScaleMCMClassifier, form: str) -> KernelMachine:
     machine = KernelMachine(
         kind=type(model).__name__,
         kernel="rbf",
-        mean=model._standardisation.centre.astype(np.float64),
-        spread=model._standardisation.scale.astype(np.float64),
+        mean=model._standardisation.mean.astype(np.float64),
+        spread=model._standardisation.spread.astype(np.float64),
         tails=None,
         metric=None,
         vectors=np.empty((0, model.n_features_in_)),

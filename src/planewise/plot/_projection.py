@@ -145,7 +145,7 @@ class ProjectionDisplay(Display):
         ----------
         explanation : ProjectionExplanation, or what its ``data()`` returns
             A dict with "kind" ("class" or "number"), "query" {name: value}, "label" or "prediction", "k", "ratio",
-            "power", "estimate" ("distances", or "counts" with "smoothing"), "view" {"features", "columns", "units",
+            "power", "estimate" ("distances", or "counts" with "prior_weight"), "view" {"features", "columns", "units",
             "scaling"} and "neighbours" ({"for", "against"}, or a list for numbers), each with "values" {name: value}.
         X, y : table and targets of the rows the model was fitted on
             They are drawn. The shading comes from the model's own rows and weights, which an explanation knows; a dict

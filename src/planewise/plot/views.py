@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 
 from planewise._categories import is_missing
 from planewise._tables import column_values
-from planewise.recip._neighbours import nearest
+from planewise.recip.fitted import nearest
 from planewise.words import number, shorten
 
 Numbers = NDArray[np.float64]
@@ -210,4 +210,4 @@ class DecidingRows:
         if data.get("estimate", "distances") == "distances":
             return ratio_at(points, rows, label, self.n_classes, k, power)
         share = np.bincount(self.label, self.weight, minlength=self.n_classes) / self.weight.sum()  # of all rows
-        return odds_at(points, rows, label, k, power, float(data["smoothing"]), share, self.weight[known])
+        return odds_at(points, rows, label, k, power, float(data["prior_weight"]), share, self.weight[known])

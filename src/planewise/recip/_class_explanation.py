@@ -98,7 +98,7 @@ class ClassBatch:
             "neighbours": {"for": self._side(view, near), "against": self._side(view, far)},
         }
         if isinstance(estimator._estimate, Counts):
-            data["smoothing"] = float(estimator._estimate.smoothing)
+            data["prior_weight"] = float(estimator._estimate.prior_weight)
             data["share"] = float(estimator._prior[label])
         return data
 
@@ -159,10 +159,8 @@ class ClassBatch:
             text = f"{answer}: {len(sides['for'])} of its {near} nearest rows in the view {view} are of this class"
         else:
             kth = "nearest" if data["k"] == 1 else f"{_ordinal(data['k'])} nearest"
-            near, far = (number(sides[side][-1]["distance"], 3) for side in ("for", "against"))
-            text = (
-                f"{answer}: in the view {view} the {kth} row of this class is {near} away and the {kth} other row {far}"
-            )
+            own, other = (number(sides[side][-1]["distance"], 3) for side in ("for", "against"))
+            text = f"{answer}: in the view {view} the {kth} row of its class is {own} away, the {kth} other row {other}"
         text += f" (ratio {number(data['ratio'], 2)})"
         if data["skipped"]:
             text += f"; {len(data['skipped'])} of {len(self.ratios.dimension)} views lack a value of this case"

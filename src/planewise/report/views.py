@@ -13,6 +13,16 @@ from planewise.report._view_svg import MAX_POINTS, check_ident, view_figure
 from planewise.report.html import said
 from planewise.words import class_names, shorten, value_in_words
 
+__all__ = [
+    "MAX_POINTS",
+    "ShownView",
+    "TrainingRows",
+    "block",
+    "neighbours_table",
+    "views_of",
+    "views_of_case",
+    "views_switch",
+]
 MOST_VIEWS = 8  # view.css has rules for so many
 POINTS_ON_A_PAGE = 500  # of a picture, where a page may have many
 

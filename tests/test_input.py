@@ -27,7 +27,15 @@ from planewise import (
     SLMClassifier,
     SLMRegressor,
 )
-from planewise._input import _as_values, thread_count
+from planewise._input import (
+    _as_values,
+    class_problem,
+    complete_rows,
+    number_problem,
+    precise_rows,
+    thread_count,
+    values_as_given,
+)
 from planewise.io import load, save
 
 COLUMNS = ["length", "width", "height", "depth"]
@@ -316,7 +324,7 @@ def test_missing_labels_are_refused_by_row(missing, iris):
     X, y = iris
     labels = np.array(["a", "b", "c"], dtype=object)[y]
     labels[7] = missing
-    with pytest.raises(ValueError, match="Input y contains NaN or None, first in row 7"):
+    with pytest.raises(ValueError, match="Input y contains NaN or None: row 7 has no target"):
         SLMClassifier().fit(X, labels)
 
 
@@ -527,3 +535,60 @@ def test_a_categorical_column_of_an_array_of_objects_may_hold_words(name, words)
     array[:, 0] = "word"  # of a column that was not declared
     with pytest.raises(ValueError, match="could not convert string to float"):
         WITH_CATEGORIES[name](categorical_features=[2]).fit(array, y)
+
+
+# -------------------------------------------------------------------------------------- the problem of a fit
+def test_a_class_problem_has_the_rows_that_count_and_their_classes():
+    X, y = np.arange(10.0).reshape(5, 2), np.array(["b", "a", "c", "a", "b"])
+    problem = class_problem(SLMClassifier(), X, y, [1, 2, 0, 0, 3], class_weight={"a": 10, "b": 1})
+    assert_array_equal(problem.rows, X[[0, 1, 4]].astype(np.float32))
+    assert_array_equal(problem.table, X.astype(np.float32))
+    assert_array_equal(problem.classes, ["a", "b"])
+    assert_array_equal(problem.label, [1, 0, 1])
+    assert_array_equal(problem.weight, [1, 20, 3])
+    assert_array_equal(problem.sample_weight, [1, 2, 3])
+    assert_array_equal(problem.counts, [True, True, False, False, True])
+    assert_array_equal(problem.kept, [0, 1, 4])
+
+
+def test_a_class_without_weight_is_no_class_of_the_problem():
+    X, y = np.arange(4.0)[:, None], np.array([3, 5, 5, 7])
+    problem = class_problem(SLMClassifier(), X, y, class_weight={3: 1, 5: 0, 7: 1})
+    assert_array_equal(problem.classes, [3, 7])
+    assert_array_equal(problem.kept, [0, 3])
+
+
+def test_a_number_problem_has_the_rows_that_count_and_their_targets():
+    X, y = np.arange(6.0).reshape(3, 2), [1, 2, 3]
+    problem = number_problem(SLMRegressor(), X, y, [0, 1, 4], read=precise_rows)
+    assert problem.rows.dtype == problem.target.dtype == np.float64
+    assert_array_equal(problem.rows, X[1:])
+    assert_array_equal(problem.target, [2.0, 3.0])
+    assert_array_equal(problem.weight, [1.0, 4.0])
+
+
+def test_without_zero_weights_nothing_is_copied():
+    problem = class_problem(SLMClassifier(), np.eye(3), [0, 1, 1])
+    assert problem.rows is problem.table
+
+
+@pytest.mark.parametrize(
+    ("read", "dtype"), [(values_as_given, np.float64), (precise_rows, np.float64), (complete_rows, np.float32)]
+)
+def test_a_problem_has_the_kind_of_rows_asked_for(read, dtype):
+    problem = class_problem(RECIPClassifier(), np.eye(3), [0, 1, 1], read=read)
+    assert problem.rows.dtype == dtype
+
+
+def test_a_problem_that_needs_two_classes_refuses_one():
+    with pytest.raises(ValueError, match=r"SLMClassifier needs rows of at least two classes.*only one class"):
+        class_problem(SLMClassifier(), np.eye(3), [0, 1, 1], [0, 1, 1], min_classes=2)
+
+
+def test_a_problem_that_continues_has_the_columns_and_classes_of_the_earlier_fit():
+    tree = SLMClassifier().fit(np.eye(4), [0, 1, 0, 1])
+    assert_array_equal(class_problem(tree, np.eye(4), [1, 0, 1, 1], continues=True).classes, [0, 1])
+    with pytest.raises(ValueError, match="y has other classes than the earlier fit that warm_start=True continues"):
+        class_problem(tree, np.eye(4), [1, 2, 1, 1], continues=True)
+    with pytest.raises(ValueError, match="X has 5 features, but warm_start=True continues from a fit on 4"):
+        number_problem(tree, np.eye(5), np.arange(5.0), continues=True)

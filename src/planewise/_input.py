@@ -1,10 +1,11 @@
-"""Tables of any kind to float32 arrays: the one place that knows about data frames."""
+"""The front door of every fit: tables, targets and weights of any kind become checked arrays, in one place."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
 from copy import copy
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, TypeVar, cast
 
@@ -45,56 +46,107 @@ def all_or_nothing(fit: Fit) -> Fit:
     return cast(Fit, whole)
 
 
+@dataclass(frozen=True)
+class Problem:
+    """What a fit learns from: the rows of X that count, that is, have a weight above zero."""
+
+    table: NDArray[Any]  # all rows of X, as numbers
+    counts: NDArray[np.bool_]  # which of them count
+    rows: NDArray[Any]  # those that count
+    weight: NDArray[np.float64]  # of the rows that count, class weights included
+
+    @property
+    def kept(self) -> NDArray[np.intp]:
+        """The places in X of the rows that count."""
+        return np.flatnonzero(self.counts)
+
+
+@dataclass(frozen=True)
+class ClassProblem(Problem):
+    """Rows with classes."""
+
+    classes: NDArray[Any]  # the labels of rows that count, sorted
+    label: NDArray[np.int32]  # the place of each row's class in `classes`
+    sample_weight: NDArray[np.float64]  # of the rows that count, without class weights
+
+
+@dataclass(frozen=True)
+class NumberProblem(Problem):
+    """Rows with numbers to predict."""
+
+    target: NDArray[np.float64]
+
+
 def training_rows(estimator: Any, X: Any) -> FloatArray:
     """X as float32 rows (C order), checked; sets ``n_features_in_`` and ``feature_names_in_``."""
     return _checked(estimator, X, reset=True)
 
 
-def values_as_given(estimator: Any, X: Any, *, reset: bool) -> NDArray[np.float64]:
+def values_as_given(estimator: Any, X: Any, *, reset: bool = True) -> NDArray[np.float64]:
     """The same as float64, for estimators that show values again; `reset` in ``fit``."""
     return _checked(estimator, X, reset=reset, dtype=np.float64)
 
 
-def precise_rows(estimator: Any, X: Any, *, reset: bool) -> NDArray[np.float64]:
-    """X as float64 rows without missing values, for estimators that know no categories; `reset` in ``fit``."""
-    if nw.dependencies.is_polars_lazyframe(X):
-        raise TypeError("X is a polars LazyFrame, which has no rows yet; pass X.collect() instead.")
-    if not is_table(X):
-        return validate_data(estimator, X, reset=reset, dtype=np.float64, order="C")
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
-    frame = nw.from_native(X, eager_only=True)
-    rows = np.empty(frame.shape)
-    for j in range(rows.shape[1]):
-        rows[:, j] = _column_to_floats(estimator, frame[:, j], np.float64, in_fit=reset)
-    _require_rows(rows)
-    missing = ~np.isfinite(rows)
-    if missing.any():
-        column = frame.columns[int(missing.any(axis=0).argmax())]
+def precise_rows(estimator: Any, X: Any, *, reset: bool = True) -> NDArray[np.float64]:
+    """X as float64 rows without missing values, for estimators that take no categories; `reset` in ``fit``."""
+    return _without_gaps(estimator, X, reset, np.float64)
+
+
+def complete_rows(estimator: Any, X: Any, *, reset: bool = True) -> FloatArray:
+    """The same as float32."""
+    rows = None if reset else _quickly_checked(estimator, X)
+    if rows is not None and not np.isnan(np.add.reduce(rows, axis=None)):
+        return rows
+    return _without_gaps(estimator, X, reset, np.float32)
+
+
+def _without_gaps(estimator: Any, X: Any, reset: bool, dtype: Any) -> NDArray[Any]:
+    _refuse_lazy_frame(X)
+    if is_table(X):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        frame = nw.from_native(X, eager_only=True)
+        rows = np.empty(frame.shape, dtype=dtype)
+        for j in range(rows.shape[1]):
+            rows[:, j] = _column_to_floats(estimator, frame[:, j], dtype, in_fit=reset)
+        _require_rows(rows)
+        names = frame.columns
+    else:
+        with np.errstate(over="ignore", invalid="ignore"):  # too large for float32: refused as an infinity
+            rows = validate_data(estimator, X, reset=reset, dtype=dtype, order="C", ensure_all_finite="allow-nan")
+        names = range(rows.shape[1])
+    missing = _columns_with(lambda values: ~np.isfinite(values), rows)
+    if len(missing):
         raise ValueError(
-            f"Column {column!r} contains NaN or infinity, which {type(estimator).__name__} does not take; fill it in "
-            "(sklearn.impute.SimpleImputer), drop those rows, or use a tree of planewise, which takes missing values."
+            f"Column {names[missing[0]]!r} of X contains NaN or infinity, which "
+            f"{type(estimator).__name__} does not accept; fill it in (sklearn.impute.SimpleImputer), drop those rows, "
+            "or use a tree of planewise, which accepts missing values."
         )
     return rows
 
 
+def _refuse_lazy_frame(X: Any) -> None:
+    if nw.dependencies.is_polars_lazyframe(X):
+        raise TypeError("X is a polars LazyFrame, which has no rows yet; pass X.collect() instead.")
+
+
 def training_rows_again(estimator: Any, X: Any) -> FloatArray:
-    """The rows of a fit that goes on from an earlier one: the same columns, with the same categories."""
+    """The rows of a fit that continues from an earlier one: the same columns, with the same categories."""
     n_features, categories = estimator.n_features_in_, estimator.categories_
     names = getattr(estimator, "feature_names_in_", None)
     rows = training_rows(estimator, X)
     if rows.shape[1] != n_features:
         raise ValueError(
-            f"X has {rows.shape[1]} features, but warm_start=True goes on from a fit on {n_features} features."
+            f"X has {rows.shape[1]} features, but warm_start=True continues from a fit on {n_features} features."
         )
     now_named = getattr(estimator, "feature_names_in_", None)
     if names is not None and now_named is not None and list(names) != list(now_named):
-        raise ValueError("X has other columns, or in another order, than the fit that warm_start=True goes on from.")
+        raise ValueError("X has other columns, or in another order, than the fit that warm_start=True continues from.")
     for column in sorted(categories.keys() | estimator.categories_.keys()):
         before, now = categories.get(column), estimator.categories_.get(column)
         if before is None or now is None or not np.array_equal(before, now):
             name = column if names is None else names[column]
             raise ValueError(
-                f"Column {name!r} has other categories than in the earlier fit that warm_start=True goes on from."
+                f"Column {name!r} has other categories than in the earlier fit that warm_start=True continues from."
             )
     return rows
 
@@ -122,8 +174,7 @@ def _quickly_checked(estimator: Any, X: Any) -> FloatArray | None:
 
 
 def _checked(estimator: Any, X: Any, reset: bool, dtype: Any = np.float32) -> NDArray[Any]:
-    if nw.dependencies.is_polars_lazyframe(X):
-        raise TypeError("X is a polars LazyFrame, which has no rows yet; pass X.collect() instead.")
+    _refuse_lazy_frame(X)
     if not is_table(X):
         with np.errstate(over="ignore", invalid="ignore"):  # too large for float32: refused as an infinity
             numbers = _without_words(estimator, X, reset)
@@ -136,9 +187,83 @@ def _checked(estimator: Any, X: Any, reset: bool, dtype: Any = np.float32) -> ND
     return rows
 
 
+Reader = Callable[[Any, Any], NDArray[Any]]
+
+
+def class_problem(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    class_weight: Any = None,
+    read: Reader = training_rows,
+    continues: bool = False,
+    min_classes: int = 1,
+) -> ClassProblem:
+    """X, y and weights of a classifier's fit, checked; sets ``n_features_in_`` and what else ``fit`` learns of columns.
+
+    A weight of zero, be it the row's own or its class's, leaves the row out, and with its last row the class.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Named in errors.
+    X, y, sample_weight
+        As passed to ``fit``.
+    class_weight : dict, "balanced" or None
+        Weights of the classes.
+    read : function of (estimator, X)
+        Which rows the estimator takes: `training_rows` (float32, categories, NaN), `complete_rows` (float32, no NaN),
+        `precise_rows` (float64, no NaN), `values_as_given` (float64, categories, NaN).
+    continues : bool
+        Whether this is a warm start: X and y must have the columns, categories and classes of the earlier fit.
+    min_classes : int
+        1, or 2 for an estimator that cannot learn from a single class.
+    """
+    table = _read(estimator, X, read, continues)
+    classes, label = class_targets(estimator, y, table)
+    own = row_weights(sample_weight, table)
+    classes, label, weight = _weighted_classes(classes, label, own, class_weight)
+    if min_classes > 1:
+        require_two_classes(estimator, classes)
+    if continues and not np.array_equal(classes, estimator.classes_):
+        raise ValueError("y has other classes than the earlier fit that warm_start=True continues from.")
+    counts = weight > 0
+    rows, label, weight, own = _those(counts, table, label, weight, own)
+    return ClassProblem(table, counts, rows, weight, classes, label, own)
+
+
+def number_problem(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    read: Reader = training_rows,
+    continues: bool = False,
+) -> NumberProblem:
+    """X, y and weights of a regressor's fit, checked; the parameters are those of `class_problem`."""
+    table = _read(estimator, X, read, continues)
+    target = real_targets(estimator, y, table)
+    weight = row_weights(sample_weight, table)
+    counts = weight > 0
+    rows, target, weight = _those(counts, table, target, weight)
+    return NumberProblem(table, counts, rows, weight, target)
+
+
+def _read(estimator: Any, X: Any, read: Reader, continues: bool) -> NDArray[Any]:
+    return training_rows_again(estimator, X) if continues else read(estimator, X)
+
+
+def _those(counts: NDArray[np.bool_], *arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """What counts of each array; the arrays themselves if all does."""
+    return arrays if counts.all() else tuple(array[counts] for array in arrays)
+
+
 def class_targets(estimator: Any, y: Any, X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """The sorted class labels, and each row's place among them."""
-    y = one_target_a_row(estimator, y, X)
+    y = one_target_per_row(estimator, y, X)
     check_classification_targets(y)
     classes, label = np.unique(y, return_inverse=True)
     return classes, label.astype(np.int32)
@@ -147,12 +272,15 @@ def class_targets(estimator: Any, y: Any, X: NDArray[Any]) -> tuple[NDArray[Any]
 def counted_classes(
     estimator: Any, y: Any, X: NDArray[Any], sample_weight: Any, class_weight: Any = None
 ) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.float64]]:
-    """The sorted labels of rows with a weight above zero, each row's place among them (-1: none), and its weight.
-
-    A weight of zero, be it the row's own or its class's, leaves the row out, and with its last row the class.
-    """
+    """The sorted labels of rows with a weight above zero, each row's place among them (-1: none), and its weight."""
     classes, label = class_targets(estimator, y, X)
-    weight = row_weights(sample_weight, X)
+    return _weighted_classes(classes, label, row_weights(sample_weight, X), class_weight)
+
+
+def _weighted_classes(
+    classes: NDArray[Any], label: NDArray[np.int32], weight: NDArray[np.float64], class_weight: Any
+) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.float64]]:
+    """The classes of rows that count, each row's place among them (-1: none), and weights with those of classes."""
     if class_weight is not None:
         balanced_by = np.flatnonzero(weight) if isinstance(class_weight, str) else None
         weight = weight * compute_sample_weight(class_weight, classes[label], indices=balanced_by)
@@ -178,7 +306,7 @@ def require_two_classes(estimator: Any, classes: NDArray[Any]) -> None:
 
 def real_targets(estimator: Any, y: Any, X: NDArray[Any]) -> NDArray[np.float64]:
     """Targets as finite float64."""
-    y = one_target_a_row(estimator, y, X)
+    y = one_target_per_row(estimator, y, X)
     try:
         y = y.astype(np.float64)
     except (TypeError, ValueError):
@@ -188,7 +316,7 @@ def real_targets(estimator: Any, y: Any, X: NDArray[Any]) -> NDArray[np.float64]
     return y
 
 
-def one_target_a_row(estimator: Any, y: Any, X: NDArray[Any]) -> NDArray[Any]:
+def one_target_per_row(estimator: Any, y: Any, X: NDArray[Any]) -> NDArray[Any]:
     """Targets of any kind as one array as long as X, none missing."""
     if y is None:
         raise ValueError(
@@ -201,7 +329,7 @@ def one_target_a_row(estimator: Any, y: Any, X: NDArray[Any]) -> NDArray[Any]:
     elif y.dtype.kind == "O":
         missing = [row for row, value in enumerate(y) if is_missing(value)]
         if missing:
-            raise ValueError(f"Input y contains NaN or None, first in row {missing[0]}; give it a target.")
+            raise ValueError(f"Input y contains NaN or None: row {missing[0]} has no target.")
     return y
 
 
@@ -383,15 +511,20 @@ def _what_to_do(estimator: Any, kind: Any) -> str:
 
 
 def _refuse_infinity(rows: NDArray[Any], names: list[str]) -> None:
-    with np.errstate(invalid="ignore"):  # infinities of both signs add up to NaN
-        if np.isfinite(rows.sum(dtype=np.float64)):  # one pass finds most tables clean
-            return
-    infinite = np.isinf(rows).any(axis=0)
-    if infinite.any():
+    infinite = _columns_with(np.isinf, rows)
+    if len(infinite):
         raise ValueError(
-            f"Column {names[int(infinite.argmax())]!r} contains infinity or a value too large for float32; "
+            f"Column {names[infinite[0]]!r} contains infinity or a value too large for float32; "
             "planewise takes NaN for missing values, but no infinities."
         )
+
+
+def _columns_with(is_wrong: Callable[[NDArray[Any]], NDArray[np.bool_]], rows: NDArray[Any]) -> NDArray[np.intp]:
+    """The columns in which some value is wrong, where only infinities or NaN can be."""
+    with np.errstate(invalid="ignore", over="ignore"):  # infinities of both signs add up to NaN
+        if np.isfinite(rows.sum(dtype=np.float64)):  # one pass finds most tables clean
+            return np.empty(0, dtype=np.intp)
+    return np.flatnonzero(is_wrong(rows).any(axis=0))
 
 
 def _require_rows(rows: NDArray[Any]) -> None:

@@ -128,8 +128,16 @@ class NamesItself:
         cls.__init__ = own  # type: ignore[method-assign]
 
 
-def check_parameters(estimator: Any, limits: Mapping[str, Limit]) -> None:
-    """Raise a ValueError that names the first parameter outside its limits and says what would be right."""
+def keep_parameters(estimator: Any, given: Mapping[str, Any]) -> None:
+    """Keep what ``__init__`` got, unchanged: the only line of its body is ``keep_parameters(self, locals())``."""
+    for name, value in given.items():
+        if name not in ("self", "__class__"):
+            setattr(estimator, name, value)
+
+
+def check_parameters(estimator: Any) -> None:
+    """Raise a ValueError that names the first parameter outside the ``parameter_limits`` of the estimator's class."""
+    limits: Mapping[str, Limit] = type(estimator).parameter_limits
     for name, limit in limits.items():
         value = getattr(estimator, name)
         if not limit.allows(value):

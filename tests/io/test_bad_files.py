@@ -15,6 +15,7 @@ from rewrite import parts_of, write, write_raw
 
 import planewise as pw
 from planewise.io import ModelFileError, _container
+from planewise.io._versions import SCHEMA
 
 
 @pytest.fixture
@@ -66,8 +67,8 @@ def test_a_changed_value_is_found_by_the_checksum(tree_file):
 
 def test_a_file_of_a_later_version_says_so(tree_file):
     document, arrays = parts_of(tree_file)
-    write(tree_file, document | {"schema": 2, "versions": {"planewise": "9.0"}}, arrays)
-    refused(tree_file, r"written by planewise 9\.0 in version 2 .* install a newer planewise")
+    write(tree_file, document | {"schema": SCHEMA + 1, "versions": {"planewise": "9.0"}}, arrays)
+    refused(tree_file, r"written by planewise 9\.0 in version 3 .* install a newer planewise")
 
 
 def test_a_zip_bomb_is_refused_before_it_unpacks(tmp_path):

@@ -209,7 +209,7 @@ def test_stages_begin_with_one_and_end_with_all():
 def test_components_are_those_of_scikit_learn_divided_by_their_roots():
     X, y = load_breast_cancer(return_X_y=True)
     X, y = X[:120], y[:120]
-    machine = MCMClassifier(conformal="signed", gamma=0.05, scale="standard").fit(X, y)
+    machine = MCMClassifier(conformal="signed", gamma=0.05, scaling="standard").fit(X, y)
     display = EmbeddingDisplay.from_estimator(machine, X, y, X_test=X[:30], y_test=y[:30])
     scaled = machine._scaling(X)
     theirs = PCA(2).fit(scaled)

@@ -411,7 +411,7 @@ def test_a_warm_start_on_other_features_or_classes_is_refused():
     X, y = load_wine(return_X_y=True)
     model = SLMForestClassifier(n_estimators=2, warm_start=True).fit(X, y)
     model.set_params(n_estimators=3)
-    with pytest.raises(ValueError, match="X has 12 features, but warm_start=True goes on from a fit on 13"):
+    with pytest.raises(ValueError, match="X has 12 features, but warm_start=True continues from a fit on 13"):
         model.fit(X[:, :12], y)
     with pytest.raises(ValueError, match="y has other classes"):
         model.fit(X, y + 1)

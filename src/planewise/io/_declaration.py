@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from planewise._params import Limit
 from planewise.io._errors import require
 from planewise.io._kinds import MOST_FEATURES, Categories, Integer, Kind, Names
 
@@ -26,8 +25,6 @@ class Declaration:
     ----------
     cls : type
         The estimator.
-    limits : dict
-        Of its parameters, as ``fit`` checks them.
     fitted, optional : dicts of kinds
         Its fitted attributes: those always there, and those that need not be.
     check : function of the estimator
@@ -37,15 +34,17 @@ class Declaration:
         Sets the attributes that follow from others; called last.
     reset : dict
         Parameters that a file does not keep, and what they become.
+    obsolete : dict of kinds
+        Attributes that files of earlier versions may have, and nobody needs: they are read and dropped.
     """
 
     cls: type
-    limits: Mapping[str, Limit]
     fitted: Mapping[str, Kind]
     check: Callable[[Any], None]
     optional: Mapping[str, Kind] = field(default_factory=dict)
     derive: Callable[[Any], None] = _nothing
     reset: Mapping[str, Any] = field(default_factory=dict)
+    obsolete: Mapping[str, Kind] = field(default_factory=dict)
 
     @property
     def required_kinds(self) -> dict[str, Kind]:

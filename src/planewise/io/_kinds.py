@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -173,16 +173,21 @@ class Several:
 
 @dataclass(frozen=True)
 class Record:
-    """An object made of named parts by its class (or a function)."""
+    """An object made of named parts by its class (or a function); `attributes` has those that it calls otherwise."""
 
     make: Callable[..., Any]
     parts: Mapping[str, Kind]
+    attributes: Mapping[str, str] = field(default_factory=dict)
 
     def pack(self, value: Any, arrays: ArrayWriter) -> Any:
-        return {name: kind.pack(getattr(value, name), arrays) for name, kind in self.parts.items()}
+        return {
+            name: kind.pack(getattr(value, self.attributes.get(name, name)), arrays)
+            for name, kind in self.parts.items()
+        }
 
     def unpack(self, packed: Any, arrays: ArrayReader, where: str) -> Any:
-        return self.make(**unpack_parts(self.parts, packed, arrays, where))
+        found = unpack_parts(self.parts, packed, arrays, where)
+        return self.make(**{self.attributes.get(name, name): value for name, value in found.items()})
 
 
 @dataclass(frozen=True)

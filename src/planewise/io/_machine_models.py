@@ -23,14 +23,20 @@ from planewise.io._kinds import (
     Word,
 )
 from planewise.io._nested import Nested
-from planewise.mcm import _classifier, _conformal, _large_scale, _regressor, _search
-from planewise.mcm._conformal_factor import ConformalFactor
-from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
-from planewise.mcm._kernels import KERNEL_NAMES, Kernel
-from planewise.mcm._problem import Scaling
-from planewise.mcm._standardise import Standardisation
-from planewise.mcm._stochastic import Learner, LinearModel
-from planewise.mcm._training import Settings
+from planewise.mcm import ConformalKernel, LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor
+from planewise.mcm.fitted import (
+    KERNEL_NAMES,
+    SETTLED_AT_FIRST,
+    ConformalFactor,
+    FourierMap,
+    Kernel,
+    KernelMap,
+    Learner,
+    LinearModel,
+    PrototypeMap,
+    Scaling,
+    Settings,
+)
 
 _VECTOR, _MATRIX = Numbers("float64"), Numbers("float64", ndim=2)
 _SHORT_VECTOR, _SHORT_MATRIX = Numbers("float32"), Numbers("float32", ndim=2)
@@ -53,9 +59,12 @@ _SETTINGS = Record(
     },
 )
 _PLAIN_SCALING: dict[str, Kind] = {"mean": _VECTOR, "spread": _VECTOR}
-_DRAWN_IN = Record(Scaling, _PLAIN_SCALING)
-SCALING = Record(Scaling, _PLAIN_SCALING | {"drawn_in": Maybe(_DRAWN_IN)})
-STANDARDISATION = Record(Standardisation, {"centre": _SHORT_VECTOR, "scale": _SHORT_VECTOR})
+SCALING = Record(
+    Scaling, _PLAIN_SCALING | {"drawn_in": Maybe(Record(Scaling, _PLAIN_SCALING))}, attributes={"drawn_in": "tails"}
+)
+STANDARDISATION = Record(
+    Scaling, {"centre": _SHORT_VECTOR, "scale": _SHORT_VECTOR}, attributes={"centre": "mean", "scale": "spread"}
+)
 
 
 def _factor(cores: Kind) -> Record:
@@ -83,7 +92,7 @@ def _check_factor(factor: ConformalFactor | None, n_features: int, where: str) -
 
 
 def _check_scaling(scaling: Scaling, n_features: int) -> None:
-    for each in (scaling, scaling.drawn_in):
+    for each in (scaling, scaling.tails):
         if each is not None:
             check_length(each.mean, n_features, "_scaling.mean")
             check_length(each.spread, n_features, "_scaling.spread")
@@ -145,14 +154,9 @@ def _check_search(model: Any) -> None:
             and np.array_equal(machine.classes_, model.classes_),
             "has a machine for other classes or columns than its search",
         )
-    else:
-        require(hasattr(model, "_scaling"), "lacks its scaling")
-        _check_scaling(model._scaling, model.n_features_in_)
 
 
 def _derive_search(model: Any) -> None:
-    if hasattr(model, "best_estimator_"):
-        model._take_over(model.best_estimator_)
     points = model.cv_results_.get("params")
     at = model.best_index_
     require(isinstance(points, list) and at < len(points), "has no point where its best one should be")
@@ -249,8 +253,7 @@ def _map_width(feature_map: Any) -> int:
 def _check_large(model: Any) -> None:
     n, n_classes = model.n_features_in_, len(model.classes_)
     outputs = 1 if n_classes <= 2 else n_classes
-    check_length(model._standardisation.centre, n, "_standardisation.centre")
-    check_length(model._standardisation.scale, n, "_standardisation.scale")
+    _check_scaling(model._standardisation, n)
     require(n_classes >= 1, "has no classes")
     linear = model._model
     require(_map_width(linear.feature_map) == n, "has a feature map of other columns than the model's")
@@ -269,30 +272,27 @@ def _check_large(model: Any) -> None:
 def _derive_large(model: Any) -> None:
     n_classes = len(model.classes_)
     model._outputs = np.array([1]) if n_classes <= 2 else np.arange(n_classes)
-    model._settled = {name: getattr(model, name) for name in _large_scale.SETTLED_AT_FIRST}
+    model._settled = {name: getattr(model, name) for name in SETTLED_AT_FIRST}
     model._set_model(model._model)
 
 
 # -------------------------------------------------------------------------------------------------------- the kernel
 def _check_conformal(model: Any) -> None:
     n = model.n_features_in_
-    check_length(model._standardisation.centre, n, "_standardisation.centre")
-    check_length(model._standardisation.scale, n, "_standardisation.scale")
+    _check_scaling(model._standardisation, n)
     check_length(model.X_fit_, (len(model.X_fit_), n), "X_fit_")
     _check_factor(model._factor, n, "_factor")
 
 
 MODELS = [
     Declaration(
-        _classifier.MCMClassifier,
-        _classifier.CLASSIFIER_LIMITS,
+        MCMClassifier,
         _MACHINE | {"classes_": Labels(), "_trained_settings": _SETTINGS, "_factor": Maybe(_factor(_MATRIX))},
         _check_classifier,
         optional={"coef_": _MATRIX, "slope_": Number(0), "shrinkage_": Number()},
     ),
     Declaration(
-        _search.MCMClassifierCV,
-        _search.SEARCH_LIMITS,
+        MCMClassifierCV,
         {
             "classes_": Labels(),
             "cv_results_": Plain(dict),
@@ -301,19 +301,18 @@ MODELS = [
             "_slope": Number(0),
         },
         _check_search,
-        optional={"best_estimator_": Nested("MCMClassifier"), "_scaling": SCALING},
+        optional={"best_estimator_": Nested("MCMClassifier")},
+        obsolete={"_scaling": SCALING},
         derive=_derive_search,
     ),
     Declaration(
-        _regressor.MCMRegressor,
-        _regressor.REGRESSOR_LIMITS,
+        MCMRegressor,
         _MACHINE | {"_kernel": Maybe(KERNEL)},
         _check_regressor,
         optional={"coef_": _MATRIX},
     ),
     Declaration(
-        _large_scale.LargeScaleMCMClassifier,
-        _large_scale.LIMITS,
+        LargeScaleMCMClassifier,
         {
             "classes_": Labels(),
             "_standardisation": STANDARDISATION,
@@ -332,8 +331,7 @@ MODELS = [
         derive=_derive_large,
     ),
     Declaration(
-        _conformal.ConformalKernel,
-        _conformal.LIMITS,
+        ConformalKernel,
         {
             "classes_": Labels(),
             "_standardisation": STANDARDISATION,

@@ -23,24 +23,35 @@ from planewise.io._kinds import (
     Several,
     Truth,
     Word,
+    unpack_parts,
 )
-from planewise.recip import _classifier, _regressor
-from planewise.recip._estimates import Counts, Distances
-from planewise.recip._rows import DistinctRows
-from planewise.recip._scaling import Scaling
+from planewise.recip import RECIPClassifier, RECIPRegressor
+from planewise.recip.fitted import Coordinates, Counts, Distances, DistinctRows, Scaling
 
 _VECTOR, _SHORT_VECTOR = Numbers("float64"), Numbers("float32")
 _COUNT = Integer(1, 2**31 - 1)
 MOST_JUDGES = 100_000
 
-_SCALING = Record(
-    Scaling,
-    {
+
+class _Coordinates:
+    """The scaling of all columns as one record; tails that are left as they are have a mean of 0 and a spread of 1."""
+
+    _parts: dict[str, Kind] = {  # noqa: RUF012
         **{name: _VECTOR for name in ("centre", "spread", "tail_centre", "tail_spread")},
         "drawn_in": Truth(),
         "gap": _SHORT_VECTOR,
-    },
-)
+    }
+
+    def pack(self, value: Coordinates, arrays: ArrayWriter) -> Any:
+        scaling, n_features = value.scaling, len(value.gap)
+        tails = scaling.tails or Scaling(np.zeros(n_features), np.ones(n_features))
+        values = [scaling.mean, scaling.spread, tails.mean, tails.spread, scaling.tails is not None, value.gap]
+        return {name: kind.pack(each, arrays) for (name, kind), each in zip(self._parts.items(), values, strict=True)}
+
+    def unpack(self, packed: Any, arrays: ArrayReader, where: str) -> Coordinates:
+        found = unpack_parts(self._parts, packed, arrays, where)
+        tails = Scaling(found["tail_centre"], found["tail_spread"]) if found["drawn_in"] else None
+        return Coordinates(Scaling(found["centre"], found["spread"], tails), found["gap"])
 
 
 def _rows(target: str) -> Record:
@@ -73,7 +84,7 @@ class _Ranks:
 
 _SHARED: dict[str, Kind] = {
     "_ranks": _Ranks(),
-    "_scaling": _SCALING,
+    "_scaling": _Coordinates(),
     "k_": _COUNT,
     "projections_": Several(Several(Integer(0, 2**31 - 1), as_tuple=True)),
     "projection_support_": _VECTOR,
@@ -87,8 +98,18 @@ _SHARED: dict[str, Kind] = {
 }
 _ESTIMATE = OneKindOf(
     {
-        "counts": (Counts, Record(Counts, {"k": _COUNT, "alpha": Number(), "smoothing": Number(0), "share": _VECTOR})),
-        "distances": (Distances, Record(Distances, {"k": _COUNT, "alpha": Number()})),
+        "counts": (
+            Counts,
+            Record(
+                Counts,
+                {"k": _COUNT, "alpha": Number(), "smoothing": Number(0), "share": _VECTOR},
+                attributes={"alpha": "tsallis_order", "smoothing": "prior_weight"},
+            ),
+        ),
+        "distances": (
+            Distances,
+            Record(Distances, {"k": _COUNT, "alpha": Number()}, attributes={"alpha": "tsallis_order"}),
+        ),
     }
 )
 
@@ -102,9 +123,13 @@ def _check_shared(model: Any) -> None:
     )
     for name in ("projection_support_", "projection_entropy_", "_overall_entropy"):
         check_length(getattr(model, name), len(views), name)
-    for name in ("centre", "spread", "tail_centre", "tail_spread", "gap"):
-        check_length(getattr(model._scaling, name), n, f"_scaling.{name}")
-    require(((model._scaling.gap >= 0) & (model._scaling.gap <= 1e17)).all(), "has a _scaling.gap that is none")
+    coordinates = model._scaling
+    for scaling in (coordinates.scaling, coordinates.scaling.tails):
+        if scaling is not None:
+            check_length(scaling.mean, n, "_scaling.centre")
+            check_length(scaling.spread, n, "_scaling.spread")
+    check_length(coordinates.gap, n, "_scaling.gap")
+    require(((coordinates.gap >= 0) & (coordinates.gap <= 1e17)).all(), "has a _scaling.gap that is none")
     n_rows = len(rows.values)
     require(n_rows >= 2, "has too few rows")
     check_length(rows.values, (n_rows, len({j for view in views for j in view})), "_rows.values")
@@ -124,8 +149,7 @@ def _derive_shared(model: Any) -> None:
     model._columns = sorted({j for view in model.projections_ for j in view})
     place = {j: at for at, j in enumerate(model._columns)}
     model._views = [tuple(place[j] for j in view) for view in model.projections_]
-    with np.errstate(all="ignore"):
-        model._derive()
+    model._derive()
     known = model._points[~np.isnan(model._points)]
     require((np.abs(known) <= 1e17).all(), "has rows that are too far out")
 
@@ -149,8 +173,7 @@ def _check_regressor(model: Any) -> None:
 
 MODELS = [
     Declaration(
-        _classifier.RECIPClassifier,
-        _classifier.CLASSIFIER_LIMITS,
+        RECIPClassifier,
         _SHARED
         | {
             "classes_": Labels(),
@@ -163,8 +186,7 @@ MODELS = [
         derive=_derive_shared,
     ),
     Declaration(
-        _regressor.RECIPRegressor,
-        _regressor.REGRESSOR_LIMITS,
+        RECIPRegressor,
         _SHARED
         | {"_mean": Number(), "_variance": Number(0), "_loss": Numbers("float32", ndim=2), "_rows": _rows("float64")},
         _check_regressor,

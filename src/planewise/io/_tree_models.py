@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from planewise._params import real
 from planewise.io._declaration import Declaration, check_length
 from planewise.io._errors import require
 from planewise.io._kinds import Integer, Kind, Labels, Maybe, Number, Numbers, Plain, Record, Several, Word
 from planewise.io._trees import Forest, Tree, check_tree_arrays
 from planewise.slm import _boost, _feature_test, _forest, _tree
 from planewise.slm._boost_checkpoint import Trials
-from planewise.slm._boosting import BOOST_LIMITS
 from planewise.slm._objectives import RawLoss
 
 N_STRENGTHS = 8  # of smoothing, tried in boosting: SmoothingSearch::strengths
@@ -147,15 +145,13 @@ def _check_feature_test(model: Any) -> None:
 MODELS = [
     Declaration(
         _tree.SLMClassifier,
-        _tree.CLASSIFIER_LIMITS,
         _TREE | {"classes_": Labels()},
         _check_tree,
         derive=_derive_tree,
     ),
-    Declaration(_tree.SLMRegressor, _tree.TREE_LIMITS, _TREE, _check_tree, derive=_derive_tree),
+    Declaration(_tree.SLMRegressor, _TREE, _check_tree, derive=_derive_tree),
     Declaration(
         _forest.SLMForestClassifier,
-        _forest.CLASSIFIER_LIMITS,
         _FOREST | {"classes_": Labels()},
         _check_forest,
         optional=_OUT_OF_BAG | {"oob_decision_function_": Numbers("float64", ndim=2)},
@@ -163,7 +159,6 @@ MODELS = [
     ),
     Declaration(
         _forest.SLMForestRegressor,
-        _forest.FOREST_LIMITS,
         _FOREST | {"_centre": Number()},
         _check_forest,
         optional=_OUT_OF_BAG | {"oob_prediction_": Numbers("float64")},
@@ -171,7 +166,6 @@ MODELS = [
     ),
     Declaration(
         _boost.SLMBoostClassifier,
-        _boost.CLASSIFIER_LIMITS,
         _boosting(_CLASS_LOSSES) | {"classes_": Labels()},
         _check_boosting,
         optional=_TRIALS,
@@ -179,7 +173,6 @@ MODELS = [
     ),
     Declaration(
         _boost.SLMBoostRegressor,
-        BOOST_LIMITS | {"alpha": real(0, 1)},
         _boosting(_REGRESSION_LOSSES),
         _check_boosting,
         optional=_TRIALS,
@@ -187,7 +180,6 @@ MODELS = [
     ),
     Declaration(
         _feature_test.DiscriminantFeatureTest,
-        _feature_test.LIMITS,
         {
             "scores_": Numbers("float64"),
             "thresholds_": Numbers("float64"),

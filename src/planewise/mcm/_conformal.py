@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,38 +14,14 @@ from sklearn.svm import SVC
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._input import (
-    all_or_nothing,
-    counted_classes,
-    prediction_rows,
-    training_rows,
-    without_zero_weights,
-)
-from planewise._params import Limit, boolean, check_parameters, either, integer, one_of, real, seed
+from planewise._input import all_or_nothing, class_problem, complete_rows
+from planewise._params import Limit, check_parameters, either, integer, keep_parameters, one_of, real, seed
+from planewise._scaling import Scaling, no_scaling, robust_scaling, scaling_limit
 from planewise._shown import ShownInNotebooks
 from planewise.mcm._conformal_factor import SHRINKAGES, ConformalFactor, Numbers, fit_conformal_factor
 from planewise.mcm._kernels import KERNEL_NAMES, Kernel, gamma_limit, gamma_value
-from planewise.mcm._problem import distinct_rows
-from planewise.mcm._sample import balanced
-from planewise.mcm._standardise import Standardisation, refuse_missing
+from planewise.mcm._rows import balanced, distinct_rows
 
-__all__ = ["ConformalFactor", "ConformalKernel", "fit_conformal_factor"]
-
-LIMITS: dict[str, Limit] = {
-    "kernel": either(one_of(*KERNEL_NAMES), Limit(callable, "a function of two arrays of rows")),
-    "gamma": gamma_limit(),
-    "degree": integer(1),
-    "coef0": real(-1e30),
-    "gamma_conformal": either(real(0, open_low=True), one_of("auto")),
-    "form": one_of("signed", "shrunk"),
-    "shrinkage": either(real(0, 1), one_of("cv")),
-    "cores": either(one_of("svc", "mcm"), Limit(lambda cores: not isinstance(cores, str), "an array of rows")),
-    "C": real(0, open_low=True),
-    "max_cores": integer(1),
-    "regularisation": real(0, open_low=True),
-    "scale": boolean(),
-    "random_state": seed(),
-}
 TRIED_BY = 1000  # rows on which shrinkage="cv" is decided
 
 
@@ -141,7 +117,23 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
     True
     """
 
+    parameter_limits: ClassVar[Mapping[str, Limit]] = {
+        "kernel": either(one_of(*KERNEL_NAMES), Limit(callable, "a function of two arrays of rows")),
+        "gamma": gamma_limit(),
+        "degree": integer(1),
+        "coef0": real(-1e30),
+        "gamma_conformal": either(real(0, open_low=True), one_of("auto")),
+        "form": one_of("signed", "shrunk"),
+        "shrinkage": either(real(0, 1), one_of("cv")),
+        "cores": either(one_of("svc", "mcm"), Limit(lambda cores: not isinstance(cores, str), "an array of rows")),
+        "C": real(0, open_low=True),
+        "max_cores": integer(1),
+        "regularisation": real(0, open_low=True),
+        "scaling": scaling_limit("standard"),
+        "random_state": seed(),
+    }
     n_features_in_: int
+    _standardisation: Scaling
 
     def __init__(
         self,
@@ -157,22 +149,10 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         C: float = 1.0,
         max_cores: int = 500,
         regularisation: float = 1e-3,
-        scale: bool = True,
+        scaling: str | None = "standard",
         random_state: Any = None,
     ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.gamma_conformal = gamma_conformal
-        self.form = form
-        self.shrinkage = shrinkage
-        self.cores = cores
-        self.C = C
-        self.max_cores = max_cores
-        self.regularisation = regularisation
-        self.scale = scale
-        self.random_state = random_state
+        keep_parameters(self, locals())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -197,18 +177,19 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         -------
         self
         """
-        check_parameters(self, LIMITS)
-        rows = refuse_missing(self, training_rows(self, X))
-        self.classes_, label, weight = counted_classes(self, y, rows, sample_weight)
-        counted, label, weight = without_zero_weights(rows, label, weight)
+        check_parameters(self)
+        problem = class_problem(self, X, y, sample_weight, read=complete_rows)
+        self.classes_ = problem.classes
         self._standardisation = (
-            Standardisation.of(counted, weight) if self.scale else Standardisation.none(self.n_features_in_)
+            no_scaling(self.n_features_in_, np.float32)
+            if self.scaling is None
+            else robust_scaling(problem.rows, problem.weight)
         )
-        self.X_fit_ = self._standardisation.apply(rows).astype(np.float64)
-        standard = self._standardisation.apply(counted).astype(np.float64)
+        self.X_fit_ = self._standardisation(problem.table).astype(np.float64)
+        standard = self.X_fit_[problem.counts]
         # Equal rows are one row of their weight: no machine then has the same core twice.
-        problem = distinct_rows(standard, label, weight, np.arange(len(standard)))
-        standard, label, weight = problem.rows, problem.label, problem.weight
+        distinct = distinct_rows(standard, problem.label, problem.weight, problem.kept)
+        standard, label, weight = distinct.rows, distinct.label, distinct.weight
         gamma = gamma_value(self.gamma, standard, weight)
         self._kernel = Kernel(self.kernel, gamma, self.degree, self.coef0)
         self._gamma_conformal = 2 * gamma if self.gamma_conformal == "auto" else float(self.gamma_conformal)
@@ -250,7 +231,7 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
                 f"The parameter 'cores' of ConformalKernel must be finite rows with the {self.n_features_in_} columns "
                 f"of X; got an array of shape {cores.shape}."
             )
-        return self._standardisation.apply(cores).astype(np.float64)
+        return self._standardisation(cores).astype(np.float64)
 
     def _support_of_svc(
         self, rows: Numbers, label: NDArray[np.int32], weight: Numbers
@@ -266,13 +247,13 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         self, rows: Numbers, label: NDArray[np.int32], weight: Numbers
     ) -> tuple[NDArray[np.intp], Numbers]:
         # Not above: that machine has conformal kernels itself.
-        from planewise.mcm._classifier import MCMClassifier
+        from planewise.mcm.exact import MCMClassifier
 
         # A linear machine has no support vectors; one with the same kernel as a function has.
         kernel = self._kernel if self.kernel == "linear" else self.kernel
         machine = MCMClassifier(
             C=self.C * weight.sum(), kernel=kernel, gamma=self._kernel.gamma, degree=self.degree, coef0=self.coef0,
-            scale=False,
+            scaling=None,
         ).fit(rows, label, weight)  # fmt: skip
         return machine.support_, np.abs(np.atleast_2d(machine.dual_coef_)).max(axis=0)
 
@@ -314,7 +295,7 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
 
     def _set_attributes(self) -> None:
         factor = self._factor
-        self.cores_ = self._standardisation.undo(factor.cores)
+        self.cores_ = self._standardisation.inverse(factor.cores)
         self.coef_, self.eigenvalue_, self.shrinkage_ = factor.coef, factor.eigenvalue, factor.shrinkage
         self.separability_before_ = factor.separability(0.0)
         self.separability_ = factor.separability(factor.shrinkage)
@@ -338,12 +319,12 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         return self._factor(left)[:, None] * self._kernel(left, right) * self._factor(right)
 
     def _ready(self, X: Any) -> Numbers:
-        rows = refuse_missing(self, prediction_rows(self, X))
-        return self._standardisation.apply(rows).astype(np.float64)
+        rows = complete_rows(self, X, reset=False)
+        return self._standardisation(rows).astype(np.float64)
 
     def _ready_array(self, X: Any) -> Numbers:
         """What another estimator passes on: an array, whatever this one was fitted on."""
         rows = check_array(X, dtype=np.float32)
         if rows.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {rows.shape[1]} features; this kernel was fitted on {self.n_features_in_}.")
-        return self._standardisation.apply(rows).astype(np.float64)
+        return self._standardisation(rows).astype(np.float64)

@@ -59,7 +59,7 @@ class Kernel:
             raise ValueError(
                 f"Values of the kernel {self.name!r} are too large for numbers (gamma={self.gamma:g}"
                 + (f", degree={self.degree}" if self.name == "poly" else "")
-                + "); take a smaller gamma or degree, or scale=True."
+                + "); take a smaller gamma or degree, or scaling='standard'."
             )
         return values
 

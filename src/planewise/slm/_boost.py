@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,12 +18,19 @@ from planewise._input import (
     row_weights,
     without_zero_weights,
 )
-from planewise._params import check_parameters, class_weights, one_of, real
+from planewise._params import (
+    Limit,
+    check_parameters,
+    class_weights,
+    one_of,
+    real,
+)
 from planewise.slm._boosting import BOOST_LIMITS, Boosting, Callback, Data
 from planewise.slm._documentation import document_growth
 from planewise.slm._flat_forest import FlatForest
 from planewise.slm._objectives import LossLike, RawLoss, classification_loss, regression_loss
 
+REGRESSOR_LIMITS = BOOST_LIMITS | {"alpha": real(0, 1)}
 CLASSIFIER_LIMITS = BOOST_LIMITS | {
     "class_weight": class_weights(),
     "multi_strategy": one_of("one_output_per_tree", "multi_output_tree"),
@@ -66,6 +73,8 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
     >>> model.score(X[600:], y[600:]) > 0.9
     True
     """
+
+    parameter_limits: ClassVar[Mapping[str, Limit]] = REGRESSOR_LIMITS
 
     def __init__(
         self,
@@ -193,7 +202,7 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         -------
         self
         """
-        check_parameters(self, BOOST_LIMITS | {"alpha": real(0, 1)})
+        check_parameters(self)
         rows = self._rows(X)
         target = real_targets(self, y, rows)
         weight = row_weights(sample_weight, rows)
@@ -259,6 +268,7 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
     True
     """
 
+    parameter_limits: ClassVar[Mapping[str, Limit]] = CLASSIFIER_LIMITS
     classes_: NDArray[Any]
 
     def __init__(
@@ -389,7 +399,7 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         -------
         self
         """
-        check_parameters(self, CLASSIFIER_LIMITS)
+        check_parameters(self)
         rows = self._rows(X)
         classes, label, weight = counted_classes(self, y, rows, sample_weight, self.class_weight)
         rows, label, weight = without_zero_weights(rows, label, weight)

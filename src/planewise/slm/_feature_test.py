@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,14 +18,21 @@ from planewise._input import (
     FloatArray,
     all_or_nothing,
     counted_classes,
-    one_target_a_row,
+    one_target_per_row,
     real_targets,
     row_weights,
     thread_count,
     training_rows,
     without_zero_weights,
 )
-from planewise._params import Limit, check_parameters, either, integer, one_of, real
+from planewise._params import (
+    Limit,
+    check_parameters,
+    either,
+    integer,
+    one_of,
+    real,
+)
 from planewise._shown import ShownInNotebooks
 from planewise.slm._growth import GROWTH_LIMITS
 
@@ -123,6 +131,8 @@ class DiscriminantFeatureTest(ShownInNotebooks, SelectorMixin, BaseEstimator):
     (150, 2)
     """
 
+    parameter_limits: ClassVar[Mapping[str, Limit]] = LIMITS
+
     def __init__(
         self,
         *,
@@ -165,9 +175,9 @@ class DiscriminantFeatureTest(ShownInNotebooks, SelectorMixin, BaseEstimator):
         -------
         self
         """
-        check_parameters(self, LIMITS)
+        check_parameters(self)
         rows = training_rows(self, X)
-        y = one_target_a_row(self, y, rows)
+        y = one_target_per_row(self, y, rows)
         weight = row_weights(sample_weight, rows)
         test = self._test_classes if self._is_classification(y) else self._test_numbers
         loss, threshold = test(rows, y, weight)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 from warnings import warn
 
 import numpy as np
@@ -41,6 +41,7 @@ from planewise._params import (
 from planewise._progress import Progress
 from planewise._shown import ShownInNotebooks
 from planewise.slm._documentation import document_growth
+from planewise.slm._explain import ExplainsByContributions
 from planewise.slm._flat_forest import FlatForest, ForestImportances
 from planewise.slm._flat_tree import smoothed
 from planewise.slm._growth import most_terms, tree_options
@@ -68,7 +69,7 @@ CLASSIFIER_LIMITS = FOREST_LIMITS | {
 Grow = Callable[[int, int], dict[str, Any]]
 
 
-class _SLMForest(NamesItself, ShownInNotebooks, ForestImportances, BaseEstimator):
+class _SLMForest(NamesItself, ExplainsByContributions, ShownInNotebooks, ForestImportances, BaseEstimator):
     """What the classifier and the regressor share."""
 
     _seed: int
@@ -363,6 +364,7 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
     True
     """
 
+    parameter_limits: ClassVar[Mapping[str, Limit]] = CLASSIFIER_LIMITS
     classes_: NDArray[Any]
 
     def __init__(
@@ -463,7 +465,7 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
         -------
         self
         """
-        check_parameters(self, CLASSIFIER_LIMITS)
+        check_parameters(self)
         threads = thread_count(self.n_jobs)
         rows = self._rows(X)
         each_its_own = self.class_weight == "balanced_subsample" and self.bootstrap
@@ -586,6 +588,7 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
     True
     """
 
+    parameter_limits: ClassVar[Mapping[str, Limit]] = FOREST_LIMITS
     _centre: float
 
     def _start(self) -> float:
@@ -610,7 +613,7 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
         -------
         self
         """
-        check_parameters(self, FOREST_LIMITS)
+        check_parameters(self)
         threads = thread_count(self.n_jobs)
         rows = self._rows(X)
         target = real_targets(self, y, rows)

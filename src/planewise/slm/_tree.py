@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,9 +24,17 @@ from planewise._input import (
     training_rows,
     without_zero_weights,
 )
-from planewise._params import NamesItself, check_parameters, class_weights, one_of, real
+from planewise._params import (
+    Limit,
+    NamesItself,
+    check_parameters,
+    class_weights,
+    one_of,
+    real,
+)
 from planewise._shown import ShownInNotebooks
 from planewise.slm._documentation import document_growth
+from planewise.slm._explain import ExplainsByPath
 from planewise.slm._flat_tree import FlatTree, from_arrays
 from planewise.slm._growth import GROWTH_LIMITS, most_terms, tree_options
 
@@ -38,7 +47,7 @@ TREE_LIMITS = GROWTH_LIMITS | {
 CLASSIFIER_LIMITS = TREE_LIMITS | {"criterion": one_of("entropy", "gini"), "class_weight": class_weights()}
 
 
-class _SLMTree(NamesItself, ShownInNotebooks, BaseEstimator):
+class _SLMTree(NamesItself, ExplainsByPath, ShownInNotebooks, BaseEstimator):
     """What the classifier and the regressor share."""
 
     tree_: FlatTree
@@ -213,6 +222,8 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
     True
     """
 
+    parameter_limits: ClassVar[Mapping[str, Limit]] = CLASSIFIER_LIMITS
+
     def __init__(
         self,
         *,
@@ -295,7 +306,7 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
         -------
         self
         """
-        check_parameters(self, CLASSIFIER_LIMITS)
+        check_parameters(self)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         options, threads = tree_options(self, seed), thread_count(self.n_jobs)
         rows = training_rows(self, X)
@@ -348,6 +359,8 @@ class SLMRegressor(RegressorMixin, _SLMTree):
     True
     """
 
+    parameter_limits: ClassVar[Mapping[str, Limit]] = TREE_LIMITS
+
     @all_or_nothing
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the tree.
@@ -367,7 +380,7 @@ class SLMRegressor(RegressorMixin, _SLMTree):
         -------
         self
         """
-        check_parameters(self, TREE_LIMITS)
+        check_parameters(self)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         options, threads = tree_options(self, seed), thread_count(self.n_jobs)
         rows = training_rows(self, X)

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from planewise._categories import is_missing
 from planewise._planes import normal_form
-from planewise.slm._flat_forest import FlatForest
-from planewise.slm._flat_tree import FlatTree
+from planewise.slm.fitted import Forest
 
 CATEGORIES_SHOWN, CLASSES_SHOWN = 8, 5
 
@@ -37,9 +36,7 @@ def linear_sum(weights: Sequence[Any] | NDArray[Any], names: Sequence[str]) -> s
     return out
 
 
-def plane_in_words(
-    planes: FlatTree | FlatForest, plane: int, names: list[str], categories: dict[int, NDArray[Any]]
-) -> str:
+def plane_in_words(planes: Forest, plane: int, names: list[str], categories: dict[int, NDArray[Any]]) -> str:
     """What lies on the right side of a plane, in its normal form."""
     terms = slice(*planes.term_start[plane : plane + 2])
     features, weights = planes.term_feature[terms], planes.term_weight[terms].astype(np.float64)

@@ -64,20 +64,24 @@ Forest from_arrays(const nb::kwargs &given) {
 // ----------------------------------------------------------------------------------------------------- arrays out
 // A read-only view that keeps the forest alive.
 template <class T>
-nb::object view(const std::vector<T> &of, nb::handle owner, std::size_t columns = 0) {
+nb::ndarray<nb::numpy, const T> view(const std::vector<T> &of, nb::handle owner, std::size_t columns = 0) {
     const std::size_t shape[2] = {columns == 0 ? of.size() : of.size() / columns, columns};
-    return nb::cast(nb::ndarray<nb::numpy, const T>(of.data(), columns == 0 ? 1 : 2, shape, owner));
+    return nb::ndarray<nb::numpy, const T>(of.data(), columns == 0 ? 1 : 2, shape, owner);
 }
 
+const Forest &arrays_of(nb::handle self) { return nb::cast<const FittedForest &>(self).arrays(); }
+
 nb::dict arrays(nb::handle self) {
-    const Forest &forest = nb::cast<const FittedForest &>(self).arrays();
+    const Forest &forest = arrays_of(self);
     nb::dict out;
     each_array([&](auto array) {
         const auto &list = array.in(forest);
         if (!array.optional || !list.empty()) out[array.name] = view(list, self);
     });
-    out["value"] =
-        forest.value.empty() ? view(forest.value32, self, forest.n_values) : view(forest.value, self, forest.n_values);
+    if (forest.value.empty())
+        out["value"] = view(forest.value32, self, forest.n_values);
+    else
+        out["value"] = view(forest.value, self, forest.n_values);
     return out;
 }
 
@@ -196,15 +200,17 @@ void bind_forest(nb::module_ &m) {
     nb::class_<FittedForest>(m, "Forest",
                              "Trees of hyperplanes as flat arrays, made from the arrays that `arrays` names. Every "
                              "length and link is checked: ValueError says what is wrong.")
-        .def("__init__",
-             [](FittedForest *self, const nb::kwargs &given) { new (self) FittedForest(from_arrays(given)); })
-        .def_prop_ro("n_outputs", [](const FittedForest &forest) { return forest.arrays().n_outputs; })
-        .def_prop_ro("parent",
-                     [](nb::handle self) { return view(nb::cast<FittedForest &>(self).arrays().parent, self); })
-        .def_prop_ro("depth", [](nb::handle self) { return view(nb::cast<FittedForest &>(self).arrays().depth, self); })
         .def(
-            "arrays", [](nb::handle self) { return arrays(self); },
-            "Read-only views of all arrays that a forest is made from, by name.")
+            "__init__",
+            [](FittedForest *self, const nb::kwargs &given) { new (self) FittedForest(from_arrays(given)); },
+            nb::sig("def __init__(self, **arrays: object) -> None"))
+        .def_prop_ro("n_outputs", [](const FittedForest &forest) { return forest.arrays().n_outputs; })
+        .def_prop_ro(
+            "parent", [](nb::handle self) { return view(arrays_of(self).parent, self); }, nb::rv_policy::reference)
+        .def_prop_ro(
+            "depth", [](nb::handle self) { return view(arrays_of(self).depth, self); }, nb::rv_policy::reference)
+        .def("arrays", &arrays, nb::sig("def arrays(self) -> dict[str, NDArray]"),
+             "Read-only views of all arrays that a forest is made from, by name.")
         .def(
             "check_columns",
             [](const FittedForest &forest, const std::vector<std::int32_t> &categories) {

@@ -177,7 +177,7 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
     True
     """
 
-    parameter_limits: ClassVar[Mapping[str, Limit]] = Boosting.parameter_limits | {"alpha": real(0, 1)}
+    parameter_limits: ClassVar[Mapping[str, Limit]] = {**Boosting.parameter_limits, "alpha": real(0, 1)}
     alpha: float
 
     def __init__(
@@ -448,7 +448,8 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
     True
     """
 
-    parameter_limits: ClassVar[Mapping[str, Limit]] = Boosting.parameter_limits | {
+    parameter_limits: ClassVar[Mapping[str, Limit]] = {
+        **Boosting.parameter_limits,
         "class_weight": class_weights(),
         "multi_strategy": one_of("one_output_per_tree", "multi_output_tree"),
     }

@@ -38,7 +38,7 @@ class Checkpoint:
         header = json.dumps(
             {"format": _FORMAT, "fingerprint": self.fingerprint, "history": history, "n_outputs": forest.n_outputs}
         )
-        arrays = forest.arrays() | trials._asdict()
+        arrays: dict[str, Any] = forest.arrays() | trials._asdict()
         with replacing(self.path) as file:
             np.savez(file, header=np.frombuffer(header.encode(), dtype=np.uint8), **arrays)
 

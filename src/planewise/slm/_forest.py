@@ -353,7 +353,8 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
     True
     """
 
-    parameter_limits: ClassVar[Mapping[str, Limit]] = _SLMForest.parameter_limits | {
+    parameter_limits: ClassVar[Mapping[str, Limit]] = {
+        **_SLMForest.parameter_limits,
         "criterion": one_of("entropy", "gini"),
         "voting": one_of("soft", "hard"),
         "class_weight": class_weights("balanced", "balanced_subsample"),

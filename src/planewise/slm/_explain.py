@@ -11,13 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 from planewise._input import prediction_rows
 from planewise._tables import rows_as_given
 from planewise.slm._describe import DescribedTrees
+from planewise.slm.fitted import Forest
 from planewise.words import Contributions, Path, Start, Step, feature_names, normal_form, plane_in_words, read_plane
 
 
 class ExplainsByPath(DescribedTrees):
     """A mixin for one tree."""
 
-    tree_: Any
+    tree_: Forest
     categories_: Any
 
     def explain(self, X: Any) -> list[Path]:
@@ -41,22 +42,16 @@ class ExplainsByPath(DescribedTrees):
         ]
 
 
-def _path(tree: Any, row: NDArray[np.float32], answer: Any, words: list[str], categories: Any) -> Path:
-    steps, node = [], 0
-    while True:
-        code = 0
-        for k, plane in enumerate(range(tree.plane_start[node], tree.plane_start[node + 1])):
-            value, right = side_in_python(tree, plane, row)
-            code |= right << k
-            steps.append(Step(int(tree.depth[node]), words[plane], _shown(tree, plane, value, categories), right))
-        child = int(tree.children[tree.child_start[node] + code])
-        if child == node:
-            break
-        node = child
-    return Path(answer, steps, node, int(tree.depth[node]), int(tree.n_samples[node]), tree.value[node].tolist())
+def _path(tree: Forest, row: NDArray[np.float32], answer: Any, words: list[str], categories: Any) -> Path:
+    steps = [
+        Step(int(tree.depth[node]), words[plane], _shown(tree, plane, float(value), categories), bool(right))
+        for node, plane, value, right in zip(*tree.trace(row), strict=True)
+    ]
+    end = int(tree.apply(row[None])[0, 0])
+    return Path(answer, steps, end, int(tree.depth[end]), int(tree.n_samples[end]), tree.value[end].tolist())
 
 
-def _shown(tree: Any, plane: int, value: float, categories: Any) -> Any:
+def _shown(tree: Forest, plane: int, value: float, categories: Any) -> Any:
     """A weighted sum in the scale of the plane's words; a category by its name."""
     if np.isnan(value):
         return None
@@ -65,25 +60,6 @@ def _shown(tree: Any, plane: int, value: float, categories: Any) -> Any:
     if known is not None:
         return known[int(value)] if 0 <= value < len(known) else "another category"
     return value / normal_form(tree.term_weight[terms], 0.0).divisor
-
-
-def side_in_python(tree: Any, plane: int, row: NDArray[np.float32]) -> tuple[float, bool]:
-    """The weighted sum of a row (of a category its code; NaN: missing), and whether that is a plane's right side."""
-    terms = range(tree.term_start[plane], tree.term_start[plane + 1])
-    members = tree.set_category[tree.set_start[plane] : tree.set_start[plane + 1]]
-    total: Any
-    if len(members):
-        code = float(row[tree.term_feature[terms.start]])
-        measured = float(tree.term_weight[terms.start]) * float(np.isin(code, members))
-        total = code
-    else:
-        total = np.float32(0)
-        for k in terms:  # in the order and the precision of the core
-            product = tree.term_weight[k] * row[tree.term_feature[k]]
-            total = product if k == terms.start else total + product
-        measured = total
-    right = tree.missing_right[plane] if np.isnan(total) else measured >= tree.threshold[plane]
-    return float(total), bool(right)
 
 
 class ExplainsByContributions(DescribedTrees):

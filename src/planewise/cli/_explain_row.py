@@ -1,17 +1,17 @@
-"""Why one row gets its answer."""
+"""Why one row gets its answer: on the terminal, as JSON, and as a page of HTML that needs nothing else."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from planewise._atomic import replacing
-from planewise.cli._explain_page import page
-from planewise.cli._load import load_table_model
+from planewise._atomic import write_whole
 from planewise.cli._mistakes import MistakeError, refuse_existing
-from planewise.cli._read import read_row
-from planewise.cli._show import number, say, show_json, show_table
-from planewise.report._reasons import reasons_for
+from planewise.cli._show import say, show_json, show_table
+from planewise.cli._tables import load_table_model, read_row
+from planewise.report import html as pages
+from planewise.report.views import MAX_POINTS, TrainingRows, views_of_case
+from planewise.words import Reason, View, percent, value_in_words
 
 
 def explain_row(model: Path, table: Path, row: int, html: Path | None, force: bool, as_json: bool) -> None:
@@ -22,22 +22,21 @@ def explain_row(model: Path, table: Path, row: int, html: Path | None, force: bo
         refuse_existing(html, force, model, table)
     fitted = load_table_model(model)
     one = read_row(table, row, fitted.columns_, [column.name for column in fitted.columns_])
-    answer = _answer(fitted, one, row)
-    reasons = reasons_for(fitted, one)
+    answer, why = _answer(fitted, one, row), fitted.explain(one)[0]
     if html is not None:
-        with replacing(html) as file:
-            file.write(page(answer, reasons, fitted, one).encode())
+        write_whole(html, _page(answer, why, type(fitted.estimator_).__name__))
     if as_json:
-        show_json(answer | {"sentence": reasons.sentence() or None, "reasons": reasons.data})
+        show_json(answer | {"sentence": why.sentence(), "explanation": why.data()})
         return
-    say(f"row {row}   {answer['target']}: {_in_words(answer['prediction'])}")
+    details = why.table()
+    say(f"row {row}   {answer['target']}: {value_in_words(answer['prediction'], 4)}")
     for label, share in (answer["probability"] or {}).items():
-        say(f"        {label}: {100 * share:.1f} %")
-    if reasons.why:
-        say("", reasons.sentence())
-    show_table(reasons.title, reasons.header, reasons.rows, reasons.left)
-    if reasons.note:
-        say("", reasons.note)
+        say(f"        {label}: {percent(share, 1)}")
+    if not isinstance(why, View):  # whose details are the sentence
+        say("", why.sentence())
+    show_table(details.heading, details.columns, details.rows, why.text_columns)
+    if details.note:
+        say("", details.note)
     if html is not None:
         say("", f"page    {html}")
 
@@ -55,5 +54,13 @@ def _answer(model: Any, one: Any, row: int) -> dict[str, Any]:
     }
 
 
-def _in_words(value: Any) -> str:
-    return number(value) if isinstance(value, float) else str(value)
+def _page(answer: dict[str, Any], why: Reason, made_by: str) -> str:
+    title = f"Row {answer['row']}: {answer['target']} is {value_in_words(answer['prediction'], 4)}"
+    shares = [(label, percent(share, 1)) for label, share in (answer["probability"] or {}).items()]
+    body = [pages.heading(title, level=1), *([pages.facts(shares)] if shares else [])]
+    if not isinstance(why, View):
+        body.append(pages.paragraph(why.sentence()))
+    body += [pages.heading(why.table().heading), pages.reason(why)]
+    if isinstance(why, View):
+        body.append(views_of_case(why, TrainingRows.of(why), ident="case", most_points=MAX_POINTS))
+    return pages.page(title, [*body, pages.footer(made_by)])

@@ -7,9 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
 from planewise._categories import Categories
 from planewise.mcm import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor
@@ -24,8 +21,8 @@ from planewise.slm import (
 )
 from planewise.slm._flat_forest import FlatForest
 from planewise.slm._flat_tree import FlatTree
-from planewise.table import TableModel
-from planewise.table._columns import Column
+from planewise.table import Column, TableModel
+from planewise.words import feature_names, fitted_model, shorten
 
 Floats = NDArray[np.float64]
 TREE_MODELS = (
@@ -34,6 +31,7 @@ TREE_MODELS = (
 )
 MACHINES = (MCMClassifier, MCMClassifierCV, MCMRegressor, LargeScaleMCMClassifier)
 FINEST = 1e-3  # of a column's spread: how far the float input of an export may move a value
+CATEGORIES_LISTED = 20
 UNITS = {"truth": "0 or 1", "date": "days since 1970-01-01"}  # how a table's columns are read that hold no numbers
 
 
@@ -146,26 +144,9 @@ class KernelMachine:
 PlainModel = TreeEnsemble | KernelMachine
 
 
-def fitted(model: Any) -> Any:
-    """The estimator itself, checked: one of ours, and fitted. The winner of a search stands for the search."""
-    if isinstance(model, type):
-        raise TypeError(f"{model.__name__} is a class; export an estimator: {model.__name__}(...).fit(X, y).")
-    if isinstance(model, Pipeline):
-        raise TypeError(
-            "A Pipeline cannot be exported as a whole; export its last step (pipeline[-1]) and apply the steps before "
-            "it to the rows yourself, or fit a planewise.table.TableModel, which is exported with its own steps."
-        )
-    if hasattr(model, "best_estimator_") and not isinstance(model, MCMClassifierCV):
-        return fitted(model.best_estimator_)
-    if not isinstance(model, BaseEstimator):
-        raise TypeError(f"export takes a fitted estimator of planewise; got {type(model).__name__}.")
-    check_is_fitted(model)
-    return model
-
-
 def plain_model(model: Any, form: str) -> PlainModel:
     """What the export to `form` needs of a fitted estimator; an error that says what can be done where it cannot."""
-    model = fitted(model)
+    model = fitted_model(model)
     if isinstance(model, TableModel):
         return _of_a_table(model, plain_model(model.estimator_, form))
     if isinstance(model, TREE_MODELS):
@@ -177,9 +158,26 @@ def plain_model(model: Any, form: str) -> PlainModel:
         return machine
     known = ", ".join(each.__name__ for each in (*TREE_MODELS, *MACHINES))
     raise TypeError(
-        f"{type(model).__name__} cannot be exported to {form}; these can, also in a TableModel: {known}. to_text and "
-        "to_html take any estimator of planewise."
+        f"{type(model).__name__} cannot be exported to {form}; these can, also in a TableModel: {known}. to_text "
+        "takes any estimator of planewise."
     )
+
+
+def input_lines(model: Any, form: str) -> list[str]:
+    """What the exported C or ONNX model reads, in words: it knows only numbers.
+
+    The order of the columns, the numbers that stand for categories and dates, and whether values may be missing.
+    """
+    plain = plain_model(model, form)
+    names = [shorten(name) for name in plain.input_names]
+    lines = [f"columns in this order: {', '.join(names)}"]
+    for place, known in plain.categories.items():
+        listed = ", ".join(f"{k} is {shorten(value)}" for k, value in enumerate(known.tolist()[:CATEGORIES_LISTED]))
+        more = f" and {len(known) - CATEGORIES_LISTED} more, in the file" if len(known) > CATEGORIES_LISTED else ""
+        lines.append(f"{names[place]}: {listed}{more}")
+    lines += [f"{names[place]}: {unit}" for place, unit in plain.units.items()]
+    takes_gaps = isinstance(plain, TreeEnsemble) or plain.reading is not None
+    return [*lines, "missing values are NaN" if takes_gaps else "missing values are not allowed"]
 
 
 def _of_a_table(model: TableModel, plain: PlainModel) -> PlainModel:
@@ -188,12 +186,6 @@ def _of_a_table(model: TableModel, plain: PlainModel) -> PlainModel:
     if isinstance(plain, TreeEnsemble):  # takes gaps and categories as they are
         return replace(plain, units=units)
     return replace(plain, reading=Reading.of(model.columns_), units=units)
-
-
-def feature_names(model: Any) -> list[str]:
-    """The columns' names: those of the data frame in ``fit``, else x0, x1, ..."""
-    names = getattr(model, "feature_names_in_", None)
-    return [f"x{j}" for j in range(model.n_features_in_)] if names is None else [str(name) for name in names]
 
 
 def tree_ensemble(model: Any) -> TreeEnsemble:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import platform
 from functools import cache
 from importlib import import_module
@@ -123,6 +125,22 @@ def load(path: str | PathLike[str]) -> Any:
     except ModelFileError as error:
         raise ModelFileError(f"The file {fspath(path)!r} {str(error).removesuffix('.')}.") from error.__cause__
     return model
+
+
+def versions(path: str | PathLike[str]) -> dict[str, str]:
+    """The versions of planewise and its libraries that wrote a model file."""
+    found: dict[str, str] = _container.read(path).document["versions"]
+    return found
+
+
+def checksum(model: Any) -> str:
+    """SHA-256 of all that the model's file would hold except versions: the same before saving and after loading."""
+    arrays = ArrayWriter()
+    packed = pack_model(model, arrays)
+    digest = hashlib.sha256(json.dumps(packed, sort_keys=True).encode())
+    digest.update(json.dumps(arrays.described, sort_keys=True).encode())
+    digest.update(arrays.content())
+    return digest.hexdigest()
 
 
 class CannotBeSavedError(ValueError):

@@ -2,12 +2,12 @@
 
 from planewise._scaling import TAIL_FACTOR, Scaling
 from planewise.mcm._conformal_factor import ConformalFactor
+from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
 from planewise.mcm._kernels import KERNEL_NAMES, Kernel
 from planewise.mcm._scores import class_scores, probabilities
 from planewise.mcm.exact._settings import Settings
 from planewise.mcm.large._classifier import SETTLED_AT_FIRST
 from planewise.mcm.large._descent import Learner, LinearModel
-from planewise.mcm.large._feature_maps import FourierMap, KernelMap, PrototypeMap
 
 __all__ = [
     "KERNEL_NAMES",

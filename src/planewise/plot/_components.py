@@ -37,7 +37,7 @@ def fitted_kernel(estimator: Any) -> FittedKernel:
         settings, factor = estimator._trained_settings, estimator._factor
         if settings.kernel is None:
             raise ValueError(
-                f"The kernel {estimator.kernel!r} is no function of rows, so that there are no components to draw; fit "
+                f"The kernel {estimator.kernel!r} is not a function of rows, so there are no components to draw; fit "
                 "with a kernel such as 'rbf'."
             )
         kernel = settings.kernel

@@ -18,6 +18,7 @@ from planewise.recip._explanation import Batch, ProjectionExplanation, Wording
 from planewise.recip._rows import (
     Coordinates,
     DistinctRows,
+    FittedRows,
     FloatArray,
     Table,
     Vector,
@@ -27,7 +28,8 @@ from planewise.recip._rows import (
     with_ranks,
 )
 from planewise.recip._search import Found, JudgeOf, LossOfViews, find_views
-from planewise.recip._views import View, ViewsReport, feature_names, given_views
+from planewise.recip._views import View, ViewsReport, given_views
+from planewise.words import Description, Limits, TableSection, feature_names, number, percent
 
 NONE = Limit(lambda value: value is None, "None")
 VIEWS = Limit(
@@ -162,21 +164,33 @@ class ProjectionEstimator(ShownInNotebooks, BaseEstimator):
     def _coordinates(self, values: Table) -> FloatArray:
         return self._scaling(values, self._columns)
 
-    def _fitted_table(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The rows of the fit as the user gave them, for pictures: columns that no view reads are empty."""
-        table, target = self._distinct_table()
-        often = np.diff(self._rows.origin_start)
-        return np.repeat(table, often, axis=0), np.repeat(target, often)
+    def _describe(self, about: Description, limits: Limits) -> None:
+        """The views that decide, the most used first."""
+        names = [" × ".join(view) for view in self.projection_names_]
+        about.facts.append(("views", str(len(names))))
+        rows = [
+            [name, percent(share), number(entropy)]
+            for name, share, entropy in zip(names, self.projection_support_, self.projection_entropy_, strict=True)
+        ]
+        about.sections.append(TableSection("Views", ["view", "decides", "entropy"], rows))
 
-    def _distinct_table(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The same with equal rows once, as the model counts them."""
+    def fitted_rows(self) -> FittedRows:
+        """The rows of the fit as the user gave them, equal ones once, for pictures.
+
+        Returns
+        -------
+        rows : FittedRows
+            Columns that no view reads are empty.
+        """
+        check_is_fitted(self)
         table = np.full((len(self._rows.target), self.n_features_in_), None, dtype=object)
         for at, column in enumerate(self._columns):
             values, place = np.unique(self._rows.values[:, at], return_inverse=True)
             known = np.empty(len(values), dtype=object)
             known[:] = [self._as_given(value, column) for value in values]
             table[:, column] = known[place]
-        return table, self._distinct_target()
+        first, often = self._rows.origin[self._rows.origin_start[:-1]], np.diff(self._rows.origin_start)
+        return FittedRows(table, self._distinct_target(), first, self._rows.weight, often)
 
     def _distinct_target(self) -> NDArray[Any]:
         classes = getattr(self, "classes_", None)

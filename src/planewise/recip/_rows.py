@@ -66,6 +66,30 @@ def distinct_rows(values: Table, target: NDArray[Any], weight: Vector, numbers: 
 
 
 @dataclass(frozen=True)
+class FittedRows:
+    """Training rows in the user's units, equal ones once.
+
+    Attributes
+    ----------
+    values : array of objects, of shape (n_distinct_rows, n_features)
+    target : array of shape (n_distinct_rows,)
+        Class labels or numbers.
+    row_number : array of int
+        The first of the user's rows that are this one.
+    weight : array
+        How much each counts.
+    n_repeats : array of int
+        How many of the user's rows are this one.
+    """
+
+    values: NDArray[Any]
+    target: NDArray[Any]
+    row_number: Indices
+    weight: Vector
+    n_repeats: Indices
+
+
+@dataclass(frozen=True)
 class Coordinates:
     """How each column becomes a coordinate: what a distance between two rows means.
 

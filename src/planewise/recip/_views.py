@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from numbers import Integral
 from typing import Any
 
@@ -38,18 +38,6 @@ def _column(feature: Any, n_features: int, known: list[str], parameter: str) -> 
     if not 0 <= column < n_features:
         raise ValueError(f"{parameter} has the feature {feature!r}; X has the columns 0 to {n_features - 1}.")
     return column
-
-
-def feature_names(estimator: Any, given: Sequence[str] | None = None) -> list[str]:
-    """Those given, else those of the table in ``fit``, else x0, x1, ..."""
-    if given is not None:
-        if len(given) != estimator.n_features_in_:
-            raise ValueError(
-                f"feature_names has {len(given)} names, but the estimator was fitted on {estimator.n_features_in_}."
-            )
-        return [str(name) for name in given]
-    names = getattr(estimator, "feature_names_in_", None)
-    return [f"x{j}" for j in range(estimator.n_features_in_)] if names is None else [str(name) for name in names]
 
 
 class ViewsReport:

@@ -26,6 +26,7 @@ from planewise._params import Limit, boolean, either, integer, one_of, real
 from planewise._progress import Progress
 from planewise._shown import ShownInNotebooks
 from planewise.slm._boost_checkpoint import Checkpoint, Trials, fingerprint
+from planewise.slm._explain import ExplainsByContributions
 from planewise.slm._flat_forest import FlatForest, ForestImportances
 from planewise.slm._growth import ENDLESS, GROWTH_LIMITS, growth_options
 from planewise.slm._objectives import LossLike, RawLoss
@@ -71,7 +72,7 @@ class Data(NamedTuple):
         return Data(self.rows[which], self.target[which], self.weight[which])
 
 
-class Boosting(ShownInNotebooks, ForestImportances, BaseEstimator):
+class Boosting(ExplainsByContributions, ShownInNotebooks, ForestImportances, BaseEstimator):
     """What the classifier and the regressor share."""
 
     forest_: FlatForest

@@ -41,6 +41,7 @@ from planewise._params import (
 from planewise._progress import Progress
 from planewise._shown import ShownInNotebooks
 from planewise.slm._documentation import document_growth
+from planewise.slm._explain import ExplainsByContributions
 from planewise.slm._flat_forest import FlatForest, ForestImportances
 from planewise.slm._flat_tree import smoothed
 from planewise.slm._growth import most_terms, tree_options
@@ -68,7 +69,7 @@ CLASSIFIER_LIMITS = FOREST_LIMITS | {
 Grow = Callable[[int, int], dict[str, Any]]
 
 
-class _SLMForest(NamesItself, ShownInNotebooks, ForestImportances, BaseEstimator):
+class _SLMForest(NamesItself, ExplainsByContributions, ShownInNotebooks, ForestImportances, BaseEstimator):
     """What the classifier and the regressor share."""
 
     _seed: int

@@ -34,6 +34,7 @@ from planewise._params import (
 )
 from planewise._shown import ShownInNotebooks
 from planewise.slm._documentation import document_growth
+from planewise.slm._explain import ExplainsByPath
 from planewise.slm._flat_tree import FlatTree, from_arrays
 from planewise.slm._growth import GROWTH_LIMITS, most_terms, tree_options
 
@@ -46,7 +47,7 @@ TREE_LIMITS = GROWTH_LIMITS | {
 CLASSIFIER_LIMITS = TREE_LIMITS | {"criterion": one_of("entropy", "gini"), "class_weight": class_weights()}
 
 
-class _SLMTree(NamesItself, ShownInNotebooks, BaseEstimator):
+class _SLMTree(NamesItself, ExplainsByPath, ShownInNotebooks, BaseEstimator):
     """What the classifier and the regressor share."""
 
     tree_: FlatTree

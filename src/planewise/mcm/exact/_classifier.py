@@ -19,6 +19,7 @@ from planewise._scaling import Scaling, find_scaling
 from planewise._shown import ShownInNotebooks
 from planewise._warn import warn_user
 from planewise.mcm._conformal_factor import SHRINKAGES, ConformalFactor
+from planewise.mcm._explain import ExplainsExactMachine
 from planewise.mcm._kernels import Matrix, gamma_limit, gamma_value, one_blas_thread
 from planewise.mcm._rows import DistinctRows, Indices, Labels, Vector, distinct_rows, plain_rows
 from planewise.mcm._scores import calibrate, choose_class, class_scores, probabilities
@@ -47,7 +48,7 @@ def _calibrated(estimator: Any) -> bool:
     return True
 
 
-class MCMClassifier(ShownInNotebooks, ClassifierMixin, BaseEstimator):
+class MCMClassifier(ExplainsExactMachine, ShownInNotebooks, ClassifierMixin, BaseEstimator):
     """Minimal complexity machine: a kernel classifier with few support vectors, solved exactly.
 
     It minimises h + C mean(q) + mu sum |lambda|, where q is the slack of a row (what its margin lacks to one) and h the

@@ -14,6 +14,7 @@ from planewise._input import all_or_nothing, number_problem, precise_rows
 from planewise._params import Limit, check_parameters, keep_parameters, real
 from planewise._scaling import Scaling, find_scaling
 from planewise._shown import ShownInNotebooks
+from planewise.mcm._explain import ExplainsExactMachine
 from planewise.mcm._kernels import Kernel, Matrix, gamma_limit, gamma_value
 from planewise.mcm._rows import distinct_rows, plain_rows
 from planewise.mcm.exact._classifier import warn_unless_converged
@@ -22,7 +23,7 @@ from planewise.mcm.exact._settings import SHARED_LIMITS, check_kernel, has_no_fu
 from planewise.mcm.exact._training import Design, kernel_scores
 
 
-class MCMRegressor(ShownInNotebooks, RegressorMixin, BaseEstimator):
+class MCMRegressor(ExplainsExactMachine, ShownInNotebooks, RegressorMixin, BaseEstimator):
     """Minimal complexity machine for numbers: a kernel regression with few support vectors, solved exactly.
 
     Every row (x, y) becomes two: (x, y + epsilon) above the surface and (x, y - epsilon) below it. The machine that

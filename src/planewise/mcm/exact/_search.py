@@ -20,6 +20,7 @@ from planewise._params import Limit, boolean, check_parameters, integer, keep_pa
 from planewise._shown import ShownInNotebooks
 from planewise._warn import warn_user
 from planewise.mcm._conformal_factor import SHRINKAGES
+from planewise.mcm._explain import ExplainsExactMachine
 from planewise.mcm._kernels import Matrix, one_blas_thread
 from planewise.mcm._rows import Indices, Labels, Vector, distinct_rows, plain_rows
 from planewise.mcm._scores import calibrate, choose_class
@@ -76,7 +77,7 @@ class _OfTheMachine:
         return self if search is None else getattr(search.best_estimator_, self.name)
 
 
-class MCMClassifierCV(ShownInNotebooks, ClassifierMixin, BaseEstimator):
+class MCMClassifierCV(ExplainsExactMachine, ShownInNotebooks, ClassifierMixin, BaseEstimator):
     """Minimal complexity machine whose C, mu and gamma are chosen by cross-validation.
 
     For each gamma and fold one path is followed, from large mu to small, each machine starting from the previous one: a

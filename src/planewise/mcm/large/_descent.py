@@ -20,7 +20,7 @@ from planewise import _core
 from planewise._input import FloatArray
 from planewise._progress import Progress
 from planewise._scaling import Scaling
-from planewise.mcm.large._feature_maps import FeatureMap
+from planewise.mcm._feature_maps import FeatureMap
 
 BLOCK = 2048  # rows whose features are held at once
 CHUNK = 256  # rows whose gradient is one piece of work, and which share a bound on h

@@ -2,14 +2,13 @@
 
 from planewise._scaling import TAIL_FACTOR, Scaling
 from planewise.mcm._conformal_factor import ConformalFactor
-from planewise.mcm._kernel_of import FittedKernel, KernelFunction, fitted_kernel
+from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
 from planewise.mcm._kernels import KERNEL_NAMES, Kernel
-from planewise.mcm._plain import Bumps, PlainMachine, plain_machine
+from planewise.mcm._plain import Bumps, FittedKernel, KernelFunction, PlainMachine, fitted_kernel, plain_machine
 from planewise.mcm._scores import class_scores, probabilities
 from planewise.mcm.exact._settings import Settings
 from planewise.mcm.large._classifier import SETTLED_AT_FIRST
 from planewise.mcm.large._descent import Learner, LinearModel
-from planewise.mcm.large._feature_maps import FourierMap, KernelMap, PrototypeMap
 
 __all__ = [
     "KERNEL_NAMES",

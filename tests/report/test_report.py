@@ -29,7 +29,6 @@ from planewise import (
     SLMForestRegressor,
     SLMRegressor,
 )
-from planewise.evaluate import _measured, calibration, evaluate, quality, worst_rows
 from planewise.report import html, report
 from planewise.table import TableModel
 
@@ -122,46 +121,6 @@ def test_measures_of_numbers_are_those_of_scikit_learn():
     worst = np.abs(answer - y_new).argmax()
     first = next(each for each in found.headings if each.startswith("Row "))
     assert first.startswith(f"Row {worst}: {answer[worst]:.4g} instead of {y_new[worst]:.4g}")
-
-
-def test_weights_count_rows_and_zero_leaves_them_out():
-    X, y, X_new, y_new = wine()
-    model = SLMClassifier(random_state=0).fit(X, y)
-    weight = np.where(np.arange(len(y_new)) % 3 == 0, 0.0, 1.0)
-    weighted = evaluate(model, X_new, y_new, weight)
-    kept = evaluate(model, X_new[weight > 0], y_new[weight > 0])
-    assert quality(weighted).table() == quality(kept).table()
-    assert quality(evaluate(model, X_new, y_new, 17 * weight)).table() == quality(weighted).table()
-    assert calibration(weighted) == calibration(kept)
-    assert worst_rows(weighted).size and (weight[worst_rows(weighted)] > 0).all()
-
-
-def test_intervals_hold_what_they_promise():
-    rng = np.random.default_rng(0)
-    inside = {"share": 0, "mean": 0, "explained": 0}
-    for _ in range(400):
-        x, noise, weight = rng.normal(size=150), rng.normal(size=150), rng.uniform(0.5, 1.5, 150)
-        found = {
-            "share": (0.2, _measured.share(rng.random(150) < 0.2, weight)),
-            "mean": (0.0, _measured.mean(noise, weight)),
-            "explained": (0.5, _measured.explained(x + noise, x, weight)),
-        }
-        for name, (truth, each) in found.items():
-            inside[name] += each.low <= truth <= each.high
-    assert all(0.92 < count / 400 < 0.98 for count in inside.values()), inside
-
-
-def test_calibration_groups_every_row_once_and_says_what_happened():
-    X, y, X_new, y_new = wine()
-    two, new = y == "class_0", y_new == "class_0"
-    model = SLMForestClassifier(n_estimators=5, random_state=0).fit(X, two)
-    found, chance = calibration(evaluate(model, X_new, new)), model.predict_proba(X_new)[:, 1]
-    rows = [group.n_rows for group in found.groups]
-    assert sum(rows) == len(new)
-    order = np.argsort(chance, kind="stable")
-    for part, group in zip(np.split(order, np.cumsum(rows)[:-1]), found.groups, strict=True):
-        assert group.predicted == pytest.approx(chance[part].mean())
-        assert group.observed.value == pytest.approx(new[part].mean())
 
 
 HOSTILE = ["<script>alert(1)</script>", 'a"onload="x', "</td></table>", "‮evil\x00", "שלום", "$x_1^$"]

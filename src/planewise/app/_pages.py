@@ -17,10 +17,11 @@ from starlette.requests import Request
 from planewise.app._answers import ACCEPTED, OVERRIDDEN
 from planewise.app._guard import Keys
 from planewise.app._queue import SHOWN, Filter
-from planewise.app._review import Review, in_words
+from planewise.app._review import Review
 from planewise.app._what_if import fields
 from planewise.app._why import Why
 from planewise.report.html import STYLE, said, view_script, view_style
+from planewise.words import value_in_words
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Pages:
             lstrip_blocks=True,
         )
         self._templates.filters["said"] = lambda value, most=300: Markup(said(value, most))
-        self._templates.filters["words"] = in_words
+        self._templates.filters["words"] = value_in_words
 
     # ------------------------------------------------------------------------------------------------------- pages
     def case(

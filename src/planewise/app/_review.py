@@ -25,7 +25,7 @@ from planewise.app._answers import (
 from planewise.app._queue import Judgement, Queue, first_untaken, judge
 from planewise.io import checksum as model_checksum
 from planewise.table import TableModel, as_polars, as_table_model, kind_of, polars, require_columns
-from planewise.words import number
+from planewise.words import value_in_words
 
 LONGEST_NOTE = 10_000
 LONGEST_NAME = 200
@@ -203,9 +203,9 @@ class Review:
         """A record in words."""
         name = self.queue.name(record.row)
         if record.decision == "accept":
-            return f"{name} accepted as {in_words(record.label)}"
+            return f"{name} accepted as {value_in_words(record.label)}"
         if record.decision == "override":
-            return f"{name} is {in_words(record.label)}, not {in_words(record.answer)}"
+            return f"{name} is {value_in_words(record.label)}, not {value_in_words(record.answer)}"
         return f"a note on {name}" if record.undoes is None else f"undoing a decision on {name}"
 
     def _save(self, key: str, row: int, decision: str, label: Any, note: str, undoes: str | None) -> Record:
@@ -229,11 +229,6 @@ class Review:
     def close(self) -> None:
         """Let others open the answers."""
         self.answers.close()
-
-
-def in_words(value: Any) -> str:
-    """A class, or a number with as many digits as people read."""
-    return number(value, 6) if isinstance(value, float) else str(value)
 
 
 def table_checksum(table: Any, names: list[str]) -> str:

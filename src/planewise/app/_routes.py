@@ -14,6 +14,7 @@ from planewise.app._pages import Pages, static_files
 from planewise.app._queue import SHOWN, Ahead, Filter
 from planewise.app._review import Asked, RefusedError, Review
 from planewise.app._what_if import changed_row, plain_number
+from planewise.app._why import Why
 
 MAX_FIELDS = 2000
 
@@ -117,7 +118,7 @@ def case(request: Request) -> Response:
     return shown
 
 
-def _ahead(request: Request) -> Ahead:
+def _ahead(request: Request) -> Ahead[Why]:
     return request.app.state.ahead
 
 

@@ -9,12 +9,15 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from planewise.cli._mistakes import refuse_existing
 from planewise.cli._show import say
+
+if TYPE_CHECKING:
+    from planewise.words import Reason
 
 HEADER = ["data", "model", "measure", "planewise", "scikit-learn", "size", "size", "fit", "fit"]
 WIDTHS = [15, 10, 10, 24, 24, 10, 10, 9, 9]
@@ -37,7 +40,7 @@ def demo(
       planewise demo --out demo.html
     """
     from planewise._atomic import replacing
-    from planewise.cli._demo_page import HOW_TIMED, cells_picture, page, planes_in_words, without_a_screen
+    from planewise.cli._demo_page import HOW_MEASURED, HOW_TIMED, cells_picture, page, planes_in_words, without_a_screen
 
     own = Path("planewise-demo.html")  # made anew each time
     refuse_existing(own if out is None else out, force or out is None)
@@ -48,7 +51,7 @@ def demo(
     why, machine = None, ""
     _print_row(HEADER)
     for name in SETS:
-        *parts, names = split(name)
+        train, test, y_train, _, names = split(name)
         for family in FAMILIES:
             row, model = compare(name, family)
             rows.append(row)
@@ -56,14 +59,14 @@ def demo(
             if (name, family) == ("wine", "one tree"):
                 words = planes_in_words(model, names)
             if (name, family) == ("breast cancer", "kernel"):
-                machine = f"For {name} the machine keeps {len(model.support_)} of {len(parts[0])} training rows."
+                machine = f"For {name} the machine keeps {len(model.support_)} of {len(train)} training rows."
             if (name, family) == ("diabetes", "boosting"):
-                why = why_this_number(*parts, names)
+                why = why_this_number(train, y_train, test, names)
     cells = cells_picture(*split("new moons"))
     with replacing(out) as file:
         file.write(page(HEADER, rows, words, machine, cells, why).encode())
     plt.close(cells)
-    say("", HOW_TIMED, f"report: {out}")
+    say("", HOW_MEASURED, HOW_TIMED, f"report: {out}")
 
 
 def _print_row(cells: list[str]) -> None:
@@ -108,10 +111,11 @@ def makers(family: str, regression: bool) -> list[Callable[[], Any]]:
         "boosting": (f"SLMBoost{kind}", getattr(ensemble, f"HistGradientBoosting{kind}")),
     }
     if family in seeded:
-        ours, theirs = seeded[family]
-        return [partial(getattr(pw, ours), random_state=0), partial(theirs, random_state=0)]
+        name, theirs = seeded[family]
+        return [partial(getattr(pw, name), random_state=0), partial(theirs, random_state=0)]
     if family == "kernel":
-        return [pw.MCMRegressor if regression else pw.MCMClassifier, scaled(svm.SVR if regression else svm.SVC)]
+        ours = pw.MCMRegressor if regression else partial(pw.MCMClassifier, random_state=0)
+        return [ours, scaled(svm.SVR if regression else svm.SVC)]
     return [partial(getattr(pw, f"RECIP{kind}"), random_state=0), scaled(getattr(neighbors, f"KNeighbors{kind}"))]
 
 
@@ -156,7 +160,7 @@ def _on_one_thread(model: Any) -> Any:
     return model.set_params(n_jobs=1) if "n_jobs" in model.get_params(deep=False) else model
 
 
-def why_this_number(train: Any, test: Any, y_train: Any, y_test: Any, names: list[str]) -> Any:
+def why_this_number(train: Any, y_train: Any, test: Any, names: list[str]) -> Reason:
     """What each column added to boosting's prediction for the first held-out row."""
     import polars as pl
 

@@ -12,6 +12,7 @@ from planewise.report import html
 from planewise.slm import SLMClassifier
 from planewise.words import Reason, plane_in_words, read_plane
 
+HOW_MEASURED = "Quality is measured on 40 % held-out rows, with 95 % confidence intervals in brackets."
 HOW_TIMED = "Fit times: median of three fits (fewer if slow), on one thread each, planewise and scikit-learn in turns."
 
 
@@ -53,8 +54,8 @@ def page(
         html.paragraph(
             "Each family of planewise is compared with scikit-learn's models of the same kind: decision tree, random "
             "forest, histogram gradient boosting, SVM and nearest neighbours, all with default parameters. "
-            "Quality is measured on 40 % held-out rows, with 95 % confidence intervals in brackets. "
-            f"Sizes are those of compressed pickles. In each pair of columns planewise is the first. {HOW_TIMED}"
+            f"{HOW_MEASURED} Sizes are those of compressed pickles. In each pair of columns planewise is the first. "
+            f"{HOW_TIMED}"
         ),
         html.table(header, rows),
         html.heading("What a tree looks like"),

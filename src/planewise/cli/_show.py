@@ -50,7 +50,7 @@ def show_leading(features: Mapping[str, float]) -> None:
     """Print the columns that matter most, if the model says which they are."""
     if features:
         rows = [[name, f"{100 * share:.1f} %"] for name, share in features.items()]
-        show_table("leading features", ["column", "share"], rows)
+        show_table("leading features", ["column", "importance"], rows)
 
 
 def _cell(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -49,13 +48,13 @@ class Quality:
     def table(self) -> tuple[list[str], list[list[str]]]:
         """For people: a header, and one row per measure with a column per model."""
         rows = [
-            [MEASURES[measure], *(in_words(measure, each[measure]) if measure in each else "" for each in self._each())]
+            [
+                MEASURES[measure],
+                *(in_words(measure, each[measure]) if measure in each else "" for each in self.found.values()),
+            ]
             for measure in self.found["model"]
         ]
         return ["measure", *(name.replace("_", " ") for name in self.found)], rows
-
-    def _each(self) -> Iterator[dict[str, Measured]]:
-        return iter(self.found.values())
 
 
 def quality(case: Evaluation, X_train: Any = None, y_train: Any = None) -> Quality:
@@ -77,21 +76,21 @@ def quality(case: Evaluation, X_train: Any = None, y_train: Any = None) -> Quali
 
 def _note(case: Evaluation, simple: list[str], on_training_rows: bool) -> str:
     weighted = ", weighted" if np.ptp(case.weight) > 0 else ""
-    note = (
+    note = [
         f"Measured on {counted(np.count_nonzero(case.weight), 'row')}{weighted}; 95 % confidence intervals in brackets."
-    )
+    ]
     if case.classes is not None:
-        note += " Balanced accuracy is the mean of the classes' recalls."
-    constant, *linear = (f"the {name.replace('_', ' ')}" for name in simple)
+        note.append("Balanced accuracy is the mean of the classes' recalls.")
+    constant, *linear = (name.replace("_", " ") for name in simple)
     if on_training_rows:
-        names = " and ".join([constant, *linear])
-        return f"{note} {names[0].upper()}{names[1:]} {'were' if linear else 'was'} fitted on the training rows."
-    note += f" {constant[0].upper()}{constant[1:]} is that of these rows."
-    for name in linear:
-        note += (
-            f" {name[0].upper()}{name[1:]} was fitted on these rows in five folds, each judged by the fit without it."
-        )
-    return note
+        both = f" and the {linear[0]} were" if linear else " was"
+        note.append(f"The {constant}{both} fitted on the training rows.")
+    else:
+        note.append(f"The {constant} is that of these rows.")
+        note += [
+            f"The {name} was fitted on these rows in five folds: no row is judged by a fit on it." for name in linear
+        ]
+    return " ".join(note)
 
 
 def measures(case: Evaluation) -> dict[str, Measured]:

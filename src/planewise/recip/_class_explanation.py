@@ -160,7 +160,7 @@ class ClassBatch:
         else:
             kth = "nearest" if data["k"] == 1 else f"{_ordinal(data['k'])} nearest"
             own, other = (number(sides[side][-1]["distance"], 3) for side in ("for", "against"))
-            text = f"{answer}: in the view {view} the {kth} row of this class is {own} away and the {kth} other row {other}"
+            text = f"{answer}: in the view {view} the {kth} row of its class is {own} away, the {kth} other row {other}"
         text += f" (ratio {number(data['ratio'], 2)})"
         if data["skipped"]:
             text += f"; {len(data['skipped'])} of {len(self.ratios.dimension)} views lack a value of this case"

@@ -14,10 +14,10 @@ from planewise._input import all_or_nothing, number_problem, precise_rows
 from planewise._params import Limit, check_parameters, keep_parameters, real
 from planewise._scaling import Scaling, find_scaling
 from planewise._shown import ShownInNotebooks
-from planewise.mcm._explain import ExplainsExactMachine
 from planewise.mcm._kernels import Kernel, Matrix, gamma_limit, gamma_value
 from planewise.mcm._rows import distinct_rows, plain_rows
 from planewise.mcm.exact._classifier import warn_unless_converged
+from planewise.mcm.exact._explain import ExplainsExactMachine
 from planewise.mcm.exact._linear_program import ProgramPath, RepeatedColumns, Solution
 from planewise.mcm.exact._settings import SHARED_LIMITS, check_kernel, has_no_function, scaling_for
 from planewise.mcm.exact._training import Design, kernel_scores

@@ -40,12 +40,12 @@ from planewise._progress import Progress
 from planewise._scaling import Scaling, no_scaling, robust_scaling, scaling_limit
 from planewise._shown import ShownInNotebooks
 from planewise.mcm._conformal_factor import ConformalFactor
-from planewise.mcm._explain import ExplainsLargeMachine
 from planewise.mcm._feature_maps import FeatureMap, FourierMap, KernelMap, PrototypeMap
 from planewise.mcm._kernels import KERNEL_NAMES, Kernel, one_blas_thread
 from planewise.mcm._rows import balanced_draw
 from planewise.mcm._scores import calibrate, choose_class, probabilities
 from planewise.mcm.large._descent import Descent, Learner, LinearModel, Places, Sample, batches_of, learn, scores_of
+from planewise.mcm.large._explain import ExplainsLargeMachine
 from planewise.mcm.large._factor_on_map import choose_cores, choose_shrinkage, factor_on_map
 from planewise.mcm.large._start import find_start, rows_to_start_from
 

@@ -1,19 +1,28 @@
-"""Sets from OpenML, fetched once and kept as parquet files in a cache directory."""
+"""Where data sets come from: a directory, scikit-learn, or OpenML, which is asked once and kept in a cache."""
 
 from __future__ import annotations
 
+import csv
 import os
 import sys
 import warnings
+from collections.abc import Callable
+from functools import partial
 from http.client import HTTPException
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from sklearn.datasets import fetch_california_housing, fetch_openml
+from sklearn.datasets import (
+    fetch_california_housing,
+    fetch_openml,
+    load_breast_cancer,
+    load_diabetes,
+    load_iris,
+    load_wine,
+)
 from sklearn.utils import Bunch
 
-from ._bundled import bunch_to_columns
 from ._columns import (
     TARGET,
     Columns,
@@ -24,8 +33,75 @@ from ._columns import (
     text_column,
     write_parquet,
 )
-from ._errors import not_found
 from ._registry import DatasetInfo
+
+
+class DatasetNotFoundError(FileNotFoundError):
+    """A known data set is neither on this machine nor available from the network."""
+
+
+def not_found(info: DatasetInfo, reason: str) -> DatasetNotFoundError:
+    """Build the error that says why `info` could not be loaded and what would help."""
+    ways = [
+        "pass data_home= (or set PLANEWISE_DATA to) a directory with an index.csv and the set",
+        "choose a set bundled with scikit-learn: " + ", ".join(sorted(BUNDLED)),
+    ]
+    if info.openml_id is not None:
+        ways.append(
+            "connect to the internet once and keep download=True, so that it can be fetched from OpenML and cached"
+        )
+    steps = "".join(f"\n  - {way}" for way in ways)
+    return DatasetNotFoundError(f"Data set {info.name!r} not found: {reason}. Either{steps}")
+
+
+def from_directory(info: DatasetInfo, data_home: str | os.PathLike[str] | None) -> Columns | None:
+    """Return the set from `data_home` or PLANEWISE_DATA; None if neither is given or lists it."""
+    given = data_home or os.environ.get("PLANEWISE_DATA")
+    if not given:
+        return None
+    directory = Path(given).expanduser()
+    index = directory / "index.csv"
+    # Continuing with OpenML would hide a mistyped path behind other data of the same name.
+    if not index.is_file():
+        origin = "data_home" if data_home else "PLANEWISE_DATA"
+        raise DatasetNotFoundError(f"{origin} is '{directory}', which has no index.csv.")
+    with index.open(encoding="utf-8", newline="") as lines:
+        names = {line["name"]: line["file"] for line in csv.DictReader(lines)}
+    if info.name not in names:
+        return None
+    return _read(directory / names[info.name])
+
+
+def _read(path: Path) -> Columns:
+    if not path.is_file():
+        raise DatasetNotFoundError(f"'{path}' is listed in the index.csv beside it but missing.")
+    columns = read_parquet(path)
+    if TARGET not in columns:
+        raise ValueError(f"'{path}' has no column {TARGET!r}.")
+    return columns
+
+
+BUNDLED: dict[str, Callable[[], Bunch]] = {
+    "iris": load_iris,
+    "wine": load_wine,
+    "breast_cancer_wdbc": load_breast_cancer,
+    # The paper's errors are in the units of the unscaled set.
+    "diabetes_sklearn": partial(load_diabetes, scaled=False),
+}
+
+
+def from_scikit_learn(name: str) -> Columns | None:
+    """Return the bundled set `name`, or None if scikit-learn does not include it."""
+    return bunch_to_columns(BUNDLED[name]()) if name in BUNDLED else None
+
+
+def bunch_to_columns(bunch: Bunch) -> Columns:
+    """Turn scikit-learn's matrix and class codes into named columns and class names."""
+    columns = {str(name): np.array(values) for name, values in zip(bunch.feature_names, bunch.data.T, strict=True)}
+    classification = np.issubdtype(bunch.target.dtype, np.integer)
+    target = bunch.target_names[bunch.target] if classification else bunch.target
+    columns[TARGET] = target.astype(object) if classification else np.array(target)
+    return columns
 
 
 def from_openml(info: DatasetInfo, *, download: bool, progress: bool) -> Columns:
@@ -49,9 +125,9 @@ def cache_directory() -> Path:
 
 
 def _fetch_and_keep(info: DatasetInfo, path: Path, progress: bool) -> Columns:
-    # Before the download, so that nobody waits for data that cannot be kept.
+    # Before the download, so that nobody waits for data that cannot be cached.
     table_library()
-    # scikit-learn shows no progress of its own and gives no hook for it: hence lines, not a bar.
+    # scikit-learn shows no progress and has no hook for it: hence lines, not a bar.
     _say(progress, f"fetching {info.name!r} ({info.rows} rows, {info.features} features) ...")
     try:
         columns = _fetch(info)
@@ -60,7 +136,7 @@ def _fetch_and_keep(info: DatasetInfo, path: Path, progress: bool) -> Columns:
     try:
         write_parquet(columns, path)
     except OSError as error:
-        warnings.warn(f"{info.name!r} could not be kept in {path.parent}: {error}", stacklevel=5)
+        warnings.warn(f"{info.name!r} could not be cached in {path.parent}: {error}", stacklevel=5)
     else:
         _say(progress, f"kept {info.name!r} in {path}")
     return columns
@@ -90,7 +166,7 @@ def _fetch(info: DatasetInfo) -> Columns:
 
 
 def _decode_bunch(bunch: Bunch) -> Columns:
-    """Put the labels back in the place of scikit-learn's codes for categories."""
+    """Replace scikit-learn's codes for categories by their labels."""
     columns = {}
     for name, values in zip(bunch.feature_names, bunch.data.T, strict=True):
         labels = bunch.categories.get(name)

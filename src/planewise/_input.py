@@ -316,8 +316,8 @@ def real_targets(estimator: Any, y: Any, X: NDArray[Any]) -> NDArray[np.float64]
     return y
 
 
-def one_target_per_row(estimator: Any, y: Any, X: NDArray[Any]) -> NDArray[Any]:
-    """Targets of any kind as one array as long as X, none missing."""
+def one_target_per_row(estimator: Any, y: Any, X: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Targets of any kind as one array, as long as X if that is given, none missing."""
     if y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."

@@ -31,7 +31,7 @@ machine = MCMClassifier(
     relaxation=1.0,
     conformal="signed",
     gamma_conformal=0.0078,
-    scale="standard",
+    scaling="standard",
 ).fit(X_train, y_train)
 print(f"{len(machine.support_)} support vectors, {machine.score(X_test, y_test):.1%} of the new rows right")
 display = EmbeddingDisplay.from_estimator(machine, X_train, y_train, X_test=X_test, y_test=y_test).plot()

@@ -50,7 +50,7 @@ def test_a_name_that_is_not_there():
         from planewise import SLMTree  # noqa: F401
 
 
-PARTS = ["app", "datasets", "export", "io", "mcm", "plot", "recip", "report", "slm", "table"]
+PARTS = ["app", "datasets", "evaluate", "export", "io", "mcm", "plot", "recip", "report", "slm", "table"]
 
 
 def test_every_public_part_is_an_attribute_after_a_plain_import():

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 TOKEN = "t" * 20
-PRELOAD = ["planewise.cli._app", "planewise.app", "planewise.app._serve", "uvicorn.lifespan.on"]
+PRELOAD = ["planewise.cli._app", "planewise.app", "planewise.app.server", "uvicorn.lifespan.on"]
 
 
 def _command(arguments: list[str], line: Any) -> None:
@@ -92,7 +92,7 @@ def crash(files: list[str], answers: Path, n_rows: int, kills: int, threads: int
     """Kill the server so many times while threads send decisions; then send all unconfirmed ones again, and compare."""
     import httpx
 
-    from planewise.app._records import read_content
+    from planewise.app._answers import read_content
 
     confirmed: dict[str, int] = {}
     tried: dict[str, int] = {}

@@ -125,7 +125,7 @@ def measure(family: str, n_rows: int, folder: Path, chromium: str) -> dict[str, 
 
 def _imports() -> float:
     begun = time.perf_counter()
-    subprocess.run([sys.executable, "-c", "import planewise.cli._app, planewise.app._serve"], check=True)
+    subprocess.run([sys.executable, "-c", "import planewise.cli._app, planewise.app.server"], check=True)
     return time.perf_counter() - begun
 
 

@@ -36,6 +36,12 @@ def replacing(path: str | PathLike[str]) -> Iterator[BinaryIO]:
         raise
 
 
+def write_whole(path: str | PathLike[str], content: str | bytes) -> None:
+    """Write a file in one step; when writing fails, what was there stays as it was."""
+    with replacing(path) as file:
+        file.write(content.encode("utf-8") if isinstance(content, str) else content)
+
+
 def _usual_mode(target: Path) -> int:
     """The rights of the file to be replaced, or those a new one would get: temporary files are their owner's alone."""
     try:

@@ -7,6 +7,8 @@ from typing import Any
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from planewise.words import Description, Limits, basic_facts, changed_parameters
+
 
 class ShownInNotebooks:
     """A mixin, to stand before ``BaseEstimator``: once fitted, a summary follows scikit-learn's diagram.
@@ -14,6 +16,28 @@ class ShownInNotebooks:
     Whether there is HTML at all stays scikit-learn's to say (``set_config(display=...)``), and inside of a pipeline an
     estimator is a box of the pipeline's diagram as any other.
     """
+
+    def describe(self, limits: Limits | None = None) -> Description:
+        """What the fitted model is, in words and tables.
+
+        Parameters
+        ----------
+        limits : planewise.words.Limits, default=None
+            How much of it is shown.
+
+        Returns
+        -------
+        description : planewise.words.Description
+            Its ``to_text()`` is what :func:`planewise.export.to_text` writes.
+        """
+        check_is_fitted(self)
+        about = Description(type(self).__name__, basic_facts(self))
+        self._describe(about, limits or Limits())
+        about.sections.append(changed_parameters(self))
+        return about
+
+    def _describe(self, about: Description, limits: Limits) -> None:
+        """Add what the family knows."""
 
     def _repr_html_inner(self) -> str:
         return str(super()._repr_html_inner()) + _summary(self)  # type: ignore[misc]
@@ -25,11 +49,18 @@ class ShownInNotebooks:
         return bundle
 
 
+def explanation_html(explanation: Any) -> str:
+    """What a notebook shows of an explanation by a view."""
+    from planewise.report import explanation_html as made  # reports know estimators, not the other way round
+
+    return made(explanation)
+
+
 def _summary(estimator: Any) -> str:
     try:
         check_is_fitted(estimator)
     except NotFittedError:
         return ""
-    from planewise.report._estimator_html import summary_html  # reports know estimators, not the other way round
+    from planewise.report import summary_html  # reports know estimators, not the other way round
 
     return summary_html(estimator)

@@ -37,7 +37,7 @@ def serving(app):
     """The application on a free port of this machine."""
     import uvicorn
 
-    from planewise.app._serve import server_config
+    from planewise.app.server import server_config
 
     server = uvicorn.Server(server_config(app, "127.0.0.1", 0))
     thread = threading.Thread(target=server.run, daemon=True)

@@ -11,9 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planewise.app._answers import AnswersFile, NotSavedError
-from planewise.app._decisions import ACCEPTED, OPEN, Decisions
-from planewise.app._records import AnswersFileError, Record, read_content
+from planewise.app._answers import (
+    ACCEPTED,
+    OPEN,
+    AnswersFile,
+    AnswersFileError,
+    Decisions,
+    NotSavedError,
+    Record,
+    read_content,
+)
 
 ABOUT = {"model": "m" * 64, "table": "t" * 64}
 
@@ -98,9 +105,9 @@ def test_a_file_cut_anywhere_keeps_every_whole_line(tmp_path_factory, data):
         (lambda text: text.replace('"row": 1', '"row": "1"', 1), "Line 2 of .* is damaged"),
         (lambda text: text.replace("{", "[", 2).replace("[", "{", 1), "Line 2 of .* is damaged"),
         (lambda text: text + text.splitlines()[-1] + "\n", "Line 4 of .* repeats another"),
-        (lambda text: text.replace("planewise review answers", "notes"), "is no file of answers"),
+        (lambda text: text.replace("planewise review answers", "notes"), "is not a file of answers"),
         (lambda text: text.replace('"version": 1', '"version": 7'), "version 7"),
-        (lambda text: "a,b\n1,2\n", "is no file of answers"),
+        (lambda text: "a,b\n1,2\n", "is not a file of answers"),
     ],
 )
 def test_damage_is_an_error_and_not_a_loss(answers_path, damage, words):
@@ -176,7 +183,7 @@ def test_a_file_that_is_no_longer_in_its_place_takes_no_answers(answers_path, ho
 )
 def test_a_foreign_line_without_a_break_is_no_torn_beginning(answers_path, foreign):
     answers_path.write_bytes(foreign)
-    with pytest.raises(AnswersFileError, match="is no file of answers"):
+    with pytest.raises(AnswersFileError, match="is not a file of answers"):
         AnswersFile(answers_path, ABOUT)
     assert answers_path.read_bytes() == foreign and len(list(answers_path.parent.iterdir())) == 1
 
@@ -220,7 +227,7 @@ def test_the_disk_is_waited_for_where_the_system_can(answers_path, monkeypatch, 
 
 @pytest.mark.parametrize("place", ["nowhere/answers.jsonl", "."])
 def test_a_place_that_holds_no_file_is_named(tmp_path, place):
-    with pytest.raises(AnswersFileError, match="must be a file in a folder that is there"):
+    with pytest.raises(AnswersFileError, match="must be a file in an existing folder"):
         AnswersFile(tmp_path / place, ABOUT)
 
 

@@ -47,16 +47,16 @@ def mistake(*args):
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (["--host", "0.0.0.0"], "needs a --token of your own"),
-        (["--host", "192.168.1.7"], "needs a --token of your own"),
-        (["--token", "short"], "token must be 16 to 200"),
+        (["--host", "0.0.0.0"], "so it needs --token"),
+        (["--host", "192.168.1.7"], "so it needs --token"),
+        (["--token", "short"], "token must consist of 16 to 200"),
         (["--id", "kay"], "did you mean 'key'"),
         (["--who", " "], "who must be the name"),
-        (["--answers", "nowhere/a.jsonl"], "a file in a folder that is there"),
-        (["--answers", "cases.csv"], "is no file of answers"),
+        (["--answers", "nowhere/a.jsonl"], "a file in an existing folder"),
+        (["--answers", "cases.csv"], "is not a file of answers"),
         (["--export", "labels.txt"], "must end in one of"),
         (["--export", "labels.csv"], "there is no file"),
-        (["--export", "cases.csv"], "is read, and cannot be written to"),
+        (["--export", "cases.csv"], "cannot be replaced"),
     ],
 )
 def test_mistakes_are_told_in_a_line(files, more, words):
@@ -66,13 +66,13 @@ def test_mistakes_are_told_in_a_line(files, more, words):
 
 def test_models_come_from_safe_files_only(files):
     Path("evil.planewise").write_bytes(b"\x80\x04cos\nsystem\n(S'touch ran'\ntR.")
-    assert "is no model file" in mistake("evil.planewise", "cases.csv") and not Path("ran").exists()
+    assert "is not a model file" in mistake("evil.planewise", "cases.csv") and not Path("ran").exists()
     assert "there is no file" in mistake("model.planewise", "nothing.csv")
 
 
 def test_labels_are_given_back_as_a_table_for_the_next_fit(files, models, table):
     from planewise.app import create_app
-    from planewise.cli._read import read_all
+    from planewise.cli._tables import read_all
 
     model = models("boost")
     rows = read_all(Path("cases.csv"), model.columns_)
@@ -85,7 +85,7 @@ def test_labels_are_given_back_as_a_table_for_the_next_fit(files, models, table)
     got = pl.read_csv("labels.csv")
     assert got["key"].to_list() == ["P-0003", "P-0005"]
     assert got["class"].to_list() == [app.state.review.answer(row) for row in (3, 5)]
-    assert "exists; --force" in mistake(*files, "--export", "labels.csv")
+    assert "exists; use --force" in mistake(*files, "--export", "labels.csv")
     assert run(*files, "--export", "labels.parquet").exit_code == 0 and pl.read_parquet("labels.parquet").height == 2
     assert "open in another review" in mistake(*files, "--no-browser")
     app.state.review.close()
@@ -93,7 +93,7 @@ def test_labels_are_given_back_as_a_table_for_the_next_fit(files, models, table)
 
 def test_the_id_of_a_review_is_that_of_its_file(files, models, table):
     from planewise.app import create_app
-    from planewise.cli._read import read_all
+    from planewise.cli._tables import read_all
 
     model = models("boost")
     rows = read_all(Path("cases.csv"), model.columns_)
@@ -102,8 +102,8 @@ def test_the_id_of_a_review_is_that_of_its_file(files, models, table):
     app.state.review.close()
     assert run(*files, "--export", "labels.csv").exit_code == 0
     assert run(*files, "--export", "again.csv", "--id", "key").exit_code == 0
-    assert "was begun with --id key" in mistake(*files, "--export", "other.csv", "--id", "town")
-    assert "was begun with --id key" in mistake(*files, "--id", "town")
+    assert "was started with --id key" in mistake(*files, "--export", "other.csv", "--id", "town")
+    assert "was started with --id key" in mistake(*files, "--id", "town")
 
 
 def test_who_decides_must_be_known(files, monkeypatch):
@@ -137,7 +137,7 @@ def served(monkeypatch):
         opened.modes = [stat.S_IMODE(each.stat().st_mode) for each in (opened.file, opened.file.parent)]
         opened.set()
 
-    monkeypatch.setattr("planewise.app._serve.serve", listen)
+    monkeypatch.setattr("planewise.app.server.serve", listen)
     monkeypatch.setattr("webbrowser.open", browser)
     return opened
 
@@ -173,7 +173,7 @@ def test_the_file_that_leads_in_is_private_and_gone_afterwards(files, served):
 def test_where_no_file_can_be_private_no_browser_is_opened(files, served, monkeypatch, tmp_path):
     """Some network and USB drives show every file to everybody, whatever is asked of them."""
     served.expected = False
-    monkeypatch.setattr("planewise.app._redirect.is_private", lambda folder: False)
+    monkeypatch.setattr("planewise.app.server.is_private", lambda folder: False)
     for name in ("HOME", "USERPROFILE", "TMPDIR"):
         monkeypatch.setenv(name, str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
@@ -222,7 +222,7 @@ def test_a_browser_is_led_in_by_a_file_that_is_then_gone_and_ctrl_c_ends_the_rev
     told, there, end = opened(files, tmp_path / "browser.py", signal.SIGINT, monkeypatch, follows=True)
     assert told["page"] == 200 and not told["left"] and not there
     assert end.code == 0, end.wrong
-    assert "ended; 0 decisions are in cases.answers.jsonl" in end.said and "interrupted" not in end.wrong
+    assert "ended with 0 decisions in cases.answers.jsonl" in end.said and "interrupted" not in end.wrong
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from reviewing import TOKEN, serving
 
-from planewise.app import _guard, _serve, create_app
+from planewise.app import _guard, create_app, server
 
 
 @pytest.fixture(scope="module")
@@ -237,7 +237,7 @@ def test_forms_without_their_key_are_refused(person, lines, csrf):
     fields = one.hidden('id="decide"') | {"decision": "accept"}
     fields.pop("csrf")
     answer = one.send(f"/case/{one.row}/decide", fields | ({} if csrf is None else {"csrf": csrf}))
-    assert answer.status_code == 403 and "load the page again" in answer.text and lines() == []
+    assert answer.status_code == 403 and "reload the page" in answer.text and lines() == []
 
 
 def test_forms_come_as_forms_only(person, lines):
@@ -259,14 +259,14 @@ def test_forms_come_as_forms_only(person, lines):
 @pytest.mark.parametrize(
     "path",
     [
-        "/static/../_keys.py",
-        "/static/%2e%2e/_keys.py",
-        "/static/..%2f..%2f_keys.py",
+        "/static/../_guard.py",
+        "/static/%2e%2e/_guard.py",
+        "/static/..%2f..%2f_guard.py",
         "/static//etc/passwd",
         "/../../etc/passwd",
         "/static/%2e%2e%2f%2e%2e%2fetc%2fpasswd",
         "/static/review.js%00.css",
-        "/static/\\..\\_keys.py",
+        "/static/\\..\\_guard.py",
         "/static/REVIEW.JS",
         "/case/../../etc/passwd",
         "/case/-1",
@@ -327,7 +327,7 @@ def test_a_body_that_never_comes_is_given_up(port, own, cookie, monkeypatch):
 
 
 def test_a_request_that_never_ends_is_cut_off(make_app, serve, monkeypatch):
-    monkeypatch.setattr(_serve, "HEADER_SECONDS", 0.2)
+    monkeypatch.setattr(server, "HEADER_SECONDS", 0.2)
     app = make_app()
     port, keys = serve(app), app.state.keys
     for begun in (b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: loc"):
@@ -345,8 +345,8 @@ def test_a_request_that_never_ends_is_cut_off(make_app, serve, monkeypatch):
 
 def test_a_request_from_nowhere_does_not_stop_others(make_app, serve, monkeypatch):
     """More open lines than are allowed: those too many are dropped, and the person gets in when they are gone."""
-    monkeypatch.setattr(_serve, "MOST_CONNECTIONS", 10)
-    monkeypatch.setattr(_serve, "HEADER_SECONDS", 0.5)
+    monkeypatch.setattr(server, "MAX_CONNECTIONS", 10)
+    monkeypatch.setattr(server, "HEADER_SECONDS", 0.5)
     port = serve(make_app())
     idle = [socket.create_connection(("127.0.0.1", port), timeout=20) for _ in range(30)]
     deadline = time.monotonic() + 20
@@ -395,5 +395,5 @@ def test_a_fault_inside_is_a_sentence_outside_and_a_traceback_in_the_log(person,
 
 @pytest.mark.parametrize("token", ["short", "x" * 201, "täken-mit-umlauten", "with\nbreaks in it, long"])
 def test_a_weak_token_is_refused(make_app, token):
-    with pytest.raises(ValueError, match="token must be"):
+    with pytest.raises(ValueError, match="token must consist of"):
         make_app(token=token)

@@ -100,7 +100,7 @@ def test_a_form_that_says_something_else_than_was_saved_with_its_key_is_refused(
         ("/undo", {"undoes": fields["key"]}),
     ):
         answer = one.send(path, fields | more)
-        assert answer.status_code == 409 and "already saved as key P-" in answer.text and len(lines()) == 1
+        assert answer.status_code == 409 and "already saved (key P-" in answer.text and len(lines()) == 1
     undo = one.hidden('id="undo"') if 'id="undo"' in one.page.text else {"csrf": fields["csrf"], "key": "a" * 32}
     for _ in range(2):
         assert one.send("/undo", undo | {"undoes": fields["key"]}).status_code == 200
@@ -115,7 +115,9 @@ def test_a_decision_that_another_window_took_is_not_overwritten_unseen(person, l
     one.decide(f"override:{other}")
     old["key"] = "a" * 32  # that of the other window's page
     answer = one.send(f"/case/{row}/decide", old)
-    assert answer.status_code == 409 and "Another decision came in between" in answer.text and len(lines()) == 1
+    assert (
+        answer.status_code == 409 and "Another decision was made in the meantime" in answer.text and len(lines()) == 1
+    )
     one.open(f"/case/{row}")
     assert one.hidden('id="decide"')["seen"] == lines()[0].id
     assert one.decide("accept").status_code == 200 and len(lines()) == 2
@@ -166,10 +168,10 @@ def test_a_review_goes_on_with_the_id_it_was_begun_with(make_app, answers_path):
     again = make_app(id_column=None).state.review
     assert again.id_column == "key" and again.queue.find("P-0042") == [42]
     again.close()
-    with pytest.raises(AnswersFileError, match="was begun with --id key"):
+    with pytest.raises(AnswersFileError, match="was started with --id key"):
         make_app(id_column="town")
     make_app(id_column=None, answers="b.jsonl").state.review.close()
-    with pytest.raises(AnswersFileError, match="was begun without --id"):
+    with pytest.raises(AnswersFileError, match="was started without --id"):
         make_app(answers="b.jsonl")
 
 
@@ -193,21 +195,23 @@ def test_undoing_what_is_no_longer_the_last_is_refused(person, lines):
     old = one.hidden('id="undo"')
     one.decide("accept")
     answer = one.send("/undo", old)
-    assert answer.status_code == 409 and "Another decision came in between" in answer.text and len(lines()) == 2
+    assert (
+        answer.status_code == 409 and "Another decision was made in the meantime" in answer.text and len(lines()) == 2
+    )
     assert one.send("/undo", old | {"undoes": "f" * 32}).status_code == 409
 
 
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"decision": ""}, "A decision is to accept"),
-        ({"decision": "undo"}, "A decision is to accept"),
-        ({"decision": "override"}, "Say which class"),
-        ({"decision": "override:99"}, "Say which class"),
-        ({"decision": "override:-1"}, "Say which class"),
-        ({"decision": "override:own"}, "Say which class"),
+        ({"decision": ""}, "The decision must be to accept"),
+        ({"decision": "undo"}, "The decision must be to accept"),
+        ({"decision": "override"}, "Choose the right class"),
+        ({"decision": "override:99"}, "Choose the right class"),
+        ({"decision": "override:-1"}, "Choose the right class"),
+        ({"decision": "override:own"}, "Choose the right class"),
         ({"decision": "note", "note": "   "}, "The note is empty"),
-        ({"decision": "accept", "note": "x" * 10_001}, "10001 letters"),
+        ({"decision": "accept", "note": "x" * 10_001}, "10,001 characters"),
         ({"decision": "accept", "key": ""}, "no key"),
         ({"decision": "accept", "key": "../../etc/passwd"}, "no key"),
     ],
@@ -246,7 +250,7 @@ def test_filters_and_classes_choose_the_cases(person):
     one.decide("accept")
     for show, n in (("accepted", 1), ("overridden", 0), ("all", 120), ("open", 119)):
         page = one.open(f"/?show={show}")
-        assert (f"1 of {n}" in page.text) if n else "No case is left here" in page.text
+        assert (f"1 of {n}" in page.text) if n else "No more cases here" in page.text
     assert one.open("/?show=accepted") and one.row == row
     judged = one.review.judgement
     for place in range(3):
@@ -298,7 +302,7 @@ def test_cases_with_the_same_id_are_all_found_and_numbers_are_ids(make_app, tabl
 @pytest.mark.parametrize("bad", [0, 57, 119])
 def test_a_row_that_the_model_cannot_take_is_named(make_app, table, bad):
     ages = [1e39 if row == bad else value for row, value in enumerate(table["age"].to_list())]
-    with pytest.raises(ValueError, match=rf"cannot take row {bad} \(key P-{bad:04d}\) of the table: Column 'age'"):
+    with pytest.raises(ValueError, match=rf"cannot predict row {bad} \(key P-{bad:04d}\) of the table: Column 'age'"):
         make_app(cases=table.drop("price", "class").with_columns(age=pl.Series(ages)))
 
 
@@ -306,7 +310,7 @@ def test_the_last_case_says_that_all_is_done(person, table):
     one = person(cases=table.drop("price", "class").head(2))
     one.decide("accept")
     one.decide("accept")
-    assert "Every case is decided" in one.page.text and one.said.startswith("Saved")
+    assert "All cases are decided" in one.page.text and one.said.startswith("Saved")
     one.undo()
     assert one.review.queue.counts()["open"] == 1
 
@@ -373,7 +377,7 @@ def test_what_if_refuses_what_is_no_value(person):
         ("1e999", "must be a number"),
         ("1_000", "must be a number"),
         ("١٢", "must be a number"),
-        ("1e300", "must lie within ±1e+17"),
+        ("1e300", "must be between −1e+17 and 1e+17"),
         ("9" * 600, "too long"),
     ):
         answer = one.what_if(v0=value)
@@ -389,7 +393,7 @@ def test_what_if_a_model_cannot_take_a_value_it_says_so(person, monkeypatch):
 
     monkeypatch.setattr(one.app.state, "explainer", fail)
     answer = one.what_if(v0="12")
-    assert answer.status_code == 422 and "The model cannot take these values: queries has" in answer.text
+    assert answer.status_code == 422 and "The model cannot predict these values: queries has" in answer.text
 
 
 def test_what_if_moves_the_case_in_its_view(person):

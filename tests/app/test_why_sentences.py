@@ -10,7 +10,6 @@ import pytest
 from reviewing import make_table
 
 from planewise.app._why import Explainer
-from planewise.report._reasons import reasons_for
 from planewise.table import TableModel
 
 MACHINE = {"Cs": [10.0], "gammas": [0.1], "mus": [1.0], "cv": 2}
@@ -62,7 +61,7 @@ def test_the_score_of_a_machine_of_two_classes_is_above_zero():
     for words in sentences(model, rows):
         told = re.search(
             rf"its score is ({NUMBER}), above 0: vectors near it add ({NUMBER}) for \w+ and ({NUMBER}) against it, "
-            rf"from ({NUMBER}) on",
+            rf"starting from ({NUMBER})\.$",
             words,
         )
         score, good, bad, start = map(read, told.groups())
@@ -116,8 +115,8 @@ def test_the_largest_contribution_is_always_named(family, target, rows, settings
     model = fitted(family, target, rows=rows, **settings)
     for row, words in enumerate(sentences(model, rows[::4])):
         one = rows[4 * row : 4 * row + 1]
-        largest = reasons_for(model, one).data[1]
-        assert largest["added"] == 0 or f"{largest['column']} is " in words
+        largest = model.explain(one)[0].parts[0]
+        assert largest.added == 0 or f"{largest.column} is " in words
         assert words.startswith(str(model.predict(one)[0])) or target == "price"
 
 
@@ -131,13 +130,13 @@ def test_where_the_columns_speak_for_another_class_the_average_is_said_to_decide
     model = fitted(family, rows=rows, **settings)
     decided = 0
     for row, words in enumerate(sentences(model, rows)):
-        (about, *parts), answer = reasons_for(model, rows[row : row + 1]).data, words[: words.index(" ")]
+        found, answer = model.explain(rows[row : row + 1])[0], words[: words.index(" ")]
         towards = 1 if answer == "yes" else -1
         neutral = 0.5 if family == "forest" else 0.0
-        if (about["average"] - neutral) * towards > 0 > (about["sum"] - about["average"]) * towards:
+        if (found.average - neutral) * towards > 0 > (found.total - found.average) * towards:
             decided += 1
             assert re.match(r"no \(\d+ %\): the average \w+ alone gives this answer", words)
-            assert f"against it: {next(part for part in parts if part['added'] * towards < 0)['column']} is" in words
+            assert f"against it: {next(part for part in found.parts if part.added * towards < 0).column} is" in words
         elif answer == "yes":
             assert "against it: the average" in words and "(which favours no)" in words
     assert decided >= 10
@@ -163,7 +162,7 @@ def test_rows_as_near_as_the_last_neighbour_are_told(target):
     """In views of a town and an age in steps, many rows are at the same place."""
     rows = make_table().with_columns(age=(pl.col("age") / 30).floor())
     model = fitted("recip", target, rows=rows, k=7)
-    known = model.estimator_._distinct_table()[0]
+    known = model.estimator_.fitted_rows().values
     told_any = 0
     for row, words in enumerate(sentences(model, rows)):
         told = re.search(r"\(of (\d+) equally near rows (\d+) are (\w+)\)", words)
@@ -189,7 +188,7 @@ def test_rows_as_near_as_the_last_neighbour_are_told(target):
         if told is not None:
             told_any += 1
             same = (
-                counted if target == "price" else (model.estimator_._distinct_table()[1][tied] == data["label"]).sum()
+                counted if target == "price" else (model.estimator_.fitted_rows().target[tied] == data["label"]).sum()
             )
             assert (int(told.group(1)), int(told.group(2))) == (tied.sum(), same)
     assert told_any >= 5

@@ -20,7 +20,7 @@ from benchmarks.reproduce.store import Finished, Store
 from benchmarks.reproduce.tables import GROUPS, TABLES, choice
 from benchmarks.reproduce.writer import explanations
 
-from planewise.mcm._search import GAMMAS_CONFORMAL_BY_GAMMA, GAMMAS_TIMES_FEATURES, SHRINKAGES_SEARCHED
+from planewise.mcm.exact._search import GAMMAS_CONFORMAL_BY_GAMMA, GAMMAS_TIMES_FEATURES, SHRINKAGES_SEARCHED
 
 BESIDE_THE_REPOSITORY = Path(__file__).resolve().parent / "../../../shared/data"
 HOME = Path(os.environ.get("PLANEWISE_DATA") or BESIDE_THE_REPOSITORY)

@@ -13,7 +13,6 @@ from sklearn.datasets import load_diabetes, load_digits, load_wine, make_classif
 
 import planewise
 from planewise.datasets import make_new_moons
-from planewise.export import to_html
 from planewise.report import report
 from planewise.table import TableModel
 
@@ -170,7 +169,7 @@ def make_explanations(folder: Path) -> Path:
 
 def make_summaries(folder: Path) -> Path:
     """What follows scikit-learn's diagram of fitted estimators in a notebook."""
-    from planewise.report._estimator_html import summary_html
+    from planewise.report import summary_html
 
     found = [summary_html(fitted_and_rest(name)[0]) for name in ("tree", "boosting", "machine", "views", "numbers")]
     path = folder / "page.html"
@@ -179,8 +178,8 @@ def make_summaries(folder: Path) -> Path:
 
 
 def make_plain_page(folder: Path) -> Path:
-    """What to_html writes of a model with rows."""
-    model, X, y = fitted_and_rest("numbers")
+    """What a report says of a model without rows."""
+    model, *_ = fitted_and_rest("numbers")
     path = folder / "page.html"
-    to_html(model, path, X, y, title="Progress of diabetes")
+    report(model, path=path, title="Progress of diabetes")
     return path

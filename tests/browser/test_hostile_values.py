@@ -8,10 +8,9 @@ import pytest
 from made_pages import wine
 
 import planewise
-from planewise.export import to_html
-from planewise.report import _page, report
-from planewise.report._sections import views_of_case
+from planewise.report import html, report
 from planewise.report._view_scene import TrainingRows
+from planewise.report.views import views_of_case
 
 HUGE = 10_000_000
 HOSTILE = {
@@ -50,7 +49,7 @@ WORDS = list(HOSTILE.values())
 @pytest.fixture(autouse=True)
 def small_pictures(monkeypatch):
     """What is tested is not how sharp they are."""
-    monkeypatch.setattr(_page, "DPI", 50)
+    monkeypatch.setattr(html, "DPI", 50)
 
 
 def hostile_rows(family: str, turn: int):
@@ -107,7 +106,7 @@ def test_a_report_of_hostile_values(family, turn, unharmed, tmp_path):
 
 def test_a_plain_page_and_explanations_with_hostile_units(unharmed, tmp_path):
     X, y, title = hostile_rows("views", 1)
-    to_html(FAMILIES["tree"].fit(X[::2], y[::2]), tmp_path / "plain.html", X[1::2], y[1::2], title=title)
+    report(FAMILIES["tree"].fit(X[::2], y[::2]), path=tmp_path / "plain.html", title=title)
     unharmed(tmp_path / "plain.html")
     numbers = X.drop(columns=X.columns[6])
     model = planewise.RECIPClassifier(max_projections=3, random_state=0).fit(numbers[::2], y[::2])
@@ -117,6 +116,6 @@ def test_a_plain_page_and_explanations_with_hostile_units(unharmed, tmp_path):
         views_of_case(each, training, ident=f"case-{place}")
         for place, each in enumerate(model.explain(numbers[1::30], units=units))
     ]
-    body = [_page.heading("Explanations", level=1), *shown, _page.footer("words")]
-    (tmp_path / "explained.html").write_text(_page.page(title, body), encoding="utf-8")
+    body = [html.heading("Explanations", level=1), *shown, html.footer("words")]
+    (tmp_path / "explained.html").write_text(html.page(title, body), encoding="utf-8")
     unharmed(tmp_path / "explained.html")

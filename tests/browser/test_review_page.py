@@ -160,7 +160,7 @@ def test_the_file_that_a_browser_is_given_leads_in_and_its_code_is_void_then(bro
     from tests.app.reviewing import serving
 
     from planewise.app import create_app
-    from planewise.app._redirect import RedirectFile
+    from planewise.app.server import RedirectFile
 
     model, table = model_files("slm")
     app = create_app(planewise.load(model), pl.read_csv(table), answers=tmp_path / "answers.jsonl", who="Ada")
@@ -369,7 +369,7 @@ def test_an_error_of_the_server_is_not_called_unsaved(start, open_page):
     page = open_page(home(start("boost")))
     page.route("**/decide", lambda route: route.fulfill(status=502, body="<p>gateway</p>", content_type="text/html"))
     page.keyboard.press("a")
-    said(page, "(502). Load the page again to see what is saved.")
+    said(page, "(502). Reload the page to see what is saved.")
     open_page.record(page).console_errors.clear()
 
 
@@ -378,7 +378,7 @@ def test_without_scripts_the_page_still_works(start, open_page, records):
     page.locator("#accept").click()
     assert "Saved" in page.locator("#said").inner_text() and len(records()) == 1
     page.locator("#what-if > summary").click()
-    page.get_by_role("button", name="See where it goes").click()
+    page.get_by_role("button", name="Show the prediction").click()
     assert "Nothing is saved" in page.locator(".moved").inner_text()
     page.locator("#undo button").click()
     assert "Undone" in page.locator("#said").inner_text()

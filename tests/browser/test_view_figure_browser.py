@@ -8,9 +8,9 @@ import pytest
 from made_pages import REPORTS, fitted_and_rest, make_explanations, make_summaries
 
 from planewise import RECIPClassifier
-from planewise.report import _page
-from planewise.report._view_parts import block, views_of, views_switch
+from planewise.report import html
 from planewise.report._view_scene import TrainingRows
+from planewise.report.views import block, views_of, views_switch
 
 FREE_ROWS = """plot => {  // training rows that no mark lies over: where they are on the screen, and their numbers
     const crowd = plot.querySelector('.pw-rows');
@@ -38,7 +38,7 @@ def case(tmp_path_factory):
     explanation = next(each for each in model.explain(X) if len(views_of(each)) > 2)
     path = tmp_path_factory.mktemp("case") / "page.html"
     shown = block(views_switch(views_of(explanation), TrainingRows.of(model), ident="case"))
-    path.write_text(_page.page("Case", [_page.heading("Case", level=1), shown]), encoding="utf-8")
+    path.write_text(html.page("Case", [html.heading("Case", level=1), shown]), encoding="utf-8")
     return path, explanation
 
 

@@ -28,15 +28,16 @@ def test_fit_says_what_it_found(csv, run):
     assert done.exit_code == 0
     for words in (
         "class: 2 classes (classification)",
-        "192 to learn from, 48 held out",
-        "4: 2 numbers, 1 truth values, 1 categories",
+        "192 for training, 48 held out",
+        "4: 2 numeric, 1 boolean, 1 categorical",
         "size 7.9 %, town 3.8 %",
-        "left out id: is another whole number in every row: an identifier",
-        "left out note: has 192 different texts in 192 rows: an identifier, or free text",
-        "left out country: is the same in every row",
+        "left out id: has a different whole number in every row: looks like an identifier",
+        "left out note: has 192 different texts in 192 rows: looks like an identifier or free text",
+        "left out country: has the same value in every row",
         "quality on 48 held-out rows",
-        "majority",
-        "logistic",
+        "most common class",
+        "logistic regression",
+        "were fitted on the training rows",
         "leading features",
         "one tree of planes (SLMClassifier)",
         "m.planewise",
@@ -51,14 +52,14 @@ def test_auto_compares_the_families_and_says_why(csv, run, target):
     answer = json.loads(done.stdout)
     assert done.stderr == ""
     assert [each["model"] for each in answer["compared"]] == FAMILIES
-    measure = "accuracy" if target == "class" else "R2"
+    measure = "accuracy" if target == "class" else "r2"
     best = max(answer["compared"], key=lambda each: each[measure])
     chosen = next(each for each in answer["compared"] if each["model"] == answer["model"])
     assert best["model"] in answer["why"]
-    assert chosen[measure] >= best[measure] - best["standard error"] and chosen["bytes"] <= best["bytes"]
+    assert chosen[measure] >= best[measure] - best["standard_error"] and chosen["bytes"] <= best["bytes"]
     assert set(answer["quality"]) == {
-        answer["model"],
-        *(("majority", "logistic") if target == "class" else ("mean", "ridge")),
+        "model",
+        *(("most_common_class", "logistic_regression") if target == "class" else ("mean", "ridge_regression")),
     }
     assert answer["task"] == ("classification" if target == "class" else "regression")
     assert answer["file"] is None
@@ -97,16 +98,16 @@ def test_every_family_fits_predicts_explains_and_describes(family, target, towns
 def test_contributions_add_up_to_the_score(family, fitted, run):
     path = fitted(family, "price", *settings(family))
     told = json.loads(run("explain", path, "towns.csv", "--row", "3", "--json").stdout)
-    about, *parts = told["reasons"]
-    assert about["average"] + sum(part["added"] for part in parts) == pytest.approx(about["sum"])
+    about = told["explanation"]
+    assert about["average"] + sum(part["added"] for part in about["columns"]) == pytest.approx(about["sum"])
     assert about["sum"] == pytest.approx(told["prediction"])
 
 
 def test_vectors_add_up_to_the_score(fitted, run, towns):
     path = fitted("mcm", "class", *settings("mcm"))
     told = json.loads(run("explain", path, "towns.csv", "--row", "3", "--json").stdout)
-    about, *vectors = told["reasons"]
-    assert about["intercept"] + sum(vector["added"] for vector in vectors) == pytest.approx(about["score"])
+    about = told["explanation"]
+    assert about["intercept"] + sum(vector["added"] for vector in about["vectors"]) == pytest.approx(about["score"])
     model = pw.load(path)
     score = float(model.estimator_.decision_function(model.read(towns[3:4]))[0])
     assert abs(about["score"]) == pytest.approx(abs(score), abs=1e-9)
@@ -118,7 +119,7 @@ def test_the_path_of_a_tree_ends_where_the_tree_ends(fitted, run, towns):
     model = pw.load(path)
     for row in (0, 5, 13, 29):
         told = json.loads(run("explain", path, "towns.csv", "--row", row, "--json").stdout)
-        assert told["reasons"][-1]["value"][0] == pytest.approx(model.predict(towns[row : row + 1])[0])
+        assert told["explanation"]["leaf"]["value"][0] == pytest.approx(model.predict(towns[row : row + 1])[0])
 
 
 def test_probabilities_and_parquet(fitted, run, towns):
@@ -140,7 +141,7 @@ def test_chunks_do_not_change_the_answers(fitted, run, monkeypatch, towns):
     towns.write_parquet("towns.parquet")
     whole = run("predict", path, "towns.csv").stdout
     monkeypatch.setattr("planewise.cli._lines.CHUNK_BYTES", 200)
-    monkeypatch.setattr("planewise.cli._read.CHUNK_ROWS", 7)
+    monkeypatch.setattr("planewise.cli._tables.CHUNK_ROWS", 7)
     assert run("predict", path, "towns.csv").stdout == whole
     assert run("predict", path, "towns.parquet").stdout == whole
     assert whole.count("\n") == 241
@@ -236,34 +237,34 @@ def test_a_setting_may_be_a_list_of_lists(fitted):
 
 @pytest.mark.parametrize(("family", "target"), [("recip", "class"), ("recip", "price"), ("mcm", "price")])
 def test_what_cannot_take_all_rows_says_that_it_learns_from_a_sample(family, target, csv, run, monkeypatch):
-    for limit in ("MOST_ROWS_OF_VIEWS", "MOST_ROWS_OF_A_REGRESSION_MACHINE"):
+    for limit in ("MAX_ROWS_VIEWS", "MAX_ROWS_REGRESSION_MACHINE"):
         monkeypatch.setattr(f"planewise.table._families.{limit}", 60)
     ask = ("fit", csv, "--target", target, "--model", family, "--drop", "class" if target == "price" else "price")
     done = run(*ask)
     assert done.exit_code == 0, done.stderr
-    assert "rows     60 to learn from, 48 held out; 132 not used" in done.stdout
+    assert "rows     60 for training, 48 held out; 132 not used" in done.stdout
     told = json.loads(run(*ask, "--json").stdout)
     assert told["rows"] == {
         "read": 240,
-        "with a target": 240,
+        "with_target": 240,
         "fitted": 60,
-        "held out": 48,
-        "not used": 132,
-        "a tree": None,
+        "held_out": 48,
+        "not_used": 132,
+        "per_tree": None,
     }
     assert json.loads(run(*ask, "--json").stdout)["quality"] == told["quality"]
 
 
 def test_every_tree_of_a_forest_draws_its_rows_where_they_are_many(csv, run, monkeypatch):
-    monkeypatch.setattr("planewise.table._families.MOST_ROWS_OF_A_TREE_OF_MANY", 100)
+    monkeypatch.setattr("planewise.table._families.MAX_ROWS_FOREST_TREE", 100)
     ask = ["fit", csv, "--target", "class", "--model", "forest", "--set", "n_estimators=5", "--force"]
     done = run(*ask, "--out", "m.planewise")
-    assert "192 to learn from, 48 held out; every tree draws 100 of them" in done.stdout
+    assert "192 for training, 48 held out; each tree draws 100 of them" in done.stdout
     forest = pw.load("m.planewise").estimator_
     assert forest.bootstrap and forest.max_samples == 100
     assert run(*ask, "--set", "bootstrap=false", "--out", "m.planewise").exit_code == 0
     assert not pw.load("m.planewise").estimator_.bootstrap
-    monkeypatch.setattr("planewise.table._families.MOST_ROWS_OF_A_TREE_OF_MANY", 192)
+    monkeypatch.setattr("planewise.table._families.MAX_ROWS_FOREST_TREE", 192)
     assert "draws" not in run(*ask, "--out", "m.planewise").stdout
 
 

@@ -7,7 +7,7 @@ from threadpoolctl import threadpool_info
 
 pytest.importorskip("matplotlib")
 
-from planewise.cli import _demo_run
+from planewise.cli import _demo
 
 
 class Fake:
@@ -34,12 +34,12 @@ class Fake:
 def measured(monkeypatch):
     """Fits two fakes that take so many seconds each; returns the fits in order and the times told."""
     clock = [100.0]
-    monkeypatch.setattr(_demo_run.time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(_demo.time, "perf_counter", lambda: clock[0])
 
     def run(ours, theirs):
         fits, left = [], {"ours": list(ours), "theirs": list(theirs)}
         makers = [lambda name=name: Fake(name, fits, clock, left[name]) for name in left]
-        models, times = _demo_run.fit_in_turns(makers, None, None)
+        models, times = _demo.fit_in_turns(makers, None, None)
         assert [model.name for model in models] == ["ours", "theirs"]
         return fits, times
 
@@ -64,9 +64,9 @@ def test_a_slow_pair_is_fitted_once_only(measured):
 
 def test_scikit_learns_boosting_has_one_thread_too(monkeypatch):
     seen = []
-    theirs = _demo_run.FAMILIES["boosting"][1][False]
+    theirs = _demo.makers("boosting", regression=False)[1].func
     monkeypatch.setattr(
         theirs, "fit", lambda self, X, y: seen.append({pool["num_threads"] for pool in threadpool_info()}) or self
     )
-    _demo_run.fit_in_turns([lambda: theirs(random_state=0)], None, None)
+    _demo.fit_in_turns([lambda: theirs(random_state=0)], None, None)
     assert seen == [{1}] * 3

@@ -36,13 +36,15 @@ def test_vectors_have_values_and_no_row_numbers(run, numbers):
     own = numbers.select("a", "b", "c").to_numpy()
     inside = [row for row in range(120) if (vectors == own[row]).all(axis=1).any()]
     outside = next(row for row in range(120) if row not in inside)
-    told = json.loads(run("explain", "m.planewise", "numbers.csv", "--row", inside[0], "--json").stdout)["reasons"][1:]
+    told = json.loads(run("explain", "m.planewise", "numbers.csv", "--row", inside[0], "--json").stdout)["explanation"][
+        "vectors"
+    ]
     assert "row" not in every_key(told)
-    assert [list(each["vector"].values()) for each in told if each["same values"]] == [own[inside[0]].tolist()]
+    assert [list(each["values"].values()) for each in told if each["same_values"]] == [own[inside[0]].tolist()]
     for row, says in ((inside[0], True), (outside, False)):
         shown = run("explain", "m.planewise", "numbers.csv", "--row", row, "--html", f"{row}.html").stdout
-        assert ("A row of the fit has the same values" in shown) == says
-        assert ("A row of the fit has the same values" in Path(f"{row}.html").read_text(encoding="utf-8")) == says
+        assert ("A training row has the same values" in shown) == says
+        assert ("A training row has the same values" in Path(f"{row}.html").read_text(encoding="utf-8")) == says
         assert "row of the fit  " not in shown
 
 
@@ -53,25 +55,25 @@ def test_a_row_that_the_fit_had_is_told_to_be_so(run, numbers, target):
     known = pw.load(path).estimator_._rows.values
     says = {}
     for row in range(120):
-        told = json.loads(run("explain", path, "numbers.csv", "--row", row, "--json").stdout)["reasons"][0]
-        says[told["same values in the fit"]] = row
+        told = json.loads(run("explain", path, "numbers.csv", "--row", row, "--json").stdout)["explanation"]
+        says[told["same_values_in_fit"]] = row
         if len(says) == 2:
             break
     assert set(says) == {True, False} and len(known) == 96
-    assert "A row of the fit has" in run("explain", path, "numbers.csv", "--row", says[True]).stdout
-    assert "A row of the fit has" not in run("explain", path, "numbers.csv", "--row", says[False]).stdout
+    assert "A training row has" in run("explain", path, "numbers.csv", "--row", says[True]).stdout
+    assert "A training row has" not in run("explain", path, "numbers.csv", "--row", says[False]).stdout
 
 
 @pytest.mark.parametrize("target", ["class", "price"])
 def test_what_columns_added_is_told_in_the_sentence_of_the_review_page(fitted, run, target):
     from planewise.app._why import Explainer
-    from planewise.cli._read import read_all
+    from planewise.cli._tables import read_all
 
     path = fitted("boost", target, "--set", "n_estimators=10", "--set", "learning_rate=0.3")
     shown = run("explain", path, "towns.csv", "--row", "3", "--html", "why.html").stdout
     told = json.loads(run("explain", path, "towns.csv", "--row", "3", "--json").stdout)
     sentence = told["sentence"]
-    assert f"{told['reasons'][1]['column']} is " in sentence and sentence in " ".join(shown.split())
+    assert f"{told['explanation']['columns'][0]['column']} is " in sentence and sentence in " ".join(shown.split())
     assert f"<p>{escape(sentence)}</p>" in Path("why.html").read_text(encoding="utf-8")
     model = pw.load(path)
     asked = Explainer(model)(read_all(Path("towns.csv"), model.columns_)[3:4]).sentence

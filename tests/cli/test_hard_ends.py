@@ -77,11 +77,11 @@ def test_a_file_that_is_read_is_not_written_to(csv, run, fitted):
     before = Path(csv).read_bytes(), Path(model).read_bytes()
     Path("link.csv").symlink_to(csv)
     for out in (csv, "link.csv"):
-        mistake(run("predict", model, csv, "--out", out, "--force"), f"{out!r} is read, and cannot be written to")
-    mistake(run("fit", csv, "--target", "class", "--out", csv, "--force"), "is read, and cannot be written to")
-    mistake(run("describe", model, "--html", model, "--force"), "is read, and cannot be written to")
-    mistake(run("export", model, "--to", "c", "--out", model, "--force"), "is read, and cannot be written to")
-    mistake(run("explain", model, csv, "--row", 0, "--html", model, "--force"), "is read, and cannot be written to")
+        mistake(run("predict", model, csv, "--out", out, "--force"), f"{out!r} is an input of this command")
+    mistake(run("fit", csv, "--target", "class", "--out", csv, "--force"), "cannot be replaced")
+    mistake(run("describe", model, "--html", model, "--force"), "cannot be replaced")
+    mistake(run("export", model, "--to", "c", "--out", model, "--force"), "cannot be replaced")
+    mistake(run("explain", model, csv, "--row", 0, "--html", model, "--force"), "cannot be replaced")
     assert (Path(csv).read_bytes(), Path(model).read_bytes()) == before
 
 
@@ -89,9 +89,9 @@ def test_a_folder_for_a_model_and_a_model_for_a_table(csv, run, fitted):
     model = fitted("slm")
     Path("folder").mkdir()
     for command in (["describe", "folder"], ["predict", "folder", csv], ["export", "folder", "--to", "text"]):
-        mistake(run(*command), "'folder' is a folder, and a file is needed.")
-    mistake(run("predict", model, model), "'.planewise'; tables are told by these endings")
-    mistake(run("predict", csv, model), "The file 'towns.csv' is no model file")
+        mistake(run(*command), "'folder' is a folder, not a file.")
+    mistake(run("predict", model, model), "'.planewise'; the files of tables end in one of")
+    mistake(run("predict", csv, model), "The file 'towns.csv' is not a model file")
     mistake(run("predict", model, csv, "--out", "folder"), "must end in one of")
 
 
@@ -99,7 +99,7 @@ def test_a_table_of_a_header_alone(run, fitted, towns):
     model = fitted("slm")
     towns.head(0).write_csv("none.csv")
     mistake(run("predict", model, "none.csv", "--out", "p.csv"), "'none.csv' has no rows.")
-    mistake(run("explain", model, "none.csv", "--row", 0), "has 0 rows, counted from 0; there is no row 0.")
+    mistake(run("explain", model, "none.csv", "--row", 0), "has 0 rows, counted from 0: there is no row 0.")
     towns.head(0).write_parquet("none.parquet")
     mistake(run("predict", model, "none.parquet", "--out", "p.parquet"), "'none.parquet' has no rows.")
     mistake(run("fit", "none.parquet", "--target", "class"), "'none.parquet' has no rows.")
@@ -139,7 +139,7 @@ def test_no_space_left(csv, fitted):
         ["export", model, "--to", "c", "--out", "m.h"],
     ]
     ends = run_all(commands, before=small_files(100), stdout=subprocess.DEVNULL)
-    line = "planewise: there is no space left to write to; what was there before is unchanged."
+    line = "planewise: there is no space left; existing files are unchanged."
     assert ends == [(2, [line])] * len(commands)
     assert Path("p.csv").read_text() == "before"
     assert sorted(path.name for path in Path().iterdir()) == ["p.csv", "slm.planewise", "towns.csv"]
@@ -162,7 +162,7 @@ def test_no_space_left_for_what_is_printed(environment, csv, fitted):
     commands = printing(fitted("slm"), csv)
     with open("/dev/full", "w") as full:
         ends = run_all(commands, env=environment, stdout=full)
-    assert ends == [(2, ["planewise: there is no space left to write to; what was printed is incomplete."])] * 6
+    assert ends == [(2, ["planewise: there is no space left; the output is incomplete."])] * 6
 
 
 @needs_posix
@@ -202,7 +202,7 @@ def test_ctrl_c_in_the_middle(command, many):
             break
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
-    assert told(process, 130) == "planewise: interrupted; no file was left half-written."
+    assert told(process, 130) == "planewise: interrupted; no half-written file was left."
     if command != "fit":
         assert Path(f"p.{command}").read_text() == "before"
     assert not Path("b").exists() and not list(Path().glob("*.part"))
@@ -212,8 +212,8 @@ def test_ctrl_c_in_the_middle(command, many):
 COUNTED = """
 import os, signal, sys, threading, time
 import numpy as np
-import planewise.cli._polars
-from planewise.cli._polars import check_interrupted, pl
+import planewise.cli._tables
+from planewise.cli._tables import check_interrupted, pl
 words = np.array(["a", "b"] * 20_000, dtype=object)
 def write(seconds):
     end = time.monotonic() + seconds
@@ -226,7 +226,7 @@ for _ in range(20):
         write(30)
         sys.exit("never raised")
     except KeyboardInterrupt:
-        planewise.cli._polars._interrupted.clear()
+        planewise.cli._tables._interrupted.clear()
     try:
         write(0.05)
     except KeyboardInterrupt:
@@ -242,19 +242,19 @@ def test_one_ctrl_c_is_one_interruption():
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_ctrl_c_that_polars_dropped_is_heard_before_the_file_is_there(ending, csv, run, fitted, monkeypatch):
-    from planewise.cli import _polars, _predict_rows
+    from planewise.cli import _predict, _tables
 
-    answers, interrupted = _predict_rows._answers, threading.Event()
+    answers, interrupted = _predict._predicted, threading.Event()
 
     def dropping(*args):
         for chunk in answers(*args):
             interrupted.set()
             yield chunk
 
-    monkeypatch.setattr(_polars, "_interrupted", interrupted)
+    monkeypatch.setattr(_tables, "_interrupted", interrupted)
     model, out = fitted("slm"), Path(f"p.{ending}")
     out.write_text("before")
-    monkeypatch.setattr(_predict_rows, "_answers", dropping)
+    monkeypatch.setattr(_predict, "_predicted", dropping)
     done = run("predict", model, csv, "--out", out, "--force")
-    assert done.exit_code == 130 and "interrupted; no file was left half-written" in done.stderr
+    assert done.exit_code == 130 and "interrupted; no half-written file was left" in done.stderr
     assert out.read_text() == "before" and not list(Path().glob(".planewise-*"))

@@ -19,14 +19,14 @@ TABLE_MB = MANY * N_COLUMNS * 8 / 1e6  # as numbers; as text it is more than twi
 PREDICT = """
 import sys
 from pathlib import Path
-from planewise.cli import _lines, _read, _write
+from planewise.cli import _lines, _tables
 
-_lines.CHUNK_BYTES, _read.CHUNK_ROWS, _write.CHUNK_ROWS = 1 << 20, 5_000, 5_000
-from planewise.cli._predict_rows import predict_rows
+_lines.CHUNK_BYTES, _tables.CHUNK_ROWS = 1 << 20, 5_000
+from planewise.cli._predict import predict
 
 form = sys.argv[1]
 for table in ("few", "many"):
-    predict_rows(Path("model"), Path(f"{table}.{form}"), Path(f"{table}-answers.{form}"), True, [], False, False)
+    predict(Path("model"), Path(f"{table}.{form}"), Path(f"{table}-answers.{form}"), proba=True)
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     print(int(status["VmHWM"].split()[0]) / 1000)
 """

@@ -80,12 +80,12 @@ def test_code_of_a_named_checkout_is_run(planted):
 def test_a_named_folder_that_is_no_checkout_is_a_mistake(run, tmp_path):
     done = run("reproduce", "--checkout", tmp_path)
     assert done.exit_code == 2
-    assert f"--checkout: {str(tmp_path)!r} has no benchmarks/reproduce" in done.stderr
+    assert f"--checkout: {str(tmp_path)!r} is not a planewise checkout: it has no benchmarks/reproduce" in done.stderr
 
 
 def test_without_a_checkout_it_says_how_to_get_one(run, monkeypatch, tmp_path):
     monkeypatch.setattr(_reproduce, "__file__", str(tmp_path / "site-packages" / "planewise" / "cli" / "_reproduce.py"))
     done = run("reproduce", "slm-table-1")
     assert done.exit_code == 2 and done.stdout == ""
-    assert done.stderr.startswith("planewise: the papers' tables are run by benchmarks/reproduce")
-    assert "git clone" in done.stderr and "--checkout" in done.stderr
+    assert done.stderr.startswith("planewise: this needs benchmarks/reproduce")
+    assert "clone the planewise repository" in done.stderr and "--checkout" in done.stderr

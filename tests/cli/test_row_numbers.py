@@ -26,9 +26,9 @@ def fitted_on_some(request, run, monkeypatch):
     targets = {"kind": np.where(price > 0, "up", "down").tolist(), "price": price.tolist()}
     target = [None if row % 5 == 0 else value for row, value in enumerate(targets[request.param])]
     pl.DataFrame({"a": x[:, 0], "b": x[:, 1], "c": x[:, 2], request.param: target}).write_csv("all.csv")
-    monkeypatch.setattr("planewise.cli._fit_table.most_rows", lambda family, task: SAMPLE)
+    monkeypatch.setattr("planewise.table.max_rows", lambda family, task: SAMPLE)
     call = ["fit", "all.csv", "--target", request.param, "--model", "recip", "--out", "m.planewise", "--json"]
-    assert json.loads(run(*call).stdout)["rows"]["not used"] > 0
+    assert json.loads(run(*call).stdout)["rows"]["not_used"] > 0
     return request.param, pl.read_csv("all.csv")
 
 
@@ -61,7 +61,7 @@ def test_neighbours_are_the_rows_of_the_file_that_they_are_called(run, fitted_on
     target, table = fitted_on_some
     for row in (0, 1, 150, 299):
         call = ["explain", "m.planewise", "all.csv", "--row", row]
-        for each in neighbours(json.loads(run(*call, "--json").stdout)["reasons"][0]):
+        for each in neighbours(json.loads(run(*call, "--json").stdout)["explanation"]):
             assert len(each["rows"]) == 1
             own = table.row(each["rows"][0], named=True)
             assert {name: own[name] for name in each["values"]} == each["values"]

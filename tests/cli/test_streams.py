@@ -19,8 +19,8 @@ from planewise.cli._app import app
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="files and limits of POSIX")
 MAIN = "from planewise.cli import main; main()"
-FULL = "planewise: there is no space left to write to; what was printed is incomplete.\n"
-CLOSED = "planewise: the standard output is closed; there is nowhere to print to.\n"
+FULL = "planewise: there is no space left; the output is incomplete.\n"
+CLOSED = "planewise: the standard output is closed, so nothing can be printed.\n"
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 
 
@@ -76,12 +76,12 @@ def test_what_the_disk_takes_of_the_output_is_not_passed_off_as_all(shell):
 def test_a_closed_error_stream_does_not_become_the_file_that_is_written(fitted):
     before = """
 import os
-import planewise.cli._write as write
-inner = write.replacing
+import planewise.cli._tables as tables
+inner = tables.replacing
 def replacing(path):
     os.write(2, b"a warning of a library")
     return inner(path)
-write.replacing = replacing
+tables.replacing = replacing
 """
     args = ["predict", fitted("slm"), "towns.csv", "--out", "p.csv"]
     done = redirected("2>&- <&-", *args, env=clean_environment(), before=before)
@@ -93,8 +93,8 @@ def test_what_the_encoding_lacks_is_told_and_not_garbled(fitted):
     done = CliRunner(charset="ascii").invoke(app, ["describe", fitted("slm")])
     assert done.exit_code == 2
     assert done.stderr == (
-        "planewise: '\\xf6' cannot be printed in the encoding ascii; the environment variable PYTHONIOENCODING=utf-8 "
-        "chooses UTF-8.\n"
+        "planewise: '\\xf6' cannot be printed in the encoding ascii; set the environment variable "
+        "PYTHONIOENCODING=utf-8.\n"
     )
 
 
@@ -180,8 +180,7 @@ def test_a_failure_that_somebody_swallowed_is_told_all_the_same(monkeypatch, cap
     assert raw.asked == 2
     told = capsys.readouterr().err
     assert told == (
-        "planewise: the standard output cannot be written to: [Errno 5] Input/output error; "
-        "what was printed is incomplete.\n"
+        "planewise: the standard output cannot be written to: [Errno 5] Input/output error; the output is incomplete.\n"
     )
 
 

@@ -12,7 +12,7 @@ import pytest
 from test_mistakes import mistake
 
 import planewise as pw
-from planewise.cli._read import chunks, read_table
+from planewise.cli._tables import chunks, read_table
 
 
 def text(header="a,b,y\n", n=40):
@@ -78,7 +78,7 @@ def test_names_that_come_twice(run, model):
     header, rows = text("a,a,y\n")
     table = write("t.csv", header, rows)
     for done in (run("fit", table, "--target", "y"), run("predict", model, table)):
-        mistake(done, "'t.csv' has more than one column 'a'; every column needs a name of its own.")
+        mistake(done, "'t.csv' has more than one column 'a'; every column needs a different name.")
 
 
 def test_another_separator_is_hinted_at(run, model):
@@ -142,7 +142,7 @@ def test_truth_values_may_be_0_and_1(run, days, monkeypatch):
     bad = pl.when(pl.int_range(80) == 50).then(pl.lit("maybe")).otherwise(pl.col("wet").cast(str)).alias("wet")
     days.with_columns(bad).write_csv("bad.csv")
     done = run("predict", "m.planewise", "bad.csv")
-    mistake(done, "Column 'wet' holds the text 'maybe' in row 50, but held truth values when")
+    mistake(done, "Column 'wet' holds the text 'maybe' in row 50, but held booleans when")
 
 
 def test_moments_that_say_how_far_they_are_ahead_of_utc(run, days):

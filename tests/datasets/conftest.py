@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from planewise.datasets import _openml
+from planewise.datasets import _sources
 
 
 @pytest.fixture(autouse=True)
@@ -18,8 +18,8 @@ def alone(monkeypatch, tmp_path):
 
     monkeypatch.delenv("PLANEWISE_DATA", raising=False)
     monkeypatch.setenv("PLANEWISE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(_openml, "fetch_openml", refuse)
-    monkeypatch.setattr(_openml, "fetch_california_housing", refuse)
+    monkeypatch.setattr(_sources, "fetch_openml", refuse)
+    monkeypatch.setattr(_sources, "fetch_california_housing", refuse)
     monkeypatch.setattr(urllib.request, "urlopen", refuse)
 
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from planewise.datasets import list_datasets, load
-from planewise.datasets._bundled import BUNDLED
+from planewise.datasets._load import VARIANTS
 from planewise.datasets._registry import TASKS, registry
-from planewise.datasets._variants import VARIANTS
+from planewise.datasets._sources import BUNDLED
 
 
 def test_all_63_sets_are_listed_in_order():

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.utils import Bunch
 
-from planewise.datasets import DatasetNotFoundError, _openml, load
+from planewise.datasets import DatasetNotFoundError, _sources, load
 
 pytest.importorskip("polars")
 
@@ -36,7 +36,7 @@ def openml(monkeypatch):
             raise server.answer
         return server.answer
 
-    monkeypatch.setattr(_openml, "fetch_openml", fetch)
+    monkeypatch.setattr(_sources, "fetch_openml", fetch)
     return server
 
 
@@ -93,7 +93,7 @@ def test_california_comes_in_the_papers_form(monkeypatch):
         feature_names=[*names, "Latitude", "Longitude"],
         target_names=["MedHouseVal"],
     )
-    monkeypatch.setattr(_openml, "fetch_california_housing", lambda data_home: answer)
+    monkeypatch.setattr(_sources, "fetch_california_housing", lambda data_home: answer)
     bunch = load("california_housing")
     assert bunch.feature_names == answer.feature_names
     assert bunch.target[0] == 4.526
@@ -131,7 +131,7 @@ def test_a_failed_write_leaves_nothing_behind_and_keeps_the_data(openml, cache, 
         raise OSError("disk full")
 
     monkeypatch.setattr("os.replace", fail)
-    with pytest.warns(UserWarning, match="could not be kept in .*disk full") as caught:
+    with pytest.warns(UserWarning, match="could not be cached in .*disk full") as caught:
         bunch = load("blood_transfusion")
     assert caught[0].filename == __file__
     assert bunch.data.shape == (748, 4)
@@ -149,4 +149,4 @@ def test_nothing_is_downloaded_that_could_not_be_kept(openml, monkeypatch):
 def test_the_cache_is_in_the_home_directory_by_default(monkeypatch, tmp_path):
     monkeypatch.delenv("PLANEWISE_CACHE")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert _openml.cache_directory() == tmp_path / ".cache" / "planewise"
+    assert _sources.cache_directory() == tmp_path / ".cache" / "planewise"

@@ -11,8 +11,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from planewise.datasets import list_datasets, load
-from planewise.datasets._bundled import BUNDLED
 from planewise.datasets._registry import registry
+from planewise.datasets._sources import BUNDLED
 
 BESIDE_THE_REPOSITORY = Path(__file__).resolve().parent / "../../../shared/data"
 HOME = Path(os.environ.get("PLANEWISE_DATA") or BESIDE_THE_REPOSITORY)

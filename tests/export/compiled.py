@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from planewise import LargeScaleMCMClassifier
-from planewise.mcm._classifier import MachineClassifier
+from planewise.mcm import MCMClassifier, MCMClassifierCV
 
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 COMPILERS = [each for each in ("gcc", "clang") if shutil.which(each)]
@@ -83,7 +83,7 @@ def c_answers(header, rows, n_classes, *, name="model", compiler=None):
 
 def undecided(model, shown):
     """Rows whose best two scores differ by less than float32 can hold; the trees' headers decide even these."""
-    if not isinstance(model, (MachineClassifier, LargeScaleMCMClassifier)):
+    if not isinstance(model, (MCMClassifier, MCMClassifierCV, LargeScaleMCMClassifier)):
         return np.zeros(len(shown), dtype=bool)
     score = model.decision_function(shown)
     if score.ndim == 1:

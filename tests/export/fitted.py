@@ -134,7 +134,7 @@ def encoded(model, frame):
 
 MACHINES = {
     "two": (MCMClassifier, {"probability": True}, "two"),
-    "two-scores": (MCMClassifier, {"scale": False, "gamma": 0.02}, "two"),
+    "two-scores": (MCMClassifier, {"scaling": None, "gamma": 0.02}, "two"),
     "three": (MCMClassifier, {"probability": True}, "three"),
     "three-duels": (MCMClassifier, {"probability": True, "multi_class": "ovo"}, "three"),
     "linear": (MCMClassifier, {"kernel": "linear", "probability": True}, "three"),
@@ -147,7 +147,7 @@ MACHINES = {
     "search": (MCMClassifierCV, {"mus": [1.0, 0.1], "gammas": [0.1], "cv": 3, "n_repeats": 1}, "two"),
     "numbers": (MCMRegressor, {}, "numbers"),
     "numbers-linear": (MCMRegressor, {"kernel": "linear"}, "numbers"),
-    "numbers-laplacian": (MCMRegressor, {"kernel": "laplacian", "scale": "standard"}, "numbers"),
+    "numbers-laplacian": (MCMRegressor, {"kernel": "laplacian", "scaling": "standard"}, "numbers"),
     "large": (LargeScaleMCMClassifier, {"n_components": 12, "max_iter": 5}, "two"),
     "large-three": (LargeScaleMCMClassifier, {"n_components": 12, "max_iter": 5, "conformal": "signed"}, "three"),
     "large-fourier": (LargeScaleMCMClassifier, {"n_components": 12, "max_iter": 5, "feature_map": "fourier"}, "two"),

@@ -13,7 +13,8 @@ from test_c_trees import GOLDEN, MEANT
 from planewise import LargeScaleMCMClassifier, MCMClassifier
 from planewise.export import to_c
 from planewise.export._c import _machine
-from planewise.export._models import Bumps, KernelMachine
+from planewise.export._models import KernelMachine
+from planewise.mcm.fitted import Bumps
 
 
 @needs_compiler
@@ -37,7 +38,7 @@ def test_numbers_that_float_would_spoil_are_kept_in_double():
 @needs_compiler
 def test_a_machine_without_vectors_and_one_class():
     X, score = table("numbers")
-    with pytest.warns(UserWarning, match="No column is worth its price"):
+    with pytest.warns(UserWarning, match="No support vector is worth its penalty"):
         bare = MCMClassifier(mu=1e6).fit(X, targets("two", score))
     assert len(bare.support_) == 0
     assert_same_answers(bare, to_c(bare), X, X)

@@ -16,8 +16,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from planewise import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor, SLMClassifier, SLMRegressor
+from planewise._atomic import write_whole
 from planewise.export import to_c, to_onnx
-from planewise.export._files import write_whole
 from planewise.table import TableModel
 
 
@@ -26,7 +26,7 @@ def test_an_unfitted_model_is_refused():
         to_c(TableModel())
     with pytest.raises(NotFittedError, match="SLMClassifier instance is not fitted"):
         to_c(SLMClassifier())
-    with pytest.raises(TypeError, match=r"SLMClassifier is a class; export an estimator"):
+    with pytest.raises(TypeError, match=r"SLMClassifier is a class; pass a fitted estimator"):
         to_c(SLMClassifier)
 
 
@@ -35,16 +35,16 @@ def test_other_estimators_are_told_what_can_be_exported():
     y = targets("two", score)
     with pytest.raises(TypeError, match=r"LogisticRegression cannot be exported to C; these can, .*: SLMClassifier"):
         to_c(LogisticRegression().fit(X, y))
-    with pytest.raises(TypeError, match=r"export its last step \(pipeline\[-1\]\)"):
+    with pytest.raises(TypeError, match=r"pass its last step \(pipeline\[-1\]\)"):
         to_c(make_pipeline(StandardScaler(), SLMClassifier()).fit(X, y))
     steps = Pipeline([("fill", SimpleImputer()), ("tree", SLMClassifier(random_state=0))])
     search = GridSearchCV(steps, {"tree__max_depth": [1]}, cv=2).fit(X, y)
-    with pytest.raises(TypeError, match=r"A Pipeline cannot be exported as a whole"):
+    with pytest.raises(TypeError, match=r"A Pipeline cannot be exported or described as a whole"):
         to_onnx(search)
     views = TableModel("recip").fit(pd.DataFrame(X, columns=list("abcde")).assign(y=y), "y")
     with pytest.raises(TypeError, match=r"RECIPClassifier cannot be exported to C; these can, also in a TableModel"):
         to_c(views)
-    with pytest.raises(TypeError, match="takes a fitted estimator of planewise; got dict"):
+    with pytest.raises(TypeError, match="A fitted estimator of planewise is needed; got dict"):
         to_c({})
 
 
@@ -65,7 +65,7 @@ def test_kernels_that_are_python_or_a_matrix_are_refused():
         return np.asarray(a) @ np.asarray(b).T
 
     for machine in (MCMClassifier(kernel=product), LargeScaleMCMClassifier(kernel=product, max_iter=1, random_state=0)):
-        with pytest.raises(ValueError, match=r"kernel of your own is a Python function.*C; fit the machine with one"):
+        with pytest.raises(ValueError, match=r"The kernel is a Python function.*C; fit the machine with one"):
             to_c(machine.fit(X, y))
     K = product(X, X).astype(np.float64) / 1e6 + np.eye(len(X))
     for machine, target in ((MCMClassifier(kernel="precomputed"), y), (MCMRegressor(kernel="precomputed"), score)):

@@ -19,7 +19,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.report.pages import read
 
-from planewise.export import to_c, to_html, to_onnx, to_text
+from planewise.export import to_c, to_onnx, to_text
+from planewise.report import report
 from planewise.table import TableModel
 
 PLANT = " static int planted(void){return 42;} "
@@ -207,7 +208,7 @@ def test_text_has_a_line_for_a_line_and_nothing_a_terminal_obeys(words):
 @example(BY_HAND[12:])
 def test_pages_have_the_tags_of_the_same_model_with_harmless_names(words):
     for model, harmless in zip(MODELS, HARMLESS, strict=True):
-        parser = read(to_html(renamed(model, words), title=words[0] or "t"))
-        expected = read(to_html(harmless, title="a"))
+        parser = read(report(renamed(model, words), title=words[0] or "t"))
+        expected = read(report(harmless, title="a"))
         assert [(tag, name) for tag, name, _ in parser.attributes] == [(t, n) for t, n, _ in expected.attributes]
         assert len(parser.rows) == len(expected.rows) and len(parser.headings) == len(expected.headings)

@@ -87,7 +87,7 @@ def test_one_class_and_no_plane(make):
 
 def test_a_machine_without_vectors():
     X, score = table("numbers")
-    with pytest.warns(UserWarning, match="No column is worth its price"):
+    with pytest.warns(UserWarning, match="No support vector is worth its penalty"):
         bare = MCMClassifier(mu=1e6).fit(X, targets("two", score))
     assert_same_answers(bare, to_onnx(bare), X, X, np.zeros(len(X), dtype=bool))
 

@@ -15,8 +15,8 @@ from test_c_trees import GOLDEN, MEANT, golden_tree
 
 from planewise import ConformalKernel, DiscriminantFeatureTest, MCMClassifier, SLMClassifier
 from planewise.export import to_text
-from planewise.export._words import cell_in_words, linear_sum
 from planewise.table import TableModel
+from planewise.words import cell_in_words, linear_sum
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -106,7 +106,7 @@ def test_vectors_and_columns_beyond_the_limits_are_counted():
     model, _ = fitted_machine("three")
     text = to_text(model, max_vectors=2, max_columns=3)
     assert f"… and {len(model.support_vectors_) - 2} more vectors." in text
-    assert "The 3 columns of 5 in which they differ most." in text
+    assert "Only the 3 of 5 columns in which the vectors differ most." in text
 
 
 def test_the_others_are_described_too():
@@ -115,8 +115,8 @@ def test_the_others_are_described_too():
     for model in (DiscriminantFeatureTest(), ConformalKernel()):
         assert type(model).__name__ in to_text(model.fit(X, y))
     matrix = np.exp(-((X[:, None, :1] - X[None, :, :1]) ** 2).sum(axis=2)).astype(np.float64)
-    assert "given as a matrix" in to_text(MCMClassifier(kernel="precomputed").fit(matrix, y))
-    with pytest.raises(TypeError, match="LogisticRegression is no estimator of planewise"):
+    assert "a matrix of kernel values" in to_text(MCMClassifier(kernel="precomputed").fit(matrix, y))
+    with pytest.raises(TypeError, match="LogisticRegression is not an estimator of planewise"):
         to_text(LogisticRegression().fit(X, y))
     with pytest.raises(NotFittedError):
         to_text(SLMClassifier())

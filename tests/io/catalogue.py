@@ -148,7 +148,7 @@ def _machines():
     yield "machine, frame", lambda: pw.MCMClassifier(probability=True, random_state=0).fit(table, labels("two")), table
     yield "machine, linear", lambda: pw.MCMClassifier(kernel="linear", multi_class="ovo").fit(X, y), X
     for kernel in ("poly", "laplacian"):
-        yield f"machine, {kernel}", lambda k=kernel: pw.MCMClassifier(kernel=k, C=10.0, scale="standard").fit(X, y), X
+        yield f"machine, {kernel}", lambda k=kernel: pw.MCMClassifier(kernel=k, C=10.0, scaling="standard").fit(X, y), X
     K = X @ X.T
     yield "machine, matrix", lambda: pw.MCMClassifier(kernel="precomputed").fit(K, y), K
     yield "machine, conformal", lambda: pw.MCMClassifier(conformal="shrunk", shrinkage=0.5).fit(X, y), X

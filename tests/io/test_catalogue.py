@@ -13,8 +13,7 @@ from sklearn.utils import get_tags
 
 import planewise as pw
 from planewise.io._models import KNOWN, declaration
-from planewise.table import TableModel
-from planewise.table._families import FAMILIES
+from planewise.table import FAMILIES, TableModel
 
 
 def estimators():

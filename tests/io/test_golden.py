@@ -11,7 +11,8 @@ from catalogue import fitted
 from golden_files import GOLDEN, asked
 
 import planewise as pw
-from planewise.io._models import KNOWN, SCHEMA
+from planewise.io._models import KNOWN
+from planewise.io._versions import SCHEMA
 
 FOLDERS = sorted((Path(__file__).parent / "golden").iterdir())
 FILES = [(folder, path) for folder in FOLDERS for path in sorted(folder.glob("*.planewise"))]

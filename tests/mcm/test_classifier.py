@@ -18,8 +18,8 @@ from sklearn.preprocessing import StandardScaler
 from whole_program import whole_optimum
 
 from planewise import MCMClassifier
-from planewise.mcm import _problem
 from planewise.mcm._kernels import Kernel
+from planewise.mcm.exact import _training
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def iris():
 
 @pytest.fixture(scope="module")
 def machine(moons):
-    return MCMClassifier(scale="standard").fit(*moons)
+    return MCMClassifier(scaling="standard").fit(*moons)
 
 
 # ------------------------------------------------------------------------------------------- a fitted machine
@@ -73,7 +73,7 @@ def test_h_is_the_largest_margin(moons, machine):
 def test_units_of_the_columns_do_not_matter(moons, machine):
     X, y = moons
     other = X * [1000, 0.01] + [5, -7]
-    refit = MCMClassifier(scale="standard").fit(other, y)
+    refit = MCMClassifier(scaling="standard").fit(other, y)
     assert_array_equal(refit.support_, machine.support_)
     assert_allclose(refit.decision_function(other), machine.decision_function(X), rtol=1e-5)
 
@@ -81,7 +81,7 @@ def test_units_of_the_columns_do_not_matter(moons, machine):
 def test_an_unscaled_machine_sees_the_units_of_the_columns(moons):
     X, y = moons
     other = X * [4, 0.5]
-    unscaled = MCMClassifier(scale=False, gamma=0.2).fit(other, y)
+    unscaled = MCMClassifier(scaling=None, gamma=0.2).fit(other, y)
     K = np.exp(-0.2 * cdist(other, other, "sqeuclidean"))
     by_matrix = MCMClassifier(kernel="precomputed").fit(K, y)
     assert_array_equal(unscaled.support_, by_matrix.support_)
@@ -91,7 +91,7 @@ def test_an_unscaled_machine_sees_the_units_of_the_columns(moons):
 def test_long_tails_are_drawn_in_unless_told_otherwise(moons):
     X, y = moons
     z = (X - X.mean(axis=0)) / X.std(axis=0)
-    by_hand = MCMClassifier(scale="standard").fit(np.arcsinh(2 * z), y)
+    by_hand = MCMClassifier(scaling="standard").fit(np.arcsinh(2 * z), y)
     inside = MCMClassifier().fit(X, y)
     assert_allclose(inside.decision_function(X), by_hand.decision_function(np.arcsinh(2 * z)), rtol=1e-6)
     assert_array_equal(inside.support_vectors_, X[inside.support_])
@@ -131,7 +131,7 @@ def test_a_kernel_matrix_says_what_its_function_says(multi_class, iris):
     X, y = iris
     scaled = StandardScaler().fit_transform(X)
     kernel = Kernel("rbf", 0.25)
-    by_name = MCMClassifier(gamma=0.25, scale=False, multi_class=multi_class).fit(scaled, y)
+    by_name = MCMClassifier(gamma=0.25, scaling=None, multi_class=multi_class).fit(scaled, y)
     by_matrix = MCMClassifier(kernel="precomputed", multi_class=multi_class).fit(kernel(scaled, scaled), y)
     assert_allclose(by_matrix.objective_, by_name.objective_, rtol=1e-6)
     assert_allclose(
@@ -148,8 +148,8 @@ def test_kernel_matrices_can_be_cut_into_folds(iris):
 
 def test_a_kernel_held_in_memory_or_not_gives_the_same_machine(moons, machine, monkeypatch):
     X, y = moons
-    monkeypatch.setattr(_problem, "HELD_BYTES", 0)
-    computed = MCMClassifier(scale="standard").fit(X, y)
+    monkeypatch.setattr(_training, "HELD_BYTES", 0)
+    computed = MCMClassifier(scaling="standard").fit(X, y)
     assert_array_equal(computed.support_, machine.support_)
     assert_allclose(computed.dual_coef_, machine.dual_coef_, rtol=1e-5)
 
@@ -161,7 +161,7 @@ def test_a_conformal_kernel_changes_the_machine(conformal, moons, machine):
     assert changed.shrinkage_ == (1.0 if conformal == "signed" else 0.5)
     assert changed.score(X, y) > 0.85
     assert not np.allclose(changed.decision_function(X), machine.decision_function(X))
-    plain = MCMClassifier(conformal="shrunk", shrinkage=0.0, scale="standard").fit(X, y)
+    plain = MCMClassifier(conformal="shrunk", shrinkage=0.0, scaling="standard").fit(X, y)
     assert_allclose(plain.decision_function(X), machine.decision_function(X), rtol=1e-6)
 
 
@@ -224,9 +224,9 @@ def test_weights_are_repeats(probability, moons):
 
 def test_the_scale_of_the_weights_and_the_order_of_rows_do_not_matter(moons, machine):
     X, y = moons
-    heavy = MCMClassifier(scale="standard").fit(X, y, sample_weight=np.full(len(y), 1000.0))
+    heavy = MCMClassifier(scaling="standard").fit(X, y, sample_weight=np.full(len(y), 1000.0))
     assert_allclose(heavy.decision_function(X), machine.decision_function(X), rtol=1e-6, atol=1e-8)
-    backwards = MCMClassifier(scale="standard").fit(X[::-1], y[::-1])
+    backwards = MCMClassifier(scaling="standard").fit(X[::-1], y[::-1])
     assert_allclose(backwards.decision_function(X), machine.decision_function(X), rtol=1e-6, atol=1e-8)
     assert_array_equal(np.sort(len(y) - 1 - backwards.support_), machine.support_)
 
@@ -259,7 +259,7 @@ def test_the_published_program_warns_where_it_is_degenerate(moons):
 
 def test_relaxation_needs_no_more_vectors(moons, machine):
     X, y = moons
-    relaxed = MCMClassifier(relaxation=0.1, scale="standard").fit(X, y)
+    relaxed = MCMClassifier(relaxation=0.1, scaling="standard").fit(X, y)
     assert set(relaxed.support_) <= set(machine.support_)
     assert np.abs(relaxed.dual_coef_).sum() > np.abs(machine.dual_coef_).sum()
     assert_allclose(relaxed.objective_, machine.objective_)
@@ -285,7 +285,7 @@ def test_relaxation_needs_no_more_vectors(moons, machine):
         ("class_weight", "even"),
         ("probability", "yes"),
         ("multi_class", "crammer"),
-        ("scale", None),
+        ("scaling", True),
         ("n_jobs", 0),
         ("random_state", -1),
     ],
@@ -319,7 +319,7 @@ def test_missing_values_are_refused(moons):
 def test_frames_are_tables(moons, machine):
     X, y = moons
     for frame in (pd.DataFrame(X, columns=["a", "b"]), pl.DataFrame(X, schema=["a", "b"])):
-        model = MCMClassifier(scale="standard").fit(frame, y)
+        model = MCMClassifier(scaling="standard").fit(frame, y)
         assert_array_equal(model.decision_function(frame), machine.decision_function(X))
         assert list(model.feature_names_in_) == ["a", "b"]
 
@@ -343,7 +343,7 @@ def test_too_many_rows_are_refused_with_an_estimate():
 @pytest.mark.parametrize("kernel", ["linear", "precomputed"])
 def test_a_conformal_kernel_needs_a_kernel_function(kernel):
     X = np.eye(4)
-    with pytest.raises(ValueError, match=f"conformal='signed' .* than '{kernel}'"):
+    with pytest.raises(ValueError, match=f"conformal='signed' .* kernel='{kernel}' has none"):
         MCMClassifier(kernel=kernel, conformal="signed").fit(X, [0, 1, 0, 1])
 
 
@@ -353,7 +353,7 @@ def test_a_solver_out_of_steps_warns_with_the_gap(moons):
 
 
 def test_a_machine_without_vectors_warns(moons):
-    with pytest.warns(UserWarning, match="No column is worth its price.*mu=1e"):
+    with pytest.warns(UserWarning, match="No support vector is worth its penalty.*mu=1e"):
         MCMClassifier(mu=1e6).fit(*moons)
     X = np.repeat(np.arange(10.0), 2)[:, None]
     with pytest.warns(UserWarning, match="opposite labels"):

@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from planewise import ConformalKernel, MCMClassifier
 from planewise.mcm._conformal_factor import fit_conformal_factor, fit_factor_on_features
 from planewise.mcm._kernels import Kernel
-from planewise.mcm._sample import balanced
+from planewise.mcm._rows import balanced
 
 
 @parametrize_with_checks(
@@ -231,7 +231,7 @@ def test_cores_of_a_minimal_complexity_machine_are_its_support_vectors(moons):
     X, y = moons
     kernel = ConformalKernel(cores="mcm", gamma=0.5, C=2.0).fit(X, y)
     standard = kernel.X_fit_
-    machine = MCMClassifier(C=2.0 * len(X), gamma=0.5, scale=False).fit(standard, y)
+    machine = MCMClassifier(C=2.0 * len(X), gamma=0.5, scaling=None).fit(standard, y)
     assert 2 < len(machine.support_) < len(X) / 4
     by_value = X[machine.support_][np.lexsort(X[machine.support_].T[::-1])]  # cores come in the order of their values
     assert_allclose(kernel.cores_, by_value, rtol=1e-4, atol=1e-5)

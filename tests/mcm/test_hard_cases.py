@@ -11,12 +11,13 @@ from sklearn.metrics.pairwise import rbf_kernel
 from whole_program import whole_optimum
 
 from planewise import ConformalKernel, LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor
-from planewise.mcm import _grid
-from planewise.mcm._grid import Point
+from planewise._scaling import find_scaling
 from planewise.mcm._kernels import Kernel
-from planewise.mcm._problem import find_scaling
-from planewise.mcm._search import MUS_BY_C
-from planewise.mcm._training import MachinePaths, Settings
+from planewise.mcm.exact import _held_out
+from planewise.mcm.exact._held_out import Point
+from planewise.mcm.exact._search import MUS_BY_C
+from planewise.mcm.exact._settings import Settings
+from planewise.mcm.exact._training import MachinePaths
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +49,7 @@ def test_very_dear_slack_is_solved_too(C):
 
 def test_slack_a_billion_times_as_dear_equals_the_whole_program(moons):
     X, y = moons
-    machine = MCMClassifier(C=1e9, gamma=0.5, scale="standard").fit(X, y)
+    machine = MCMClassifier(C=1e9, gamma=0.5, scaling="standard").fit(X, y)
     assert machine.gap_[0] < 1e-5
     K = rbf_kernel((X - X.mean(axis=0)) / X.std(axis=0), gamma=0.5)
     least = whole_optimum(K, np.where(y == 1, 1.0, -1.0), np.ones(len(y)), 1e9, 0.2)
@@ -65,15 +66,15 @@ def test_a_kernel_that_overflows_is_refused(moons):
     X, y = moons
     with pytest.raises(ValueError, match=r"too large for numbers.*degree=500"):
         MCMClassifier(kernel="poly", degree=500, gamma=1.0).fit(X, y)
-    with pytest.raises(ValueError, match="scale=True"):
-        MCMClassifier(scale=False, gamma=1.0).fit(X * 1e160, y)
+    with pytest.raises(ValueError, match="scaling='standard'"):
+        MCMClassifier(scaling=None, gamma=1.0).fit(X * 1e160, y)
 
 
 def test_columns_too_large_for_float32_are_priced_in_float64(monkeypatch):
-    monkeypatch.setattr("planewise.mcm._problem.HELD_BYTES", 0)
+    monkeypatch.setattr("planewise.mcm.exact._training.HELD_BYTES", 0)
     X, y = make_moons(200, noise=0.2, random_state=1)
-    usual = MCMClassifier(scale=False, gamma=1.0).fit(X, y)
-    large = MCMClassifier(scale=False, gamma=1e-50).fit(X * 1e25, y)
+    usual = MCMClassifier(scaling=None, gamma=1.0).fit(X, y)
+    large = MCMClassifier(scaling=None, gamma=1e-50).fit(X * 1e25, y)
     assert_allclose(large.objective_, usual.objective_, rtol=1e-6)
 
 
@@ -210,7 +211,7 @@ def test_partial_fit_takes_new_prices_and_refuses_another_kernel(moons):
     changed = LargeScaleMCMClassifier(**first).partial_fit(X, y, classes=[0, 1])
     changed.set_params(mu=1e4, learning_rate=1e-3).partial_fit(X, y)
     assert not np.array_equal(changed.decision_function(X), unchanged.decision_function(X))
-    with pytest.raises(ValueError, match="goes on with gamma='auto'"):
+    with pytest.raises(ValueError, match="continues with gamma='auto'"):
         changed.set_params(gamma=3.0).partial_fit(X, y)
 
 
@@ -286,13 +287,13 @@ def test_a_search_on_tied_columns_and_noisy_labels_takes_fewer_steps_than_its_pa
             solutions.extend(trained.solutions)
             return trained
 
-    monkeypatch.setattr(_grid, "MachinePaths", Counted)
+    monkeypatch.setattr(_held_out, "MachinePaths", Counted)
     settings = Settings(Kernel("rbf", 0.8 / 11), n_classes=2)
 
     def steps(Cs):
         made.clear()
         points = [Point(C, share * C, 0.8 / 11) for C in Cs for share in MUS_BY_C[:8]]
-        _grid.walk(_grid.Task(0, settings, points), rows, y, weight, np.arange(300), rows, 1.0)
+        _held_out.walk(_held_out.Task(0, settings, points), rows, y, weight, np.arange(300), rows, 1.0)
         return made[0].paths[0].program.steps()
 
     one_by_one = steps([100.0]) + steps([1000.0])

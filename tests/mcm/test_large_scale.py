@@ -19,13 +19,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from planewise import LargeScaleMCMClassifier
-from planewise.mcm._calibration import calibrate, probabilities
-from planewise.mcm._descent import Schedule
+from planewise._scaling import robust_scaling
 from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
 from planewise.mcm._kernels import Kernel
-from planewise.mcm._large_scale import mu_for
-from planewise.mcm._sample import BLOCK, balanced_draw
-from planewise.mcm._standardise import Standardisation
+from planewise.mcm._rows import balanced_draw
+from planewise.mcm._scores import calibrate, probabilities
+from planewise.mcm.large._classifier import mu_for
+from planewise.mcm.large._descent import BLOCK, Schedule
 
 SMALL = {"n_components": 15, "max_iter": 10, "random_state": 0}
 
@@ -141,7 +141,7 @@ def test_with_fixed_prototypes_the_objective_comes_close_to_that_of_the_linear_p
         learning_rate=0.05,
         random_state=0,
     ).fit(X, y, weight)
-    standard = Standardisation.of(X.astype("f4"), weight).apply(X.astype("f4"))
+    standard = robust_scaling(X.astype("f4"), weight)(X.astype("f4"))
     features = np.exp(-cdist(standard, standard, "sqeuclidean"))
     best = smallest_objective(features, 2.0 * y - 1, weight / weight.sum(), C, mu)
     margin = (2 * y - 1) * model.decision_function(X)
@@ -205,7 +205,7 @@ def test_a_smaller_c_lowers_the_largest_margin(moons):
 # ------------------------------------------------------------------------------------------ the fitted model
 def test_the_model_is_the_kernel_on_its_prototypes(moons, fitted):
     X = moons[2]
-    centre, scale = fitted._standardisation.centre, fitted._standardisation.scale
+    centre, scale = fitted._standardisation.mean, fitted._standardisation.spread
     root = np.sqrt(fitted.feature_scale_)
     kernel = np.exp(
         -cdist((X - centre) / scale * root, (fitted.support_vectors_ - centre) / scale * root, "sqeuclidean")
@@ -292,7 +292,7 @@ def test_the_conformal_factor_multiplies_the_map(moons, feature_map):
     assert model.conformal_.cores.shape == (12, 2)
     assert model.conformal_.separability(1.0) > model.conformal_.separability(0.0)
     assert model.score(X_test, y_test) > 0.9
-    rows = model._standardisation.apply(X_test)
+    rows = model._standardisation(X_test)
     features = model._model.feature_map.forward(rows).features
     by_hand = model.conformal_(rows) * (features @ model._model.weights[:, 0]) + model.intercept_[0]
     assert_allclose(model.decision_function(X_test), by_hand, atol=1e-3)
@@ -535,15 +535,15 @@ def test_a_few_wild_values_do_not_blow_up_a_scale_and_rare_marks_do_not_lie_far_
     wild, rare = rng.normal(size=5000), np.zeros(5000)
     wild[:2], rare[:10] = 1e6, 1
     table = np.column_stack([wild, rare, np.full(5000, 3.0)]).astype(np.float32)
-    standard = Standardisation.of(table, np.ones(5000))
-    assert_allclose(standard.scale, [1, 0.5, 1], rtol=0.05)
-    assert_allclose(standard.undo(standard.apply(table)), table, rtol=1e-3)
+    standard = robust_scaling(table, np.ones(5000))
+    assert_allclose(standard.spread, [1, 0.5, 1], rtol=0.05)
+    assert_allclose(standard.inverse(standard(table)), table, rtol=1e-3)
 
 
 def test_scales_take_weights_for_repeated_rows():
     rng = np.random.default_rng(0)
     table, weight = rng.standard_t(2, size=(3000, 2)).astype(np.float32), rng.integers(1, 4, size=3000)
-    weighted = Standardisation.of(table, weight.astype(float))
-    repeated = Standardisation.of(np.repeat(table, weight, axis=0), np.ones(weight.sum()))
-    assert_allclose(weighted.scale, repeated.scale, rtol=1e-5)
-    assert_allclose(weighted.centre, repeated.centre, atol=1e-6)
+    weighted = robust_scaling(table, weight.astype(float))
+    repeated = robust_scaling(np.repeat(table, weight, axis=0), np.ones(weight.sum()))
+    assert_allclose(weighted.spread, repeated.spread, rtol=1e-5)
+    assert_allclose(weighted.mean, repeated.mean, atol=1e-6)

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from whole_program import value, whole_optimum
 
-from planewise.mcm import _linear_program
 from planewise.mcm._kernels import Kernel
-from planewise.mcm._linear_program import ComputedColumns, HeldColumns, ProgramPath, RepeatedColumns
+from planewise.mcm.exact import _linear_program
+from planewise.mcm.exact._linear_program import ComputedColumns, HeldColumns, ProgramPath, RepeatedColumns
 
 
 def make_rows(seed, n, d, noise, *, rounded=False, weighted=False):

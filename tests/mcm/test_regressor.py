@@ -19,12 +19,12 @@ def friedman():
 
 @pytest.fixture(scope="module")
 def machine(friedman):
-    return MCMRegressor(scale="standard").fit(*friedman)
+    return MCMRegressor(scaling="standard").fit(*friedman)
 
 
 def test_the_objective_is_the_optimum_of_the_whole_program(friedman):
     X, y = (part[:60] for part in friedman)
-    machine = MCMRegressor(epsilon=0.3, scale="standard").fit(X, y)
+    machine = MCMRegressor(epsilon=0.3, scaling="standard").fit(X, y)
     scaled = StandardScaler().fit_transform(X)
     target = (y - y.mean()) / y.std()
     K = Kernel("rbf", 0.2)(scaled, scaled)
@@ -47,7 +47,7 @@ def test_predictions_are_sums_over_few_support_vectors(friedman, machine):
 
 def test_units_of_x_and_y_do_not_matter(friedman, machine):
     X, y = friedman
-    other = MCMRegressor(scale="standard").fit(X * 1000 - 3, 50 * y + 7)
+    other = MCMRegressor(scaling="standard").fit(X * 1000 - 3, 50 * y + 7)
     assert_allclose(other.predict(X * 1000 - 3), 50 * machine.predict(X) + 7, rtol=1e-4)
 
 
@@ -62,7 +62,7 @@ def test_a_linear_machine_is_a_plane_in_the_units_of_x():
 def test_a_kernel_matrix_says_what_its_function_says(friedman):
     X, y = friedman
     kernel = Kernel("rbf", 0.2)
-    by_name = MCMRegressor(gamma=0.2, scale=False, mu=1.0).fit(X, y)
+    by_name = MCMRegressor(gamma=0.2, scaling=None, mu=1.0).fit(X, y)
     by_matrix = MCMRegressor(kernel="precomputed", mu=1.0).fit(kernel(X, X), y)
     assert_allclose(by_matrix.objective_, by_name.objective_, rtol=1e-6)
     assert_allclose(by_matrix.predict(kernel(X[:9], X)), by_name.predict(X[:9]), rtol=1e-3)

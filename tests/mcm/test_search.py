@@ -8,10 +8,9 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedKFold
 
 from planewise import MCMClassifier, MCMClassifierCV
-from planewise.mcm._folds import stratified_folds
-from planewise.mcm._grid import Point
 from planewise.mcm._kernels import Kernel
-from planewise.mcm._search import choose, smooth
+from planewise.mcm.exact._held_out import Point, stratified_folds
+from planewise.mcm.exact._search import choose, smooth
 
 SMALL = {"gammas": [0.2, 1.0], "mus": [10.0, 1.0, 0.1], "Cs": [100.0], "cv": 3, "random_state": 0}
 
@@ -62,7 +61,7 @@ def test_the_chosen_machine_is_fitted_on_all_rows(moons, search):
 @pytest.mark.parametrize(
     "settings",
     [
-        {"relaxation": 0.7, "scale": "standard", "class_weight": {0: 1.0, 1: 3.0}, "tol": 1e-6},
+        {"relaxation": 0.7, "scaling": "standard", "class_weight": {0: 1.0, 1: 3.0}, "tol": 1e-6},
         {"kernel": "poly", "degree": 2, "coef0": 1.0},
         {"kernel": "linear"},
         {"conformal": "signed", "gammas_conformal": [2.0]},

@@ -28,7 +28,7 @@ from planewise.plot import (
     SelectionDisplay,
     SparsityDisplay,
     TreeDisplay,
-    _style,
+    style,
 )
 
 KEPT = Path(__file__).parent / "golden" / "pictures.npz"
@@ -110,7 +110,7 @@ PICTURES = {
 
 def drawn(name, font="DejaVu Sans"):
     """A picture's figure; nothing in it is arranged by the size of its type: a tree's boxes count letters instead."""
-    by_letters = mock.patch.object(_style, "_width", lambda text, size, family: 0.6 * size * len(text) / 72)
+    by_letters = mock.patch.object(style, "_width", lambda text, size, family: 0.6 * size * len(text) / 72)
     with by_letters, plt.style.context("default"), plt.rc_context({"font.family": font}):
         if name == "embedding":
             figure, ax = plt.subplots(1, 3, figsize=(7, 2.6))

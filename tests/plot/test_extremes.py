@@ -123,7 +123,7 @@ def test_twenty_six_classes():
 
 
 def test_every_class_has_its_own_look():
-    from planewise.plot._style import colour, marker
+    from planewise.plot.style import colour, marker
 
     assert len({(colour(number), marker(number)) for number in range(100)}) == 100
 

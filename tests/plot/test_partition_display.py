@@ -27,10 +27,10 @@ from planewise import (
     SLMForestRegressor,
     SLMRegressor,
 )
+from planewise._tables import rows_like
 from planewise.datasets import make_new_moons
 from planewise.plot import PartitionDisplay
 from planewise.plot._cuts import split
-from planewise.plot._tables import rows_like
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from sklearn.datasets import load_diabetes, load_iris
 from planewise import RECIPClassifier, RECIPRegressor
 from planewise.datasets import make_subspace_batches
 from planewise.plot import ProjectionDisplay
-from planewise.plot._view_plane import Axis, ratio_at
+from planewise.plot.views import Axis, ratio_at
 
 
 @pytest.fixture(scope="module")

@@ -32,10 +32,10 @@ def test_local_entropy_follows_its_definition(seed, view, k, alpha):
     random = np.random.default_rng(seed)
     X = random.normal(size=(40, 3)).astype(np.float32).astype(float)
     y = random.permutation(np.arange(40) % 3)
-    got = local_entropy(X, y, view, k=k, alpha=alpha)
+    got = local_entropy(X, y, view, k=k, tsallis_order=alpha)
     assert np.allclose(got, plain_entropy(X, y, sorted(view), k, alpha), rtol=1e-3)
     factor = (39 / 40) ** (1 - alpha)
-    assert np.isclose(conditional_entropy(X, y, view, k=k, alpha=alpha), factor * got.mean(), rtol=1e-6)
+    assert np.isclose(conditional_entropy(X, y, view, k=k, tsallis_order=alpha), factor * got.mean(), rtol=1e-6)
 
 
 def test_repeated_rows_are_one_and_weigh_more():
@@ -43,18 +43,18 @@ def test_repeated_rows_are_one_and_weigh_more():
     X, y = random.normal(size=(30, 2)), np.arange(30) % 2
     twice = np.concatenate([X, X[:10]])
     labels = np.concatenate([y, y[:10]])
-    single = local_entropy(X, y, [0, 1], scale=False)
-    assert np.array_equal(local_entropy(twice, labels, [0, 1], scale=False), np.concatenate([single, single[:10]]))
+    single = local_entropy(X, y, [0, 1], scaling=None)
+    assert np.array_equal(local_entropy(twice, labels, [0, 1], scaling=None), np.concatenate([single, single[:10]]))
     weight = np.where(np.arange(30) < 10, 2.0, 1.0)
-    assert conditional_entropy(twice, labels, [0], scale=False) == conditional_entropy(
-        X, y, [0], scale=False, sample_weight=weight
+    assert conditional_entropy(twice, labels, [0], scaling=None) == conditional_entropy(
+        X, y, [0], scaling=None, sample_weight=weight
     )
 
 
 def test_special_distances():
     X = np.array([[0.0], [0.0], [0.0], [1.0], [np.nan]])
     extra = np.array([[1.0], [2.0], [3.0], [4.0], [5.0]])
-    entropy = local_entropy(np.hstack([X, extra]), [0, 0, 1, 1, 0], [0], scale=False)
+    entropy = local_entropy(np.hstack([X, extra]), [0, 0, 1, 1, 0], [0], scaling=None)
     assert entropy[0] == 1  # both sides at distance zero
     assert entropy[2] == 10  # another class at zero, its own farther
     assert np.isnan(entropy[4])
@@ -69,8 +69,8 @@ def test_a_view_by_name():
         conditional_entropy(frame, y, ["c"])
     with pytest.raises(ValueError, match="k must be"):
         local_entropy(frame, y, ["a"], k=0)
-    with pytest.raises(ValueError, match="alpha must be below 1"):
-        local_entropy(frame, y, ["a"], alpha=1)
+    with pytest.raises(ValueError, match="tsallis_order must be below 1"):
+        local_entropy(frame, y, ["a"], tsallis_order=1)
     with pytest.raises(ValueError, match="No row"):
         conditional_entropy(frame, y, ["a"], k=15)
 
@@ -80,7 +80,7 @@ def test_the_divergence_of_two_normals_is_near_its_value():
     U, V = random.normal(0, 1, size=(4000, 1)), random.normal(1, 1, size=(4000, 1))
     for alpha in (0.3, 0.5, 0.7):
         whole = np.exp(-alpha * (1 - alpha) / 2)  # the integral of p^alpha q^(1 - alpha)
-        assert abs(tsallis_divergence(U, V, k=5, alpha=alpha) - (whole - 1) / (alpha - 1)) < 0.08
+        assert abs(tsallis_divergence(U, V, k=5, tsallis_order=alpha) - (whole - 1) / (alpha - 1)) < 0.08
     with pytest.raises(ValueError, match="same columns"):
         tsallis_divergence(U, np.ones((5, 2)))
     with pytest.raises(ValueError, match="needs more than"):

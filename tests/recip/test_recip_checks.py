@@ -11,7 +11,7 @@ from planewise import RECIPClassifier, RECIPRegressor
     [
         RECIPClassifier(),
         RECIPClassifier(estimate="distances", selection="recip", decide="vote"),
-        RECIPClassifier(3, max_projections=2, include_all_features=True, scale=True),
+        RECIPClassifier(3, max_projections=2, include_all_features=True, scaling="arcsinh"),
         RECIPRegressor(),
         RECIPRegressor(lam=3.0),
     ]

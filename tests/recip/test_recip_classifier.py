@@ -120,7 +120,7 @@ def test_predict_is_the_argmax_of_the_probabilities(parameters):
 def test_equal_ratios_go_to_the_farther_other_side():
     X = np.array([[0, 0], [0, 9], [5, 0], [9, 5.0], [9, 9.0], [5, 9]])
     y = np.array([0, 0, 0, 1, 1, 1])
-    model = RECIPClassifier(projections=[(0,), (1,)], scale=False, **PUBLISHED).fit(X, y)
+    model = RECIPClassifier(projections=[(0,), (1,)], scaling=None, **PUBLISHED).fit(X, y)
     # In x0 class 0 is at distance 0 and class 1 at 5; in x1 class 1 is at 0 and class 0 at 4: both ratios are 0.
     assert model.predict([[0.0, 5.0]])[0] == 0
     assert model.explain([[0.0, 5.0]])[0].view["columns"] == [0]
@@ -137,7 +137,9 @@ def test_a_tied_vote_goes_to_the_last_class_as_in_the_paper():
 def test_alpha_changes_no_answer_of_the_published_estimate():
     X, y = make_subspace_batches(2, batch_size=150, random_state=6)
     views = [(0, 1), (2, 3), (4, 5)]
-    answers = [RECIPClassifier(projections=views, alpha=alpha, **PUBLISHED).fit(X, y).predict(X) for alpha in (0, 0.9)]
+    answers = [
+        RECIPClassifier(projections=views, tsallis_order=alpha, **PUBLISHED).fit(X, y).predict(X) for alpha in (0, 0.9)
+    ]
     assert np.array_equal(*answers)
 
 
@@ -272,12 +274,12 @@ def test_too_many_candidates_for_memory_are_refused_with_an_estimate(monkeypatch
         ({"projections": [("a",)]}, "X has no names"),
         ({"projections": "ab"}, "'projections' of RECIPClassifier must be"),
         ({"k": 0}, "'k' of RECIPClassifier"),
-        ({"alpha": 1.0}, "'alpha' of RECIPClassifier"),
+        ({"tsallis_order": 1.0}, "'tsallis_order' of RECIPClassifier"),
         ({"lam": -1.0}, "'lam' of RECIPClassifier"),
-        ({"selection": "answers", "lam": 1.0}, "would do nothing"),
+        ({"selection": "answers", "lam": 1.0}, "would have no effect"),
         ({"selection": "best"}, "'selection' of RECIPClassifier"),
         ({"decide": "guess"}, "'decide' of RECIPClassifier"),
-        ({"scale": "rank"}, "'scale' of RECIPClassifier"),
+        ({"scaling": "rank"}, "'scaling' of RECIPClassifier"),
         ({"max_dim": 0}, "'max_dim' of RECIPClassifier"),
         ({"max_candidates": 0}, "'max_candidates' of RECIPClassifier"),
     ],
@@ -294,7 +296,7 @@ def test_unknown_feature_names_at_predict_are_refused():
     model = RECIPClassifier(projections=[("a", "b")]).fit(frame, y)
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame.rename(columns={"c": "d"}))
-    with pytest.raises(ValueError, match="no column"):
+    with pytest.raises(ValueError, match="not a column"):
         RECIPClassifier(projections=[("a", "z")]).fit(frame, y)
 
 
@@ -338,12 +340,12 @@ def test_parameters_set_after_fit_change_no_answer_and_no_explanation():
     X, y = seconds_since_1970(300, 0)
     model = RECIPClassifier(random_state=0).fit(X, y)
     before, told = model.predict_proba(X), model.explain(X[:1])[0].data()
-    model.set_params(estimate="distances", decide="vote", smoothing=5.0)
+    model.set_params(estimate="distances", decide="vote", prior_weight=5.0)
     assert np.array_equal(model.predict_proba(X), before)
     assert model.explain(X[:1])[0].data() == told
 
 
 def test_weights_that_add_up_to_one_are_told_of():
     X, y = seconds_since_1970(300, 0)
-    with pytest.warns(UserWarning, match="multiply them"):
+    with pytest.warns(UserWarning, match="multiply the weights"):
         RECIPClassifier(random_state=0).fit(X, y, np.full(300, 1 / 300))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, minimize
 
 from planewise import _core
-from planewise.recip import _lasso, _selection
+from planewise.recip import _selection
 
 
 def by_general_solver(z, delta, least, lam):
@@ -157,22 +157,22 @@ def test_recip_and_greedy_find_the_view_of_each_group():
 
 def test_the_robust_lasso_finds_what_the_lasso_ranks_by_coefficient():
     Z, weight = batches_of_entropies(), np.ones(300)
-    lam = 0.3 * _lasso.largest_penalty(Z, weight)
-    assert len(_lasso.lasso_views(Z, weight, lam, 2)) <= 2
-    assert len(set(_lasso.robust_lasso_views(Z, weight, lam, 3, 0.01))) > 1
+    lam = 0.3 * _selection.largest_penalty(Z, weight)
+    assert len(_selection.lasso_views(Z, weight, lam, 2)) <= 2
+    assert len(set(_selection.robust_lasso_views(Z, weight, lam, 3, 0.01))) > 1
 
 
 def test_the_largest_penalty_leaves_no_view():
     Z, weight = batches_of_entropies(), np.ones(300)
-    largest = _lasso.largest_penalty(Z, weight)
-    assert not _lasso._coefficients(Z, weight, 1.001 * largest).any()
-    assert _lasso._coefficients(Z, weight, 0.9 * largest).any()
+    largest = _selection.largest_penalty(Z, weight)
+    assert not _selection._coefficients(Z, weight, 1.001 * largest).any()
+    assert _selection._coefficients(Z, weight, 0.9 * largest).any()
 
 
 def test_the_lasso_is_that_of_the_norm_not_of_its_square():
     Z, weight = batches_of_entropies(), np.ones(300)
-    lam = 0.3 * _lasso.largest_penalty(Z, weight)
-    beta = _lasso._coefficients(Z, weight, lam)
+    lam = 0.3 * _selection.largest_penalty(Z, weight)
+    beta = _selection._coefficients(Z, weight, lam)
     target, columns = Z.min(axis=0), Z / np.linalg.norm(Z, axis=1, keepdims=True)
 
     def objective(b):

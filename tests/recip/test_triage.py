@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from planewise import RECIPClassifier, RECIPRegressor
-from planewise.recip._triage import triage
+from planewise.recip.fitted import triage
 
 
 def rows(n, seed, gaps):

@@ -7,7 +7,7 @@ import hashlib
 import re
 from html.parser import HTMLParser
 
-from planewise.report._view_files import view_script
+from planewise.report.html import view_script
 
 VOID = {"meta", "img", "br", "link", "input"}
 

@@ -29,7 +29,7 @@ from planewise import (
     SLMRegressor,
 )
 from planewise.report._tree_svg import MOST_NODES, tree_figure
-from planewise.report._view_files import view_script
+from planewise.report.html import view_script
 
 ESTIMATORS = [
     SLMClassifier(random_state=0),

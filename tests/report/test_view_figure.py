@@ -15,15 +15,13 @@ from pages import read
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 from planewise import RECIPClassifier, RECIPRegressor
-from planewise.plot._view_plane import Axis
-from planewise.report import _page
-from planewise.report._png import png_bytes
-from planewise.report._view_files import view_script, view_style
-from planewise.report._view_layout import arrow, badge_places
-from planewise.report._view_parts import block, neighbours_table, views_of, views_switch
+from planewise.plot.views import Axis
+from planewise.report import html
 from planewise.report._view_scene import MOST_NEIGHBOURS, TrainingRows, scene
-from planewise.report._view_shapes import FORMS, class_form, scale_colours
+from planewise.report._view_shapes import FORMS, arrow, badge_places, class_form, png_bytes, scale_colours
 from planewise.report._view_svg import _coded, view_figure
+from planewise.report.html import view_script, view_style
+from planewise.report.views import block, neighbours_table, views_of, views_switch
 
 HOSTILE = ["<script>alert(1)</script>", 'a" onload="x', "</svg></td>", "\u202eevil\x00", "שלום", "y" * 10**5]
 
@@ -48,7 +46,9 @@ def test_marks_and_lines_of_the_table_are_tied_by_row_and_number(cancer):
     model, explanations = cancer
     for each in explanations[::60]:
         data = each.data()
-        figure, table = view_figure(data, *model._fitted_table(), ident="a"), neighbours_table(data, ident="b")
+        known = model.fitted_rows()
+        figure = view_figure(data, known.values, known.target, ident="a")
+        table = neighbours_table(data, ident="b")
         read(block(figure, table))
         lines = dict(re.findall(r'<button[^>]*data-row="(\w+)">(\d+)</button>', table))
         near = sorted((n for side in data["neighbours"].values() for n in side), key=lambda n: n["distance"])
@@ -255,7 +255,7 @@ def test_hostile_names_classes_and_values_stay_words():
     y = np.array(HOSTILE[:2])[(X[names[0]] > 0).astype(int)]
     model = RECIPClassifier(projections=[(0, 1), (0, 3), (2, 3, 0)], random_state=0).fit(X, y)
     each = model.explain(X[:1], units={names[0]: "<i>\u202e\ud800" + "m" * 10**7})[0]
-    page = _page.page("x", [block(views_switch(views_of(each), TrainingRows.of(model), ident="a"))])
+    page = html.page("x", [block(views_switch(views_of(each), TrainingRows.of(model), ident="a"))])
     found = read(page)
     assert "<i>" not in page and "\x00" not in page and "\u202e" not in page and len(page) < 400_000
     page.encode()  # no half letters

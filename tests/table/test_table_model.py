@@ -9,10 +9,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from planewise.table import TableModel
+from planewise.table import TableModel, read_setting, task_of
 from planewise.table._columns import find_columns
-from planewise.table._families import read_setting
-from planewise.table._model import task_of
 
 N = 60
 
@@ -37,7 +35,7 @@ def table(**more):
         (np.arange(N) % 2 == 0, "truth"),
         ([["a", "b", "c"][k % 3] for k in range(N)], "category"),
         ([date(2020, 1, 1 + k % 28) for k in range(N)], "date"),
-        (np.arange(N) * 1000, "number"),  # another in every row, but with gaps: as likely a measure
+        (np.arange(N) * 1000, "number"),  # different in every row, but with gaps: as likely a measurement
     ],
 )
 def test_the_kind_of_a_column(values, kind):
@@ -51,13 +49,13 @@ def test_the_kind_of_a_column(values, kind):
     [
         ("z", np.arange(N) + 500, "identifier"),
         ("customer_id", np.arange(N) * 1000, "identifier"),
-        ("z", [f"text {k}" for k in range(N)], "identifier, or free text"),
-        ("z", [3] * N, "same in every row"),
+        ("z", [f"text {k}" for k in range(N)], "identifier or free text"),
+        ("z", [3] * N, "the same value in every row"),
         ("z", [None] * N, "is empty"),
-        ("z", [[1]] * N, "no model reads"),
+        ("z", [[1]] * N, "cannot be used"),
     ],
 )
-def test_a_column_that_tells_nothing_is_left_out(name, values, why):
+def test_a_column_that_is_of_no_use_is_left_out(name, values, why):
     _, left_out = find_columns(table(**{name: values}), "y")
     assert [each.name for each in left_out] == [name]
     assert why in left_out[0].why
@@ -101,7 +99,7 @@ def test_a_machine_reads_gaps_as_the_usual_value_and_new_categories_as_none():
     assert read["town=Ulm"].to_list() == [1.0, 0.0] and read["town=Bonn"].to_list() == [0.0, 0.0]
 
 
-def test_dates_and_truth_values_may_come_as_text_or_numbers():
+def test_dates_and_booleans_may_come_as_text_or_numbers():
     rows = table(day=[date(2020, 1, 1 + k % 28) for k in range(N)], new=[k % 3 == 0 for k in range(N)])
     model = TableModel("slm", random_state=0).fit(rows, "y")
     words = rows.with_columns(pl.col("new").cast(pl.Int8))
@@ -165,6 +163,6 @@ def test_rows_are_called_by_the_given_numbers_and_those_without_a_target_by_none
 
 
 @pytest.mark.parametrize("wrong", [[1, 2], np.zeros(N), -np.arange(N)])
-def test_row_numbers_that_are_none_are_refused(wrong):
-    with pytest.raises(ValueError, match="row_numbers must be one whole number from 0 on for each"):
+def test_invalid_row_numbers_are_refused(wrong):
+    with pytest.raises(ValueError, match="row_numbers must have one integer of at least 0 for each"):
         TableModel("slm").fit(table(), "y", wrong)

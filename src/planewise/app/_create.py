@@ -1,4 +1,4 @@
-"""The application: a review behind its guard, for any server of ASGI."""
+"""The application: a review behind its guard, for any ASGI server."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
-from planewise.app._ahead import Ahead
 from planewise.app._answers import NotSavedError
-from planewise.app._forms import BadRequestError
-from planewise.app._guard import Guard
-from planewise.app._keys import Keys
+from planewise.app._guard import Guard, Keys
 from planewise.app._pages import Pages
+from planewise.app._queue import Ahead
 from planewise.app._review import RefusedError, Review
-from planewise.app._routes import router
+from planewise.app._routes import BadRequestError, router
 from planewise.app._why import Explainer
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -38,33 +36,33 @@ def create_app(
     hosts: Sequence[str] = LOOPBACK,
     title: str = "Review",
 ) -> FastAPI:
-    """A page on which a person goes through a model's answers, accepts or overrides them, and says why.
+    """A page on which a person goes through a model's predictions, accepts or overrides them, and adds notes.
 
     Parameters
     ----------
     model : TableModel or estimator
-        What ``planewise fit`` makes, or any estimator of planewise that was fitted on a data frame.
+        What ``planewise fit`` writes, or any estimator of planewise that was fitted on a data frame.
     table : data frame
-        The cases: of polars, pandas or Arrow, with the columns of the fit.
+        The cases, a data frame of polars, pandas or Arrow with the columns of the fit.
     answers : path
-        The file of answers: JSON lines, one a decision. It is begun if it is not there, continued if it is about the
-        same model and table, and refused otherwise, or while another review has it open.
+        The file of answers: JSON lines, one per decision. It is created if it does not exist, continued if it is about
+        the same model and table, and refused otherwise or while another review has it open.
     who : str
         The name of the person who decides, kept with every answer.
     id_column : str or None, default=None
-        The column by which cases are called and found; None: by their row, counted from 0, or as the
-        file of answers was begun.
+        The column with the names of the cases. None: the one that the file of answers was started with, or else the row
+        number, counted from 0.
     token : str or None, default=None
-        What the address must hold at the first visit; None makes one that nobody can guess (``app.state.token``).
+        Secret that the address must contain at the first visit; None: a random one (``app.state.token``).
     hosts : sequence of str, default=("127.0.0.1", "localhost", "[::1]")
-        Names under which the page is served, without ports; requests for any other are refused.
+        Host names under which the page is served, without ports; requests for others are refused.
     title : str, default="Review"
 
     Returns
     -------
     app : FastAPI
         An ASGI application. ``app.state.review`` is the review; its ``close()`` lets others open the file of answers,
-        which also happens when the server that runs the application ends.
+        as the end of the server does.
 
     Raises
     ------
@@ -119,7 +117,7 @@ def create_app(
 
 
 def _answer_problems(app: FastAPI) -> None:
-    """Every error as a sentence: alone where the page's script shows it, else on a page."""
+    """Answer every error with a message: as plain text to the page's script, else on a page."""
 
     def told(request: Request, status: int, words: str) -> Response:
         if request.headers.get("hx-request") == "true":
@@ -140,7 +138,7 @@ def _answer_problems(app: FastAPI) -> None:
 
     def of_http(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 404
-        return told(request, status, "There is no such page." if status == 404 else "This cannot be done here.")
+        return told(request, status, "There is no such page." if status == 404 else "This is not possible here.")
 
     app.add_exception_handler(BadRequestError, bad_request)
     app.add_exception_handler(RefusedError, refused)

@@ -1,22 +1,91 @@
-"""What every request must pass before anything else sees it: to which host, by whom, from where, how large."""
+"""What every request must pass before anything else sees it: host, secret, origin, size.
+
+The secrets of a review are a token in the printed address, what is derived from it, and a code that works once.
+
+Browsers keep cookies by host and not by port: any server on another port of this machine, perhaps of another user, is
+sent the cookies of 127.0.0.1. So the cookie is bound to a secret path, under which all pages are, and both are needed:
+
+- the cookie is not sent to other ports, because nobody can make a browser ask there for that path; and if the cookie is
+  known nevertheless, it is useless without the path;
+- the path is not told to other ports (``referrer-policy: same-origin``); it is in the address bar and in the browser's
+  history, but is useless without the cookie.
+
+A path alone would let in everybody who sees the screen or gets a link; something in the tab's own memory would need
+scripts; a host name of its own (``….localhost``) is not understood by every browser.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import hmac
 import logging
-from collections.abc import Iterable
+import secrets
+from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
-from planewise.app._keys import Keys, same
+SHORTEST_TOKEN, LONGEST_TOKEN = 16, 200
 
-MOST_BODY = 256 << 10  # a note of the longest length, every letter of it as %F0%9F%98%80
-MOST_ADDRESS = 8 << 10
-MOST_HEADERS = 32 << 10
-MOST_AT_ONCE = 64
+
+class Keys:
+    """The token, and derived from it the path of the pages, the session's cookie and the key of forms.
+
+    They are derived so that an open page still works after the server is started again with the same token.
+    """
+
+    def __init__(self, token: str | None = None) -> None:
+        self.token = secrets.token_urlsafe(32) if token is None else token
+        if not SHORTEST_TOKEN <= len(self.token) <= LONGEST_TOKEN or not (
+            self.token.isascii() and self.token.isprintable()
+        ):
+            raise ValueError(
+                f"token must consist of {SHORTEST_TOKEN} to {LONGEST_TOKEN} ASCII characters that nobody can guess, "
+                'such as python -c "import secrets; print(secrets.token_urlsafe(32))" prints.'
+            )
+        self.session, self.form = self._derived("session"), self._derived("form")
+        self.path = self._derived("path")[:32]
+        # A name that servers on other ports do not know, so that they cannot replace the cookie.
+        self.cookie = f"planewise_review_{self._derived('name')[:12]}"
+        self._code, self._no_more = "", _nothing
+
+    def hand_out(self, no_more: Callable[[], None]) -> str:
+        """A code that works once in place of the token; `no_more` is called when it is used or withdrawn."""
+        self.withdraw()
+        self._code, self._no_more = secrets.token_urlsafe(32), no_more
+        return self._code
+
+    def redeem(self, code: str) -> bool:
+        """Whether this is the code that was handed out, which is now used up."""
+        right = self._code != "" and same(code, self._code)
+        if right:
+            self.withdraw()
+        return right
+
+    def withdraw(self) -> None:
+        """Make the code useless."""
+        no_more, self._code, self._no_more = self._no_more, "", _nothing
+        no_more()
+
+    def _derived(self, purpose: str) -> str:
+        return hmac.new(self.token.encode(), f"planewise review {purpose}".encode(), hashlib.sha256).hexdigest()
+
+
+def _nothing() -> None: ...
+
+
+def same(given: str, right: str) -> bool:
+    """Whether two texts are equal, in a time that does not depend on where they differ."""
+    return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), right.encode())
+
+
+MAX_BODY = 256 << 10  # a note of the longest length, every letter of it as %F0%9F%98%80
+MAX_ADDRESS = 8 << 10
+MAX_HEADERS = 32 << 10
+MAX_AT_ONCE = 64
 BODY_SECONDS = 10.0
 REQUEST_SECONDS = 60.0
 HEADERS = {
@@ -32,10 +101,10 @@ HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
 NO_KEY = (
-    "This page needs the key that is in the address which planewise review printed. Open that address; it is good "
-    "until the review ends."
+    "This page needs the key in the address that planewise review printed. Open that address; it is valid until the "
+    "review ends."
 )
-FAILED = "Something went wrong in the review itself; its log says what. Load the page again to see what is saved."
+FAILED = "An unexpected error occurred; see the log of the review. Reload the page to see what is saved."
 log = logging.getLogger("planewise.app")
 
 
@@ -66,7 +135,7 @@ class Guard:
                 headers.setdefault("cache-control", "no-store")
             await send(message)
 
-        if self._n_running >= MOST_AT_ONCE:
+        if self._n_running >= MAX_AT_ONCE:
             busy = PlainTextResponse("Too many requests at once; try again.", 503, {"connection": "close"})
             return await busy(scope, receive, guarded)
         self._n_running += 1
@@ -74,8 +143,8 @@ class Guard:
             async with asyncio.timeout(REQUEST_SECONDS):
                 await self._answer(scope, receive, guarded)
         except TimeoutError:
-            pass  # the server closes what was begun and not ended; nobody waits for ever
-        except Exception:  # whatever it is, strangers read no more than a sentence
+            pass  # the server closes a response that was begun and not ended
+        except Exception:  # strangers must not read the details
             log.exception("A request failed.")
             if not begun:
                 await _no(500, FAILED)(scope, receive, guarded)
@@ -93,15 +162,15 @@ class Guard:
         return await self.app(self._below_own_path(scope), _once(body, receive), send)
 
     def _refused(self, scope: Any) -> Response | None:
-        """The answer to a request that may not come in; nothing of its body has been read."""
+        """The response to a request that is not let in, before its body is read; None if it is."""
         headers = Headers(scope=scope)
-        if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MOST_ADDRESS:
+        if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MAX_ADDRESS:
             return _no(414, "The address is too long.")
-        if sum(len(name) + len(value) for name, value in scope["headers"]) > MOST_HEADERS:
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEADERS:
             return _no(431, "The headers are too long.")
         hosts = headers.getlist("host")
         if len(hosts) != 1 or _host_name(hosts[0]) not in self.hosts:
-            return _no(421, "This review is not served under this name.")  # another name may point at this machine
+            return _no(421, "This review is not served under this host name.")  # others may point at this machine too
         if scope["method"] not in ("GET", "HEAD", "POST"):
             return _no(405, "Only pages and forms are served.", {"allow": "GET, HEAD, POST"})
         first = _route(scope).removeprefix("/").partition("/")[0]
@@ -110,26 +179,26 @@ class Guard:
         if scope["method"] == "POST":
             own = hosts[0].lower()
             if headers.get("origin", "").lower() not in (f"http://{own}", f"https://{own}"):
-                return _no(403, "Forms are taken from this review's own pages only.")
+                return _no(403, "Forms are only accepted from the pages of this review.")
         return None
 
     def _home(self, scope: Any) -> str:
-        """The path that all pages are below; `_keys.py` says why there is one."""
+        """The secret path, under which all pages are."""
         return f"{scope.get('root_path', '')}/{self.keys.path}"
 
     def _below_own_path(self, scope: Any) -> Any:
-        """The request as the application knows it, which is served below the path as below any server's."""
+        """The request as the application sees it, with the secret path as its root path."""
         rest = _route(scope).removeprefix(f"/{self.keys.path}")
         return {**scope, "root_path": self._home(scope), "path": self._home(scope) + (rest or "/")}
 
     def _newcomer(self, scope: Any, headers: Headers) -> Response:
-        """With the token, or a code in its place: a cookie and the way to an address without it."""
+        """With the token or a code: a cookie, and a redirection to an address without it."""
         if scope["method"] != "GET" or not self._has_key(scope["query_string"]):
             return _no(403, NO_KEY)
         home = self._home(scope) + "/"
         if headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
             answer: Response = RedirectResponse(home, 303)
-        else:  # from another site: a strict cookie would not travel with a redirection, but with a step of our own
+        else:  # from another site: a strict cookie is not sent with a redirection, but it is with a refresh
             answer = HTMLResponse(
                 f'<!doctype html><meta http-equiv="refresh" content="0; url={home}"><title>Review</title>'
             )
@@ -155,7 +224,7 @@ class Guard:
 
 
 def _route(scope: Any) -> str:
-    """The path below the server's own, whether the server passes on the whole or the rest."""
+    """The path below the server's root path, whether or not the server has removed that."""
     path, root = scope["path"], scope.get("root_path", "")
     return path[len(root) :] if path.startswith(f"{root}/") else path
 
@@ -165,22 +234,22 @@ def _no(status: int, words: str, headers: dict[str, str] | None = None) -> Respo
 
 
 def _host_name(host: str) -> str:
-    """The name without the port; of IPv6 with its brackets."""
+    """The name without the port; IPv6 addresses keep their brackets."""
     name = host.lower()
     return name[: name.index("]") + 1] if name.startswith("[") and "]" in name else name.partition(":")[0]
 
 
 def _cookie(headers: Headers, name: str) -> str:
-    """Its value; whatever other cookies of this machine's servers look like."""
+    """The value of a cookie; other servers of this machine may have set malformed ones."""
     pairs = (pair.strip().partition("=") for pair in headers.get("cookie", "").split(";"))
     return next((value for key, _, value in pairs if key == name), "")
 
 
 async def _whole_body(scope: Any, receive: Any) -> bytes | Response:
-    """The body, or the answer to one that is too large or comes too slowly."""
-    too_large = _no(413, f"At most {MOST_BODY >> 10} kB can be sent.")
+    """The body, or the response to one that is too large or too slow."""
+    too_large = _no(413, f"The request is larger than {MAX_BODY >> 10} kB.")
     length = Headers(scope=scope).get("content-length", "0")
-    if not length.isdigit() or len(length) > 12 or int(length) > MOST_BODY:
+    if not length.isdigit() or len(length) > 12 or int(length) > MAX_BODY:
         return too_large
     body = bytearray()
     try:
@@ -190,7 +259,7 @@ async def _whole_body(scope: Any, receive: Any) -> bytes | Response:
                 if message["type"] == "http.disconnect":
                     return _no(400, "The request ended early.")
                 body += message.get("body", b"")
-                if len(body) > MOST_BODY:
+                if len(body) > MAX_BODY:
                     return too_large
                 if not message.get("more_body", False):
                     return bytes(body)
@@ -199,7 +268,7 @@ async def _whole_body(scope: Any, receive: Any) -> bytes | Response:
 
 
 def _once(body: bytes, receive: Any) -> Any:
-    """The body again, for those who come after; then whatever else happens on the line."""
+    """A `receive` that gives the body again, and then what the connection gives."""
     handed_out = False
 
     async def again() -> Any:

@@ -1,27 +1,62 @@
-"""The pages: what each template is given. Everything from the table goes through `said` of the reports."""
+"""The pages and the files they load. Everything from the table passes through `said` of the reports."""
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.requests import Request
 
-from planewise.app._decisions import ACCEPTED, OVERRIDDEN
-from planewise.app._keys import Keys
+from planewise.app._answers import ACCEPTED, OVERRIDDEN
+from planewise.app._guard import Keys
 from planewise.app._queue import SHOWN, Filter
-from planewise.app._review import Review, in_words
-from planewise.app._static import static_files
+from planewise.app._review import Review
 from planewise.app._what_if import fields
 from planewise.app._why import Why
-from planewise.report._page import said
+from planewise.report.html import STYLE, said, view_script, view_style
+from planewise.words import value_in_words
+
+
+@dataclass(frozen=True)
+class StaticFile:
+    """The content of a file and its media type."""
+
+    content: bytes
+    media_type: str
+    version: str  # part of its address, so that browsers can keep it
+
+
+@cache
+def static_files() -> dict[str, StaticFile]:
+    """All files that pages load, by name, read once: no name from a browser ever becomes a path."""
+    here = files("planewise.app")
+    scripts = {
+        "htmx.js": here.joinpath("vendor", "htmx", "htmx.min.js").read_bytes(),
+        "review.js": here.joinpath("static", "review.js").read_bytes(),
+        "view.js": view_script().encode(),
+    }
+    styles = {
+        "page.css": STYLE.encode(),
+        "view.css": view_style().encode(),
+        "review.css": here.joinpath("static", "review.css").read_bytes(),
+    }
+    out = {}
+    for kind, group in (("text/javascript", scripts), ("text/css", styles)):
+        for name, content in group.items():
+            out[name] = StaticFile(content, kind, hashlib.sha256(content).hexdigest()[:12])
+    return out
+
 
 PAGE_LENGTH = 50
 CHOICES_BY_KEY = 9
-MOST_BUTTONS = 24  # beyond, classes are chosen from a list
+MAX_BUTTONS = 24  # beyond, classes are chosen from a list
 FIRST_FIELDS = 4  # of the what-if form; the others are folded away
 STATUS = {ACCEPTED: "accepted", OVERRIDDEN: "overridden"}
 
@@ -39,7 +74,7 @@ class Pages:
             lstrip_blocks=True,
         )
         self._templates.filters["said"] = lambda value, most=300: Markup(said(value, most))
-        self._templates.filters["words"] = in_words
+        self._templates.filters["words"] = value_in_words
 
     # ------------------------------------------------------------------------------------------------------- pages
     def case(
@@ -51,7 +86,7 @@ class Pages:
         moved: Why | None = None,
         form: Mapping[str, str] | None = None,
     ) -> str:
-        """One case; with `moved`, what would be with the values of the form."""
+        """One case; with `moved`, what it would be with the values of the form."""
         review = self.review
         decided = review.decisions.decided(row)
         every = fields(review, row, why.telling, form)
@@ -73,6 +108,7 @@ class Pages:
             notes=review.decisions.notes(row),
             beside=beside,
             choices=self._choices(row),
+            max_buttons=MAX_BUTTONS,
             fields=every[:FIRST_FIELDS],
             more_fields=every[FIRST_FIELDS:],
             values=review.values(row),
@@ -82,7 +118,7 @@ class Pages:
         )
 
     def done(self, request: Request, chosen: Filter) -> str:
-        """Nothing is left to be shown."""
+        """The page shown when no case is left."""
         return self._page("done.html", request, chosen)
 
     def queue(self, request: Request, chosen: Filter, page: int, asked: str, found: list[int] | None) -> str:
@@ -138,7 +174,7 @@ class Pages:
         )
 
     def _choices(self, row: int) -> list[dict[str, Any]]:
-        """The classes that the model does not say, with the keys that choose them."""
+        """The classes that the model did not predict, with the keys that choose them."""
         if self.review.classes is None:
             return []
         own = int(self.review.judgement.answer[row])
@@ -149,7 +185,7 @@ class Pages:
         ]
 
     def _other_values(self, row: int) -> dict[str, Any]:
-        """What the row has in columns that the model does not read."""
+        """The row's values in columns that the model does not read."""
         read = {column.name for column in self.review.model.columns_}
         return {name: self.review.table[name][row] for name in self.review.table.columns if name not in read}
 
@@ -161,7 +197,7 @@ class Pages:
         return None if record is None else {"id": record.id, "words": self.review.told(record)}
 
     def _message(self, request: Request) -> str:
-        """What was saved just now, as long as it stands: an address may be opened again later."""
+        """What was just saved, if it still stands: the address may be opened again later."""
         record = self.review.decisions.by_id.get(request.query_params.get("saved", ""))
         if record is None:
             return ""

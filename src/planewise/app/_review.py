@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import threading
 from dataclasses import dataclass
 from os import PathLike
@@ -10,26 +12,30 @@ from typing import Any
 
 import numpy as np
 
-from planewise.app._answers import AnswersFile, now
-from planewise.app._decisions import Decisions
-from planewise.app._identity import model_checksum, row_fingerprint, table_checksum
-from planewise.app._judge import Judgement, first_untaken, judge
-from planewise.app._queue import Queue
-from planewise.app._records import Record, id_column_of, is_key
-from planewise.export._words import number
-from planewise.table import TableModel
-from planewise.table._columns import require_columns
-from planewise.table._polars import as_polars, polars
-from planewise.table._wrap import as_table_model
+from planewise.app._answers import (
+    AnswersFile,
+    AnswersFileError,
+    Decisions,
+    Record,
+    id_column_of,
+    is_key,
+    now,
+    read_content,
+)
+from planewise.app._queue import Judgement, Queue, first_untaken, judge
+from planewise.io import checksum as model_checksum
+from planewise.table import TableModel, as_polars, as_table_model, kind_of, polars, require_columns
+from planewise.words import value_in_words
 
 LONGEST_NOTE = 10_000
 LONGEST_NAME = 200
-LONGEST_ID = 1000  # as much of a case's id as is kept with an answer
-CAME_BETWEEN = "Another decision came in between, perhaps in another window; load the page again."
+LONGEST_ID = 1000  # characters of a case's id that are kept with an answer
+CAME_BETWEEN = "Another decision was made in the meantime, perhaps in another window; reload the page."
+NO_KEY = "The form has no key; reload the page."
 
 
 class RefusedError(ValueError):
-    """A decision that cannot be taken, in words for the person; `late`: another one came in between."""
+    """A decision that cannot be made, with a message for the person; `late`: another one was made in the meantime."""
 
     def __init__(self, words: str, late: bool = False) -> None:
         super().__init__(words)
@@ -38,17 +44,17 @@ class RefusedError(ValueError):
 
 @dataclass(frozen=True)
 class Asked:
-    """What a form asks for."""
+    """What a form says."""
 
     key: str
     decision: str
     label: Any = None
     note: str = ""
-    seen: str | None = None  # the decision that the page showed, "" for none; None: whatever it was
+    seen: str | None = None  # id of the decision that the page showed, "" for none; None: not checked
 
 
 class Review:
-    """Decisions of a person about a model's answers to the rows of a table; safe to be asked by several threads."""
+    """A person's decisions about a model's predictions for the rows of a table; safe to use from several threads."""
 
     def __init__(
         self, model: Any, table: Any, answers: str | PathLike[str], who: str, id_column: str | None = None
@@ -57,7 +63,7 @@ class Review:
         self.table = as_polars(table)
         if not isinstance(who, str) or not who.strip() or len(who) > LONGEST_NAME:
             raise ValueError(
-                f"who must be the name of the person who decides, of 1 to {LONGEST_NAME} letters; got {who!r}."
+                f"who must be the name of the person who decides, 1 to {LONGEST_NAME} characters long; got {who!r}."
             )
         id_column = id_column_of(Path(answers), id_column)
         self.who, self.id_column = who.strip(), id_column
@@ -89,7 +95,7 @@ class Review:
         self.queue = Queue(self.judgement, self.decisions, self._ids(), id_column or "row")
 
     def _judged(self) -> Judgement:
-        """The model's answers to all rows; where it cannot take one of them, that row is named."""
+        """The model's predictions for all rows; an error names the first row that it cannot predict."""
         try:
             return judge(self.model, self.table)
         except ValueError as error:
@@ -97,7 +103,7 @@ class Review:
             if row is None:
                 raise
             name = "" if self.id_column is None else f" ({self.id_column} {str(self.table[self.id_column][row])[:60]})"
-            raise ValueError(f"The model cannot take row {row}{name} of the table: {error}") from error
+            raise ValueError(f"The model cannot predict row {row}{name} of the table: {error}") from error
 
     def _ids(self) -> list[str] | None:
         if self.id_column is None:
@@ -107,7 +113,10 @@ class Review:
 
     def _check_row(self, record: Record) -> None:
         if not 0 <= record.row < self.table.height:
-            raise ValueError(f"{str(self.answers.path)!r} has a record of row {record.row}, which the table has not.")
+            raise ValueError(
+                f"{str(self.answers.path)!r} has a record of row {record.row}, but the table has only "
+                f"{self.table.height} rows."
+            )
 
     # ------------------------------------------------------------------------------------------------------- cases
     @property
@@ -116,7 +125,7 @@ class Review:
         return None if self.model.task_ == "regression" else self.model.classes_.tolist()
 
     def answer(self, row: int) -> Any:
-        """What the model says of a row."""
+        """What the model predicts for a row."""
         found = self.judgement.answer[row]
         return float(found) if self.classes is None else self.classes[int(found)]
 
@@ -125,14 +134,14 @@ class Review:
         return self.table[row : row + 1]
 
     def values(self, row: int) -> dict[str, Any]:
-        """What the row has in the columns that the model reads."""
+        """The row's values in the columns that the model reads."""
         return {column.name: self.table[column.name][row] for column in self.model.columns_}
 
     # --------------------------------------------------------------------------------------------------- decisions
     def decide(self, row: int, asked: Asked) -> Record:
-        """Take a decision; when this returns, it is on the disk. The same key again changes nothing."""
+        """Save a decision; when this returns, it is on the disk. The same key again changes nothing."""
         if not is_key(asked.key):
-            raise RefusedError("The form has no key; load the page again.")
+            raise RefusedError(NO_KEY)
         with self._deciding:
             answer = self.answer(row)
             decision, label = asked.decision, None
@@ -141,10 +150,10 @@ class Review:
             elif decision == "override":
                 label = self._other_label(answer, asked.label)
             elif decision != "note":
-                raise RefusedError("A decision is to accept, to override or to note.")
+                raise RefusedError("The decision must be to accept, to override or to add a note.")
             note = asked.note.replace("\r\n", "\n").strip()  # browsers send the former
             if len(note) > LONGEST_NOTE:
-                raise RefusedError(f"The note has {len(note)} letters; up to {LONGEST_NOTE} can be saved.")
+                raise RefusedError(f"The note has {len(note):,} characters; the maximum is {LONGEST_NOTE:,}.")
             if decision == "note" and not note:
                 raise RefusedError("The note is empty.")
             known = self._saved_before(asked.key, (row, decision, label, note, None))
@@ -159,18 +168,18 @@ class Review:
     def _other_label(self, answer: Any, label: Any) -> Any:
         if self.classes is None:
             if not isinstance(label, float) or not np.isfinite(label):
-                raise RefusedError("Say which number is right.")
+                raise RefusedError("Enter the right number.")
             return label
         if label not in self.classes:
-            raise RefusedError("Say which class is right.")
+            raise RefusedError("Choose the right class.")
         if label == answer:
-            raise RefusedError("This is what the model says: accept it.")
+            raise RefusedError("This is what the model predicts: accept it.")
         return label
 
     def undo(self, key: str, undoes: str) -> Record:
-        """Take back the last decision that still counts, which must be the one that the person saw."""
+        """Undo the last decision that still counts, which must be the one that the person saw."""
         if not is_key(key):
-            raise RefusedError("The form has no key; load the page again.")
+            raise RefusedError(NO_KEY)
         with self._deciding:
             undone = self.decisions.by_id.get(undoes)
             known = self._saved_before(key, (None if undone is None else undone.row, "undo", None, "", undoes))
@@ -184,19 +193,19 @@ class Review:
             return self._save(key, last.row, "undo", None, "", last.id)
 
     def _saved_before(self, key: str, asked: tuple[Any, ...]) -> Record | None:
-        """The record of this very form, if it was sent before; the key of another one is refused."""
+        """The record of this very form, if it was sent before; the key of a different one is refused."""
         known = self.decisions.by_id.get(key)
         if known is None or (known.row, known.decision, known.label, known.note, known.undoes) == asked:
             return known
-        raise RefusedError(f"This form was already saved as {self.told(known)}; load the page again.", late=True)
+        raise RefusedError(f"This form was already saved ({self.told(known)}); reload the page.", late=True)
 
     def told(self, record: Record) -> str:
         """A record in words."""
         name = self.queue.name(record.row)
         if record.decision == "accept":
-            return f"{name} accepted as {in_words(record.label)}"
+            return f"{name} accepted as {value_in_words(record.label)}"
         if record.decision == "override":
-            return f"{name} is {in_words(record.label)}, not {in_words(record.answer)}"
+            return f"{name} is {value_in_words(record.label)}, not {value_in_words(record.answer)}"
         return f"a note on {name}" if record.undoes is None else f"undoing a decision on {name}"
 
     def _save(self, key: str, row: int, decision: str, label: Any, note: str, undoes: str | None) -> Record:
@@ -222,6 +231,66 @@ class Review:
         self.answers.close()
 
 
-def in_words(value: Any) -> str:
-    """A class, or a number with as many digits as people read."""
-    return number(value, 6) if isinstance(value, float) else str(value)
+def table_checksum(table: Any, names: list[str]) -> str:
+    """SHA-256 of the named columns: numbers as numbers, whatever their type, and everything else as text."""
+    pl = polars()
+    digest = hashlib.sha256(f"{table.height}".encode())
+    for name in names:
+        values = table[name]
+        digest.update(json.dumps(name).encode())
+        if kind_of(values.dtype) in ("number", "truth"):
+            numbers = values.cast(pl.Float64).fill_null(np.nan).to_numpy()
+            digest.update(np.where(np.isnan(numbers), np.nan, numbers + 0.0).astype("<f8").tobytes())
+            continue
+        words = values.cast(pl.String)
+        lengths = words.str.len_bytes().cast(pl.Int64).fill_null(-1).to_numpy()
+        digest.update(lengths.astype("<i8").tobytes())
+        digest.update("".join(words.fill_null("").to_list()).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def row_fingerprint(values: dict[str, Any]) -> str:
+    """A short checksum of a row's values as they are shown."""
+    text = json.dumps([[name, None if value is None else str(value)] for name, value in values.items()])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def labels(model: Any, table: Any, answers: str | PathLike[str], id_column: str | None = None) -> Any:
+    """The decided rows of a table, with the labels of a review in the model's target column.
+
+    Parameters
+    ----------
+    model, table, id_column : as in :func:`create_app`
+    answers : path
+        The file of answers; a review may be using it at the same time.
+
+    Returns
+    -------
+    labels : polars.DataFrame
+        The table's columns and, last, the target: ready for ``planewise fit``. Rows with only a note are left out.
+
+    Raises
+    ------
+    AnswersFileError
+        If the file is about another model or table, or is damaged.
+    """
+    fitted, rows, path = as_table_model(model), as_polars(table), Path(answers)
+    id_column = id_column_of(path, id_column)
+    names = list(
+        dict.fromkeys([*(column.name for column in fitted.columns_), *([] if id_column is None else [id_column])])
+    )
+    require_columns(names, rows.columns)
+    content = read_content(path)
+    here = {"model": model_checksum(fitted), "table": table_checksum(rows, names)}
+    for what, checksum in here.items():
+        if content.belongs_to.get(what) != checksum:
+            raise AnswersFileError(f"{str(path)!r} holds answers about another {what}.")
+    decisions = Decisions(rows.height)
+    for each in content.records:
+        decisions.play(each)
+    decided = [record for row in sorted(decisions.by_row) if (record := decisions.decided(row)) is not None]
+    pl = polars()
+    kept = rows[[record.row for record in decided]] if decided else rows.head(0)
+    values = [record.label for record in decided]
+    series = pl.Series(fitted.target_, values, dtype=None if values else pl.String)
+    return kept.drop(fitted.target_, strict=False).with_columns(series)

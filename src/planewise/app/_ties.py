@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from planewise._categories import is_missing
-from planewise.plot._tables import column_values
-from planewise.plot._view_plane import axes_of
-from planewise.report._view_scene import TrainingRows
+from planewise._tables import column_values
+from planewise.plot.views import axes_of
+from planewise.report.views import TrainingRows
 
 EQUAL = 1e-5  # distances are measured in small floats
 

@@ -1,33 +1,32 @@
-"""What if a value were another: fields for the columns, and the row with what was put into them."""
+"""What if a value were different: fields for the columns, and the row with the values entered there."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from planewise.app._numbers import plain_number
 from planewise.app._review import RefusedError, Review
-from planewise.table._columns import Column
-from planewise.table._polars import polars
-from planewise.table._words import first_unread
+from planewise.table import Column, first_unread, polars
 
-MOST_FIELDS = 200
-MOST_CHOICES = 200
+MAX_FIELDS = 200
+MAX_CHOICES = 200
 LONGEST_VALUE = 500
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 LARGEST = 1e17  # beyond, distances and sums of small floats would overflow
 
 
 @dataclass(frozen=True)
 class Field:
-    """One column to be changed."""
+    """A column that can be changed."""
 
     name: str  # of the input
     column: str
     kind: str  # "number", "choice" or "text"
-    value: str  # what the case has, or what was put in
-    own: str  # what the case has
+    value: str  # what was entered, or else the value of the case
+    own: str  # the value of the case
     choices: list[str]
 
     @property
@@ -37,9 +36,9 @@ class Field:
 
 
 def fields(review: Review, row: int, telling: Sequence[str], given: Mapping[str, str] | None = None) -> list[Field]:
-    """The columns that matter most for the case first; at most 200."""
+    """Fields for at most 200 columns, those that matter most for the case first."""
     columns = {column.name: (place, column) for place, column in enumerate(review.model.columns_)}
-    ordered = list(dict.fromkeys([*(name for name in telling if name in columns), *columns]))[:MOST_FIELDS]
+    ordered = list(dict.fromkeys([*(name for name in telling if name in columns), *columns]))[:MAX_FIELDS]
     out = []
     for name in ordered:
         place, column = columns[name]
@@ -52,7 +51,7 @@ def fields(review: Review, row: int, telling: Sequence[str], given: Mapping[str,
 
 
 def changed_row(review: Review, row: int, given: Mapping[str, str]) -> Any:
-    """The row as a table of one, with the values that were put in; an error names the column that cannot be read."""
+    """The row as a table of one, with the values that were entered; an error names a column that cannot be read."""
     pl = polars()
     one, parts = review.one(row), []
     for place, column in enumerate(review.model.columns_):
@@ -80,9 +79,9 @@ def _number(name: str, text: str) -> float | None:
         return None
     value = plain_number(text)
     if value is None:
-        raise RefusedError(f"{name} must be a number, or empty for none; got {text[:50]!r}.")
+        raise RefusedError(f"{name} must be a number, or empty if missing; got {text[:50]!r}.")
     if abs(value) > LARGEST:
-        raise RefusedError(f"{name} must lie within ±{LARGEST:.0e}; got {text[:50]!r}.")
+        raise RefusedError(f"{name} must be between −{LARGEST:.0e} and {LARGEST:.0e}; got {text[:50]!r}.")
     return value
 
 
@@ -104,4 +103,12 @@ def _choices(review: Review, place: int, column: Column) -> list[str]:
         return []
     known = getattr(review.model.estimator_, "categories_", {}).get(place)
     names = list(column.categories) if known is None else [str(each) for each in known]
-    return names if len(names) <= MOST_CHOICES else []
+    return names if len(names) <= MAX_CHOICES else []
+
+
+def plain_number(text: str) -> float | None:
+    """A number as people type it; None if it is not one, or not finite. Python would accept more."""
+    if _NUMBER.fullmatch(text) is None:
+        return None
+    value = float(text)
+    return value if math.isfinite(value) else None

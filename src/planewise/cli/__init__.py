@@ -10,13 +10,13 @@ from planewise.cli._streams import OutputError, tell, whole_streams
 
 
 def main() -> None:
-    """Run the command line; without its extra, say how to get it."""
+    """Run the command line; without its extra, say how to install it."""
     with whole_streams() as output:
         raise SystemExit(output.exit_code(_run()))
 
 
 def _run() -> Any:
-    """The exit code of the command, as far as it knows."""
+    """The exit code of the command, not counting failures of its output."""
     for name in ("polars", "rich", "typer"):
         if find_spec(name) is None:
             tell(needs("The command line", name, "cli"))
@@ -33,5 +33,5 @@ def _run() -> Any:
         tell(INTERRUPTED)
         return 130
     except OutputError:
-        pass  # the output itself knows
+        pass  # `whole_streams` reports it
     return 0

@@ -22,13 +22,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     help="Small models you can see through, for tables.",
-    epilog="Exit codes: 0 done, 2 a mistake that the message names, 130 interrupted. "
-    "With --debug, anywhere, an error shows where it is from.",
+    epilog="Exit codes: 0 success, 2 an error that the message explains, 130 interrupted. "
+    "Add --debug to any command to see the traceback of an error.",
 )
 
 
 def _print_version(asked: bool) -> None:
-    """While the options are read: later a command would be asked for."""
+    """Called while the options are read: later, a missing command would be an error."""
     if asked:
         import planewise
 
@@ -39,7 +39,7 @@ def _print_version(asked: bool) -> None:
 @app.callback()
 def options(
     version: bool = typer.Option(
-        False, "--version", help="Print the version and end.", is_eager=True, callback=_print_version
+        False, "--version", help="Print the version and exit.", is_eager=True, callback=_print_version
     ),
 ) -> None:
     """Small models you can see through, for tables."""

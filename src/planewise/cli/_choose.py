@@ -1,4 +1,4 @@
-"""Which family of models suits a table: all of them cross-validated, the smallest among the best."""
+"""Which rows a model learns from, and which family of models suits them: the smallest among the best."""
 
 from __future__ import annotations
 
@@ -9,22 +9,53 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import KFold, StratifiedKFold
+from numpy.typing import NDArray
+from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
-from planewise.cli._quality import quality_of
+from planewise.cli._mistakes import MistakeError
 from planewise.cli._show import size_in_words, working
+from planewise.evaluate import MEASURES, evaluate, score
 from planewise.io import save
-from planewise.table import TableModel
-from planewise.table._families import FAMILIES, MOST_ROWS_OF_A_REGRESSION_MACHINE, MOST_ROWS_OF_VIEWS
-from planewise.table._model import target_values, task_of
+from planewise.table import FAMILIES, TableModel, max_rows, target_values
 
 FOLDS = 3
-MOST_ROWS = 6000  # of the table that the families are compared on
+MAX_ROWS = 6000  # that the families are compared on
+
+Indices = NDArray[np.intp]
+
+
+def split_rows(table: Any, target: str, task: str, share: float, seed: int) -> tuple[Indices, Indices]:
+    """Training rows and held-out rows, in the order of the table; every held-out class is also in training."""
+    if table.height < 10:
+        raise MistakeError(f"the table has {table.height} rows with a value of {target!r}; at least 10 are needed.")
+    y = target_values(table[target], task)
+    strata = None
+    if task == "classification":
+        counts = np.unique(y, return_counts=True)[1]
+        if counts.min() >= 2 and len(counts) <= share * len(y):
+            strata = y
+    train, test = train_test_split(np.arange(len(y)), test_size=share, random_state=seed, stratify=strata)
+    train.sort()
+    test.sort()
+    if task == "classification":
+        unseen = ~np.isin(y[test], np.unique(y[train]))
+        train, test = np.concatenate([train, test[unseen]]), test[~unseen]  # classes of one row cannot be measured
+    return train, test
+
+
+def sample_rows(train: Any, target: str, task: str, n_rows: int, seed: int) -> Indices:
+    """A sample of the rows in their order, with at least one of every class."""
+    rng = np.random.default_rng(seed)
+    chosen = rng.permutation(train.height)
+    if task == "classification":
+        first = np.unique(target_values(train[target], task)[chosen], return_index=True)[1]
+        chosen = np.concatenate([chosen[first], np.delete(chosen, first)])
+    return np.sort(chosen[:n_rows])
 
 
 @dataclass
 class Trial:
-    """What cross-validation found of a family."""
+    """What cross-validation found about a family."""
 
     family: str
     scores: list[float]
@@ -33,6 +64,7 @@ class Trial:
 
     @property
     def mean(self) -> float:
+        """The mean score of the folds."""
         return float(np.mean(self.scores))
 
     @property
@@ -43,7 +75,7 @@ class Trial:
 
 @dataclass
 class Choice:
-    """The family, why it was taken, and all trials."""
+    """The family, why it was chosen, the measure it was compared by, and all trials."""
 
     family: str
     why: str
@@ -54,39 +86,38 @@ class Choice:
 def choose_family(table: Any, target: str, task: str, seed: int, quiet: bool) -> Choice:
     """Cross-validate the families on (a sample of) the rows; of those near the best, the smallest."""
     n_rows = table.height
-    if n_rows > MOST_ROWS:
-        table = table.sample(MOST_ROWS, seed=seed, shuffle=True)
-    task = task_of(table[target]) if task == "auto" else task
-    y = target_values(table[target], task)
-    classes = task == "classification"
-    smallest = int(np.unique(y, return_counts=True)[1].min()) if classes else FOLDS
-    make = StratifiedKFold if classes and smallest >= FOLDS else KFold
-    folds = list(make(FOLDS, shuffle=True, random_state=seed).split(y, y))
+    if n_rows > MAX_ROWS:
+        table = table.sample(MAX_ROWS, seed=seed, shuffle=True)
+    folds = _folds(target_values(table[target], task), task, seed)
     trials = []
     for family in FAMILIES:
-        if family == "mcm" and not classes and n_rows > MOST_ROWS_OF_A_REGRESSION_MACHINE:
-            continue  # the exact machine could not be fitted on all rows
-        if family == "recip" and n_rows > MOST_ROWS_OF_VIEWS:
-            continue
-        with working(f"cross-validating {family} on {table.height} rows", quiet):
-            trials.append(_tried(family, table, target, task, folds, seed))
+        limit = max_rows(family, task)
+        if limit is None or n_rows <= limit:  # else it could not be fitted on all rows
+            with working(f"cross-validating {family} on {table.height} rows", quiet):
+                trials.append(_tried(family, table, target, task, folds, seed))
     best = max(trials, key=lambda trial: trial.mean)
     near = [trial for trial in trials if trial.mean >= best.mean - best.error]
     chosen = min(near, key=lambda trial: trial.n_bytes)
-    measure = "accuracy" if classes else "R2"
-    words = f"{best.family} has the best {measure}, {best.mean:.4f} ± {best.error:.4f}"
+    measure = "accuracy" if task == "classification" else "r2"
+    words = f"{best.family} has the best {MEASURES[measure]}, {best.mean:.4f} ± {best.error:.4f}"
     if chosen is not best:
-        sizes = f"{size_in_words(chosen.n_bytes)}, not {size_in_words(best.n_bytes)}"
-        words += f"; {chosen.family} is within one standard error ({chosen.mean:.4f}) and smaller: {sizes}"
+        sizes = f"{size_in_words(chosen.n_bytes)} instead of {size_in_words(best.n_bytes)}"
+        words += f"; {chosen.family} is within one standard error of it ({chosen.mean:.4f}) and smaller ({sizes})"
     return Choice(chosen.family, words, measure, trials)
+
+
+def _folds(y: NDArray[Any], task: str, seed: int) -> list[tuple[Indices, Indices]]:
+    smallest = int(np.unique(y, return_counts=True)[1].min()) if task == "classification" else 0
+    make = StratifiedKFold if smallest >= FOLDS else KFold
+    return list(make(FOLDS, shuffle=True, random_state=seed).split(y, y))
 
 
 def _tried(family: str, table: Any, target: str, task: str, folds: Any, seed: int) -> Trial:
     scores, n_bytes = [], 0
     start = time.perf_counter()
-    for train, held in folds:
+    for train, held_out in folds:
         model = TableModel(family, task, random_state=seed).fit(table[train], target)
-        scores.append(next(iter(quality_of(model, table[held]).values())))
+        scores.append(score(evaluate(model, table[held_out])))
         n_bytes = max(n_bytes, file_size(model))
     return Trial(family, scores, n_bytes, time.perf_counter() - start)
 

@@ -1,22 +1,170 @@
-"""planewise demo: what it is asked; ``_demo_run.py`` does it."""
+"""planewise demo: every family on bundled data, beside scikit-learn's models of the same kind."""
 
 from __future__ import annotations
 
+import pickle
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from statistics import median
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from planewise.cli._mistakes import refuse_existing
+from planewise.cli._show import say
+
+if TYPE_CHECKING:
+    from planewise.words import Reason
+
+HEADER = ["data", "model", "measure", "planewise", "scikit-learn", "size", "size", "fit", "fit"]
+WIDTHS = [15, 10, 10, 24, 24, 10, 10, 9, 9]
+SETS = ("new moons", "wine", "breast cancer", "Friedman 1", "diabetes")
+REGRESSION = ("Friedman 1", "diabetes")
+FAMILIES = ("one tree", "forest", "boosting", "kernel", "views")
+TURNS = 3
+ENOUGH = 1000.0  # milliseconds spent on a pair, after which it is not fitted again
+
 
 def demo(
-    out: Annotated[Path | None, typer.Option(help="The page to write; without it, planewise-demo.html.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file of --out.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="HTML page to write; by default planewise-demo.html, which is replaced.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file of --out.")] = False,
 ) -> None:
-    """Fit every family on bundled data beside scikit-learn's, print quality, size and time, and write a page.
+    """Compare every family with scikit-learn on bundled data: quality, size and time, in a table and a page.
 
     Example:
       planewise demo --out demo.html
     """
-    from planewise.cli._demo_run import run_demo
+    from planewise._atomic import replacing
+    from planewise.cli._demo_page import HOW_MEASURED, HOW_TIMED, cells_picture, page, planes_in_words, without_a_screen
 
-    run_demo(out, force)
+    own = Path("planewise-demo.html")  # made anew each time
+    refuse_existing(own if out is None else out, force or out is None)
+    out = own if out is None else out
+    plt = without_a_screen()
+    rows: list[list[str]] = []
+    words: list[str] = []
+    why, machine = None, ""
+    _print_row(HEADER)
+    for name in SETS:
+        train, test, y_train, _, names = split(name)
+        for family in FAMILIES:
+            row, model = compare(name, family)
+            rows.append(row)
+            _print_row(row)
+            if (name, family) == ("wine", "one tree"):
+                words = planes_in_words(model, names)
+            if (name, family) == ("breast cancer", "kernel"):
+                machine = f"For {name} the machine keeps {len(model.support_)} of {len(train)} training rows."
+            if (name, family) == ("diabetes", "boosting"):
+                why = why_this_number(train, y_train, test, names)
+    cells = cells_picture(*split("new moons"))
+    with replacing(out) as file:
+        file.write(page(HEADER, rows, words, machine, cells, why).encode())
+    plt.close(cells)
+    say("", HOW_MEASURED, HOW_TIMED, f"report: {out}")
+
+
+def _print_row(cells: list[str]) -> None:
+    typer.echo("".join(f"{cell:<{width}}" for cell, width in zip(cells, WIDTHS, strict=True)).rstrip())
+
+
+def split(name: str) -> tuple[Any, Any, Any, Any, list[str]]:
+    """Training rows and held-out rows of a data set, their targets, and the names of the columns."""
+    from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+    from sklearn.model_selection import train_test_split
+
+    from planewise.datasets import make_friedman, make_new_moons
+
+    names: list[str]
+    if name == "new moons":
+        (X, y), names = make_new_moons(random_state=0), ["east", "north"]
+    elif name == "Friedman 1":
+        (X, y), names = make_friedman(1, random_state=0), [f"x{j}" for j in range(10)]
+    else:
+        bunch = {"wine": load_wine, "breast cancer": load_breast_cancer, "diabetes": load_diabetes}[name]()
+        X, y, names = bunch.data, bunch.target, list(bunch.feature_names)
+    strata = None if name in REGRESSION else y
+    train, test, y_train, y_test = train_test_split(X, y, test_size=0.4, random_state=0, stratify=strata)
+    return train, test, y_train, y_test, names
+
+
+def makers(family: str, regression: bool) -> list[Callable[[], Any]]:
+    """What makes our model of a family, and scikit-learn's."""
+    from sklearn import ensemble, neighbors, svm, tree
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    import planewise as pw
+
+    def scaled(machine: type) -> Callable[[], Any]:
+        return lambda: make_pipeline(StandardScaler(), machine())
+
+    kind = "Regressor" if regression else "Classifier"
+    seeded = {
+        "one tree": (f"SLM{kind}", getattr(tree, f"DecisionTree{kind}")),
+        "forest": (f"SLMForest{kind}", getattr(ensemble, f"RandomForest{kind}")),
+        "boosting": (f"SLMBoost{kind}", getattr(ensemble, f"HistGradientBoosting{kind}")),
+    }
+    if family in seeded:
+        name, theirs = seeded[family]
+        return [partial(getattr(pw, name), random_state=0), partial(theirs, random_state=0)]
+    if family == "kernel":
+        ours = pw.MCMRegressor if regression else partial(pw.MCMClassifier, random_state=0)
+        return [ours, scaled(svm.SVR if regression else svm.SVC)]
+    return [partial(getattr(pw, f"RECIP{kind}"), random_state=0), scaled(getattr(neighbors, f"KNeighbors{kind}"))]
+
+
+def compare(name: str, family: str) -> tuple[list[str], Any]:
+    """One row of the table, with quality on held-out rows, size and time of both models; and our fitted model."""
+    from planewise.evaluate import MEASURES, evaluate, in_words, measures
+
+    train, test, y_train, y_test, _ = split(name)
+    regression = name in REGRESSION
+    models, times = fit_in_turns(makers(family, regression), train, y_train)
+    measure = "rmse" if regression else "accuracy"
+    row = [name, family, MEASURES[measure]]
+    row += [in_words(measure, measures(evaluate(model, test, y_test))[measure]) for model in models]
+    row += [f"{len(zlib.compress(pickle.dumps(model))) / 1000:.1f} kB" for model in models]
+    row += [f"{milliseconds:.0f} ms" for milliseconds in times]
+    return row, models[0]
+
+
+def fit_in_turns(makers: Sequence[Callable[[], Any]], X: Any, y: Any) -> tuple[list[Any], list[float]]:
+    """A fitted model of each maker, and the median of its times in milliseconds.
+
+    All have one thread: otherwise threads of the two libraries would wait for each other's cores. They take turns, so
+    that other work of the machine affects all of them.
+    """
+    from threadpoolctl import threadpool_limits
+
+    models: list[Any] = []
+    times: list[list[float]] = [[] for _ in makers]
+    with threadpool_limits(limits=1):
+        for _ in range(TURNS):
+            models = [_on_one_thread(make()) for make in makers]
+            for model, taken in zip(models, times, strict=True):
+                tick = time.perf_counter()
+                model.fit(X, y)
+                taken.append(1000 * (time.perf_counter() - tick))
+            if sum(map(sum, times)) > ENOUGH:
+                break
+    return models, [median(taken) for taken in times]
+
+
+def _on_one_thread(model: Any) -> Any:
+    return model.set_params(n_jobs=1) if "n_jobs" in model.get_params(deep=False) else model
+
+
+def why_this_number(train: Any, y_train: Any, test: Any, names: list[str]) -> Reason:
+    """What each column added to boosting's prediction for the first held-out row."""
+    import polars as pl
+
+    from planewise import SLMBoostRegressor
+
+    model = SLMBoostRegressor(random_state=0).fit(pl.DataFrame(train, schema=names), y_train)
+    return model.explain(pl.DataFrame(test[:1], schema=names))[0]

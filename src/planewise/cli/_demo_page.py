@@ -7,18 +7,17 @@ from typing import Any
 from sklearn.tree import DecisionTreeClassifier
 
 from planewise.plot import PartitionDisplay
-from planewise.plot._style import new_axes, require_matplotlib
-from planewise.report import _page
-from planewise.report._reasons import Reasons
-from planewise.report._sections import reasons_shown
+from planewise.plot.style import new_axes, require_matplotlib
+from planewise.report import html
 from planewise.slm import SLMClassifier
+from planewise.words import Reason, plane_in_words, read_plane
 
-HEADER = ["data", "model", "measure", "planewise", "scikit-learn", "size", "size", "fit", "fit"]
+HOW_MEASURED = "Quality is measured on 40 % held-out rows, with 95 % confidence intervals in brackets."
 HOW_TIMED = "Fit times: median of three fits (fewer if slow), on one thread each, planewise and scikit-learn in turns."
 
 
 def without_a_screen() -> Any:
-    """Matplotlib that opens no window."""
+    """Matplotlib without windows."""
     plt = require_matplotlib()
     plt.switch_backend("Agg")
     return plt
@@ -35,40 +34,49 @@ def cells_picture(train: Any, test: Any, y_train: Any, y_test: Any, names: list[
         (axes[1], theirs, f"decision tree: {splits} splits"),
     ):
         shown = PartitionDisplay.from_estimator(model, train, y_train, feature_names=names)
-        title += f", {100 * model.score(test, y_test):.1f} % right on new rows"
+        title += f", accuracy {100 * model.score(test, y_test):.1f} % on held-out rows"
         shown.plot(ax, title=title, with_key=ax is axes[0])
     return axes[0].get_figure()
 
 
-def page(rows: list[list[str]], words: list[str], machine: str, cells: Any, why: Reasons | None) -> str:
+def planes_in_words(model: Any, names: list[str], limit: int = 6) -> list[str]:
+    """The first planes of a tree, in the units of the data."""
+    return [plane_in_words(read_plane(model.tree_, plane), names) for plane in range(min(limit, model.tree_.n_planes))]
+
+
+def page(
+    header: list[str], rows: list[list[str]], words: list[str], machine: str, cells: Any, why: Reason | None
+) -> str:
     """The whole page."""
     title = "planewise: small models you can see through"
     body = [
-        _page.heading(title, level=1),
-        _page.paragraph(
-            "Trees, forests and boosting with planes beside scikit-learn's decision tree, random forest and histogram "
-            "boosting, kernel machines with few vectors beside its SVMs, and views of two features a case beside its "
-            "nearest neighbours, all with their defaults, on 40 % held-out rows. Sizes are compressed pickles; in each "
-            f"pair the first is planewise. {HOW_TIMED}"
+        html.heading(title, level=1),
+        html.paragraph(
+            "Each family of planewise is compared with scikit-learn's models of the same kind: decision tree, random "
+            "forest, histogram gradient boosting, SVM and nearest neighbours, all with default parameters. "
+            f"{HOW_MEASURED} Sizes are those of compressed pickles. In each pair of columns planewise is the first. "
+            f"{HOW_TIMED}"
         ),
-        _page.table(HEADER, rows),
-        _page.heading("What it sees"),
-        _page.paragraph("Every line is a plane of one tree; a node whose planes cross has up to four children."),
-        _page.figure("Cells and planes of both trees on the new moons.", cells),
-        _page.heading("What it says"),
-        _page.paragraph("The first planes of the tree for wine, in the data's own units:"),
-        _page.lines(words),
-        *([_page.heading("Which rows decide"), _page.paragraph(machine)] if machine else []),
-        *([_page.heading("Why this number"), *_why(why)] if why is not None else []),
-        _page.footer("planewise demo"),
+        html.table(header, rows),
+        html.heading("What a tree looks like"),
+        html.paragraph("Every line is a plane of one tree. A node whose planes cross has up to four children."),
+        html.figure("Cells and planes of both trees on the data set new moons.", cells),
+        html.heading("A tree in words"),
+        html.paragraph("The first planes of the tree for wine, in the units of the data:"),
+        html.lines(words),
+        *([html.heading("A machine with few vectors"), html.paragraph(machine)] if machine else []),
+        *([html.heading("Why this prediction"), *_why(why)] if why is not None else []),
+        html.footer("planewise demo"),
     ]
-    return _page.page("planewise demo", body)
+    return html.page("planewise demo", body)
 
 
-def _why(reasons: Reasons) -> list[str]:
+def _why(reasons: Reason) -> list[str]:
     return [
-        _page.paragraph("Boosting's prediction for one held-out patient of diabetes; the parts add up."),
-        _page.paragraph(reasons.sentence()),
-        _page.paragraph(f"{reasons.heading}:"),
-        reasons_shown(reasons),
+        html.paragraph(
+            "Boosting's prediction for one held-out patient of the diabetes data; the contributions add up to it."
+        ),
+        html.paragraph(reasons.sentence()),
+        html.paragraph(f"{reasons.table().heading}:"),
+        html.reason(reasons),
     ]

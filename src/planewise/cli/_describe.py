@@ -1,26 +1,128 @@
-"""planewise describe: what it is asked; ``_describe_model.py`` does it."""
+"""planewise describe: what a model file contains."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from planewise.cli._fit import KINDS
+from planewise.cli._mistakes import refuse_existing
+from planewise.cli._show import say, show_json, show_leading, show_table, size_in_words
+
+_SIZES = {
+    "n_planes_": "planes",
+    "n_iter_": "rounds",
+    "depth_": "levels",
+    "n_stored_numbers_": "stored numbers",
+    "support_vectors_": "support vectors",
+    "n_features_": "selected features",
+}
+
 
 def describe(
-    model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
-    html: Annotated[Path | None, typer.Option(help="Write a page of HTML too.", show_default=False)] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file of --html.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON text for programs.")] = False,
+    model: Annotated[Path, typer.Argument(help="Model file.", show_default=False)],
+    html: Annotated[Path | None, typer.Option(help="HTML page to write as well.", show_default=False)] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file of --html.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
-    """Say what a model file holds: what it predicts from which columns, its size, its parameters, what matters to it.
+    """Describe a model file: its target and columns, size, parameters and leading features.
 
     Examples:
       planewise describe wine.planewise
 
       planewise describe wine.planewise --html wine.html
     """
-    from planewise.cli._describe_model import describe_model
+    from planewise.io import load
 
-    describe_model(model, html, force, as_json)
+    if html is not None:
+        refuse_existing(html, force, model)
+    loaded = load(model)
+    if html is not None:
+        from planewise.report import report
+
+        report(loaded, path=html)
+    answer = _answer(loaded, model)
+    if as_json:
+        show_json(answer)
+    else:
+        _show(answer)
+
+
+def _answer(model: Any, path: Path) -> dict[str, Any]:
+    from planewise.evaluate import leading_features
+    from planewise.io import versions
+    from planewise.table import TableModel
+
+    table_model = isinstance(model, TableModel)
+    estimator = model.estimator_ if table_model else model
+    classes = getattr(estimator, "classes_", None)
+    if table_model:
+        columns = [{"name": c.name, "kind": KINDS[c.kind], "categories": list(c.categories)} for c in model.columns_]
+    else:
+        columns = [{"name": str(name)} for name in getattr(model, "feature_names_in_", [])]
+    return {
+        "file": str(path),
+        "bytes": path.stat().st_size,
+        "versions": versions(path),
+        "estimator": type(estimator).__name__,
+        "target": model.target_ if table_model else None,
+        "task": "classification" if classes is not None else "regression" if hasattr(model, "predict") else None,
+        "classes": None if classes is None else classes.tolist(),
+        "n_columns": int(model.n_features_in_),
+        "columns": columns,
+        "left_out": [{"name": each.name, "why": each.why} for each in getattr(model, "left_out_", [])],
+        "size": _sizes(estimator),
+        "parameters": _changed(estimator),
+        "leading_features": leading_features(model),
+    }
+
+
+def _sizes(estimator: Any) -> dict[str, int]:
+    """What there is to count in the model."""
+    found = {}
+    if hasattr(estimator, "forest_"):
+        found["trees"] = estimator.forest_.n_trees
+    for attribute, name in _SIZES.items():
+        value = getattr(estimator, attribute, None)
+        if attribute == "support_vectors_":
+            value = None if value is None else len(value)
+        if isinstance(value, int):
+            found[name.replace(" ", "_")] = value
+    return found
+
+
+def _changed(estimator: Any) -> dict[str, Any]:
+    """The parameters that differ from their defaults."""
+    defaults = type(estimator)().get_params(deep=False)
+    return {
+        name: value
+        for name, value in estimator.get_params(deep=False).items()
+        if repr(value) != repr(defaults[name]) and name != "n_jobs"
+    }
+
+
+def _show(answer: dict[str, Any]) -> None:
+    sizes = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in answer["size"].items())
+    say(f"model    {answer['estimator']}" + (f": {sizes}" if sizes else ""))
+    if answer["task"]:
+        target = f"{answer['target']} " if answer["target"] else ""
+        classes = answer["classes"]
+        what = "numbers" if classes is None else "classes: " + ", ".join(str(label) for label in classes[:20])
+        say(f"predicts {target}({what})")
+    say(f"file     {answer['file']}, {size_in_words(answer['bytes'])}")
+    say("written  by " + ", ".join(f"{name} {version}" for name, version in answer["versions"].items()))
+    if answer["parameters"]:
+        say("with     " + ", ".join(f"{name}={value!r}" for name, value in answer["parameters"].items()))
+    shown = answer["columns"][:50]
+    if shown and "kind" in shown[0]:
+        rows = [[column["name"], column["kind"], ", ".join(column["categories"][:8])] for column in shown]
+        show_table(f"{answer['n_columns']} columns", ["column", "kind", "categories"], rows, left=(0, 1, 2))
+    elif shown:
+        say(f"columns  {answer['n_columns']}: " + ", ".join(column["name"] for column in shown))
+    else:
+        say(f"columns  {answer['n_columns']}, without names")
+    for each in answer["left_out"]:
+        say(f"left out {each['name']}: {each['why']}")
+    show_leading(answer["leading_features"])

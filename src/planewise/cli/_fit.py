@@ -1,12 +1,23 @@
-"""planewise fit: what it is asked; ``_fit_table.py`` does it."""
+"""planewise fit: learn a column of a table, say what was found and how good the model is."""
 
 from __future__ import annotations
 
+import time
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from planewise.cli._mistakes import MistakeError, refuse_existing
+from planewise.cli._show import say, show_json, show_leading, show_table, size_in_words, working
+
+if TYPE_CHECKING:
+    from planewise.cli._choose import Choice
+    from planewise.evaluate import Quality
+    from planewise.table import TableModel
+
+KINDS = {"number": "numeric", "truth": "boolean", "date": "date", "category": "categorical"}
 
 
 class Family(StrEnum):
@@ -30,35 +41,181 @@ class Task(StrEnum):
 
 def fit(
     table: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or Arrow file.", show_default=False)],
-    target: Annotated[str, typer.Option(help="The column to predict.", show_default=False)],
+    target: Annotated[str, typer.Option(help="Column to predict.", show_default=False)],
     model: Annotated[
-        Family, typer.Option(help="The family; auto cross-validates all and takes the smallest good one.")
+        Family,
+        typer.Option(help="Family of models; auto cross-validates all and takes the smallest among the best."),
     ] = Family.auto,
     out: Annotated[
-        Path | None, typer.Option(help="Where the model goes, such as m.planewise.", show_default=False)
+        Path | None, typer.Option(help="Model file to write, such as m.planewise.", show_default=False)
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", help="A parameter of the estimator, name=value; may be repeated.", show_default=False),
+        typer.Option("--set", help="Parameter of the estimator, name=value; may be repeated.", show_default=False),
     ] = None,
-    task: Annotated[Task, typer.Option(help="Classes or numbers; auto looks at the target.")] = Task.auto,
+    task: Annotated[Task, typer.Option(help="Predict classes or numbers; auto decides by the target.")] = Task.auto,
     drop: Annotated[
-        list[str] | None, typer.Option(help="A column not to learn from; may be repeated.", show_default=False)
+        list[str] | None, typer.Option(help="Column to ignore; may be repeated.", show_default=False)
     ] = None,
     test_size: Annotated[
-        float, typer.Option(min=0.01, max=0.9, help="Share of the rows that quality is measured on.")
+        float, typer.Option(min=0.01, max=0.9, help="Share of the rows to hold out for measuring quality.")
     ] = 0.2,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all that is random.")] = 0,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file of --out.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON text for programs.")] = False,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file of --out.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
-    """Learn a column of a table: find out what its columns are, fit, and measure on rows that were held out.
+    """Fit a model that predicts a column of a table, and measure it on held-out rows.
 
     Examples:
       planewise fit wine.csv --target quality --out wine.planewise
 
       planewise fit wine.csv --target quality --model slm --set max_depth=4 --set max_planes=2
     """
-    from planewise.cli._fit_table import fit_table
+    from planewise.cli._choose import choose_family, file_size, sample_rows, split_rows
+    from planewise.cli._tables import read_table
+    from planewise.evaluate import evaluate, leading_features, quality
+    from planewise.io import save
+    from planewise.table import max_rows, require_columns, target_values, task_of
 
-    fit_table(table, target, str(model), out, settings or [], str(task), drop or [], test_size, seed, force, as_json)
+    if out is not None:
+        refuse_existing(out, force, table)
+    with working(f"reading {table.name}", as_json):
+        rows = read_table(table)
+    dropped = drop or []
+    require_columns([target, *dropped], rows.columns)
+    if target in dropped:
+        raise MistakeError(f"{target!r} is the target; it cannot be dropped.")
+    if model == "auto" and settings:
+        raise MistakeError("--set belongs to one family: choose it with --model slm, forest, boost, mcm or recip.")
+    n_read = rows.height
+    numbers = rows[target].is_not_null().arg_true().to_numpy()  # of the file's rows, as --row counts them
+    rows = rows.drop(dropped)[numbers]
+    kind = task_of(rows[target]) if task == "auto" else str(task)
+    learned, held_out = split_rows(rows, target, kind, test_size, seed)
+    choice = choose_family(rows[learned], target, kind, seed, as_json) if model == "auto" else None
+    family, n_training = str(model) if choice is None else choice.family, len(learned)
+    limit = max_rows(family, kind)
+    if limit is not None and n_training > limit:
+        learned = learned[sample_rows(rows[learned], target, kind, limit, seed)]
+    train, test = rows[learned], rows[held_out]
+    fitted, seconds = _fitted(train, target, numbers[learned], family, kind, settings or [], seed, as_json)
+    with working("measuring quality", as_json):
+        y_train = target_values(train[target], kind)
+        found = quality(evaluate(fitted, test), fitted.read(train), y_train)
+        leading = leading_features(fitted, test)
+    if out is not None:
+        save(fitted, out)
+    answer = _found_in(fitted, rows) | _chosen(choice) | {
+        "rows": {
+            "read": n_read,
+            "with_target": rows.height,
+            "fitted": train.height,
+            "held_out": test.height,
+            "not_used": n_training - train.height,
+            "per_tree": (fitted.settings or {}).get("max_samples"),
+        },
+        "quality": found.data(),
+        "leading_features": leading,
+        "bytes": out.stat().st_size if out is not None else file_size(fitted),
+        "seconds": seconds,
+        "file": None if out is None else str(out),
+    }  # fmt: skip
+    if as_json:
+        show_json(answer)
+    else:
+        _show(answer, found, choice)
+
+
+def _fitted(
+    train: Any, target: str, numbers: Any, family: str, task: str, settings: list[str], seed: int, quiet: bool
+) -> tuple[TableModel, float]:
+    """The fitted model, and the seconds that the fit took."""
+    from planewise.table import FAMILIES, TableModel, estimator_class, for_many_rows, read_setting
+
+    cls, parsed = estimator_class(family, task, train.height), {}
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        if not equals:
+            raise MistakeError(f"--set takes name=value, such as max_depth=4; got {setting!r}.")
+        parsed[name.strip()] = read_setting(cls, name.strip(), text)
+    model = TableModel(family, task, for_many_rows(family, parsed, train.height), seed)
+    with working(f"fitting {FAMILIES[family]} on {train.height} rows", quiet):
+        start = time.perf_counter()
+        model.fit(train, target, numbers)
+        return model, time.perf_counter() - start
+
+
+def _found_in(model: TableModel, rows: Any) -> dict[str, Any]:
+    """What the table was taken for, and what was fitted to it."""
+    return {
+        "target": model.target_,
+        "task": model.task_,
+        "classes": model.classes_.tolist() if model.task_ == "classification" else None,
+        "columns": [
+            {"name": each.name, "kind": KINDS[each.kind], "missing": rows[each.name].null_count() / rows.height}
+            for each in model.columns_
+        ],
+        "left_out": [{"name": each.name, "why": each.why} for each in model.left_out_],
+        "model": model.family,
+        "estimator": type(model.estimator_).__name__,
+    }
+
+
+def _chosen(choice: Choice | None) -> dict[str, Any]:
+    if choice is None:
+        return {"why": None, "compared": None}
+    compared = [
+        {
+            "model": trial.family,
+            choice.measure: trial.mean,
+            "standard_error": trial.error,
+            "bytes": trial.n_bytes,
+            "seconds": trial.seconds,
+        }
+        for trial in choice.trials
+    ]
+    return {"why": choice.why, "compared": compared}
+
+
+def _show(answer: dict[str, Any], found: Quality, choice: Choice | None) -> None:
+    from planewise.evaluate import MEASURES
+    from planewise.table import FAMILIES
+
+    _show_table_found(answer)
+    if choice is not None:
+        trials = [
+            [each.family, f"{each.mean:.4f}", f"{each.error:.4f}", size_in_words(each.n_bytes), f"{each.seconds:.1f} s"]
+            for each in choice.trials
+        ]
+        show_table("cross-validation", ["model", MEASURES[choice.measure], "± error", "size", "time"], trials)
+        say(f"chosen   {choice.family}: {choice.why}")
+    show_table(f"quality on {answer['rows']['held_out']} held-out rows", *found.table())
+    say(found.note)
+    show_leading(answer["leading_features"])
+    say(
+        "",
+        f"model    {FAMILIES[answer['model']]} ({answer['estimator']}), {size_in_words(answer['bytes'])}, fitted in "
+        f"{answer['seconds']:.2f} s",
+        f"file     {answer['file']}" if answer["file"] else "file     none; --out m.planewise saves the model",
+    )
+
+
+def _show_table_found(answer: dict[str, Any]) -> None:
+    """What the table was taken for."""
+    rows, columns = answer["rows"], answer["columns"]
+    what = f"{len(answer['classes'])} classes" if answer["classes"] else "numbers"
+    say(f"target   {answer['target']}: {what} ({answer['task']})")
+    without = rows["read"] - rows["with_target"]
+    say(
+        f"rows     {rows['fitted']} for training, {rows['held_out']} held out"
+        + (f"; {without} left out because the target is missing" if without else "")
+        + (f"; {rows['not_used']} not used, because {answer['model']} learns from a sample" if rows["not_used"] else "")
+        + (f"; each tree draws {rows['per_tree']} of them" if rows["per_tree"] else "")
+    )
+    counts = {kind: sum(column["kind"] == kind for column in columns) for kind in KINDS.values()}
+    say(f"columns  {len(columns)}: " + ", ".join(f"{count} {kind}" for kind, count in counts.items() if count))
+    gaps = [column for column in columns if column["missing"] > 0]
+    if gaps:
+        say("missing  " + ", ".join(f"{column['name']} {100 * column['missing']:.2g} %" for column in gaps[:12]))
+    for each in answer["left_out"]:
+        say(f"left out {each['name']}: {each['why']}")

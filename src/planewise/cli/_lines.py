@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from planewise.cli._mistakes import MistakeError
-from planewise.cli._polars import pl
 
 CHUNK_BYTES = 16 << 20
 LONGEST_ROW = 256 << 20
@@ -19,7 +19,7 @@ QUOTE, LINE_BREAK = ord('"'), ord("\n")
 
 
 class Header(NamedTuple):
-    """The names of the columns, the bytes they are written as, and how many lines of the file these end at."""
+    """The names of the columns, the bytes of the header, and its number of lines."""
 
     names: list[str]
     text: bytes
@@ -27,7 +27,7 @@ class Header(NamedTuple):
 
 
 def open_table(path: Path, separator: str) -> tuple[Header, Iterator[bytes]]:
-    """The header of a table, and its rows as blocks of bytes; a mistake where they do not fit together."""
+    """The header of a table, and its rows as blocks of bytes; an error where they do not match."""
     with path.open("rb") as file:
         header = _read_header(path, file, separator)
         start = file.tell()
@@ -56,19 +56,17 @@ def _read_header(path: Path, file: BinaryIO, separator: str) -> Header:
         for other, called in ((";", "semicolons"), ("\t", "tabs"), (",", "commas"), ("|", "bars")):
             if other in names[0]:
                 raise MistakeError(
-                    f"{str(path)!r} has one column, {names[0]!r}: are its fields separated by {called}? Files that end "
-                    "in .csv have commas between them, those that end in .tsv have tabs."
+                    f"{str(path)!r} has only one column, {names[0]!r}: are its fields separated by {called}? A .csv "
+                    "file must have commas between them, a .tsv file tabs."
                 )
     twice = [name for name, count in Counter(written).items() if name and count > 1]
     if twice:
-        raise MistakeError(
-            f"{str(path)!r} has more than one column {twice[0]!r}; every column needs a name of its own."
-        )
+        raise MistakeError(f"{str(path)!r} has more than one column {twice[0]!r}; every column needs a different name.")
     return Header(names, text, n_lines)
 
 
 def _whole_rows(path: Path, start: int, separator: str, header: Header) -> Iterator[bytes]:
-    """Blocks that end at the end of a row; line breaks inside quotes end no row."""
+    """Blocks that end at the end of a row, which line breaks inside quotes are not."""
     left, line = b"", header.n_lines + 1
     with path.open("rb") as file:
         file.seek(start)
@@ -86,7 +84,9 @@ def _whole_rows(path: Path, start: int, separator: str, header: Header) -> Itera
 
 
 def _never_ends(path: Path) -> MistakeError:
-    return MistakeError(f"{str(path)!r} has a row of more than {LONGEST_ROW >> 20} MiB: is a quote not closed?")
+    return MistakeError(
+        f"{str(path)!r} has a row of more than {LONGEST_ROW >> 20} MiB: is there a quote that is never closed?"
+    )
 
 
 def _end_of_rows(block: bytes) -> int:
@@ -102,7 +102,7 @@ def _end_of_rows(block: bytes) -> int:
 
 
 def _checked(path: Path, block: bytes, separator: str, n_fields: int, line: int) -> bytes:
-    """The block without empty lines; a mistake that names the first line with another number of fields.
+    """The block without empty lines; an error that names the first line with a wrong number of fields.
 
     In a table of one column an empty line is a missing value, and stays.
     """
@@ -125,7 +125,7 @@ def _checked(path: Path, block: bytes, separator: str, n_fields: int, line: int)
         if not text.strip():
             empty.append(row)
             continue
-        # Quotes in the middle of a field hide nothing: another reader counts again.
+        # Quotes in the middle of a field do not hide separators: another reader counts again.
         there = len(next(csv.reader([text.decode("utf-8", "replace")], delimiter=separator)))
         if there != n_fields:
             at = line + block.count(b"\n", 0, starts[row])

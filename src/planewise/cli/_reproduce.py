@@ -1,4 +1,4 @@
-"""planewise reproduce: the papers' tables and figures, which live in a checkout of the repository."""
+"""planewise reproduce: the tables and figures of the papers, by the code in a checkout of the repository."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ SETTINGS = {"ignore_unknown_options": True, "allow_extra_args": True, "help_opti
 
 def reproduce(
     context: typer.Context,
-    checkout: Annotated[Path | None, typer.Option(help="The checkout whose code is run.")] = None,
+    checkout: Annotated[Path | None, typer.Option(help="Checkout of the repository whose code is run.")] = None,
 ) -> None:
-    """Run the papers' tables and figures, and duels with peers; without a name, list them (needs a checkout).
+    """Reproduce tables and figures of the papers and comparisons with other libraries (needs a checkout).
+
+    Without a name, list them.
 
     Examples:
       planewise reproduce
@@ -33,18 +35,19 @@ def reproduce(
 
 
 def _command(named: Path | None) -> Callable[..., int]:
-    """The command of the named checkout, or of the one the package itself lies in.
+    """The command of the given checkout, or of the one that the package itself is in.
 
-    Nothing is looked for around the working directory: that would run whatever code lies in a folder one happens to
-    be in.
+    The working directory is not searched: that would run whatever code happens to be there.
     """
     folder = _own_checkout() if named is None else named.resolve()
     if folder is None or not (folder / "benchmarks/reproduce/__main__.py").is_file():
         if named is not None:
-            raise MistakeError(f"--checkout: {str(named)!r} has no benchmarks/reproduce: it is no planewise checkout.")
+            raise MistakeError(
+                f"--checkout: {str(named)!r} is not a planewise checkout: it has no benchmarks/reproduce."
+            )
         raise MistakeError(
-            "the papers' tables are run by benchmarks/reproduce, which is no part of the installed package: get a "
-            "checkout of the planewise repository (git clone) and name it: planewise reproduce --checkout FOLDER."
+            "this needs benchmarks/reproduce, which is not part of the installed package: clone the planewise "
+            "repository and run planewise reproduce --checkout FOLDER."
         )
     sys.path.insert(0, str(folder))
     main: Callable[..., int] = importlib.import_module("benchmarks.reproduce.__main__").main
@@ -52,7 +55,7 @@ def _command(named: Path | None) -> Callable[..., int]:
 
 
 def _own_checkout() -> Path | None:
-    """Where ``src/planewise`` of this very file lies; None if it was installed as a copy."""
+    """The checkout that contains this file; None if the package was installed as a copy."""
     source = Path(__file__).resolve().parents[2]
     is_checkout = source.name == "src" and (source.parent / "native/bindings.cpp").is_file()
     return source.parent if is_checkout else None

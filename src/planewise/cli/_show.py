@@ -1,37 +1,42 @@
-"""How answers look: tables for people and JSON for programs on the standard output, progress on the error stream."""
+"""How answers look: tables for people and JSON for programs on the standard output, progress on the error stream.
+
+Libraries are imported where they are used: every command imports this module, and ``planewise --help`` must be quick.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-
-from planewise._letters import shown
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def console() -> Console:
-    """The standard output; lines are not cut where nobody looks at them, and names of the user's stay as they are."""
-    looked_at = sys.stdout.isatty()
-    width = None if looked_at else 1_000_000
-    return Console(file=sys.stdout, highlight=False, emoji=False, soft_wrap=not looked_at, width=width)
+    """The standard output; without a terminal, lines are never cut. Names from the user's data stay as they are."""
+    from rich.console import Console
+
+    terminal = sys.stdout.isatty()
+    width = None if terminal else 1_000_000
+    return Console(file=sys.stdout, highlight=False, emoji=False, soft_wrap=not terminal, width=width)
 
 
 def say(*lines: str) -> None:
-    """Lines for people, as they are; what a terminal would obey in names is only shown, and none makes a line more."""
+    """Print lines for people; control characters in names are shown, never obeyed, and add no lines."""
+    from planewise.words import shown
+
     console().print("\n".join(map(shown, lines)), markup=False)
 
 
 def show_table(title: str, header: list[str], rows: list[list[str]], left: tuple[int, ...] = (0,)) -> None:
-    """A table below an empty line and a title; columns of words, by their numbers, are on the left, others right."""
+    """Print a table below an empty line and a title; the columns numbered in `left` are left-aligned, others right."""
+    from rich.table import Table
+
     say("")
     table = Table(title=_cell(title), title_justify="left", title_style="bold", box=None, pad_edge=False)
     for number, name in enumerate(header):
@@ -41,12 +46,23 @@ def show_table(title: str, header: list[str], rows: list[list[str]], left: tuple
     console().print(table)
 
 
+def show_leading(features: Mapping[str, float]) -> None:
+    """Print the columns that matter most, if the model says which they are."""
+    if features:
+        rows = [[name, f"{100 * share:.1f} %"] for name, share in features.items()]
+        show_table("leading features", ["column", "importance"], rows)
+
+
 def _cell(text: str) -> str:
+    from rich.markup import escape
+
+    from planewise.words import shown
+
     return escape(shown(text))
 
 
 def show_json(answer: Any) -> None:
-    """One JSON text; numbers that JSON does not know are null."""
+    """Print one JSON document; numbers that JSON cannot express are null."""
     sys.stdout.write(json.dumps(_plain(answer), indent=2, ensure_ascii=False) + "\n")
 
 
@@ -55,10 +71,8 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(each) for each in value]
-    if isinstance(value, np.ndarray):
+    if hasattr(value, "tolist"):  # arrays and scalars of numpy
         return _plain(value.tolist())
-    if isinstance(value, np.generic):
-        return _plain(value.item())
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, float) and not math.isfinite(value):
@@ -68,7 +82,12 @@ def _plain(value: Any) -> Any:
 
 @contextmanager
 def working(words: str, quiet: bool = False) -> Iterator[None]:
-    """Say what takes time while it does, on the error stream: a spinner on a terminal, else a line."""
+    """Say what is being done on the error stream: with a spinner on a terminal, else in a line."""
+    from rich.console import Console
+    from rich.markup import escape
+
+    from planewise.words import shown
+
     if quiet:
         yield
         return
@@ -88,8 +107,3 @@ def size_in_words(n_bytes: float) -> str:
         if n_bytes >= factor:
             return f"{n_bytes / factor:.1f} {unit}"
     return f"{n_bytes:.0f} bytes"
-
-
-def number(value: float) -> str:
-    """A number with as many digits as people read."""
-    return f"{value:.4g}"

@@ -1,7 +1,7 @@
-"""The standard streams of the command: what is printed arrives whole, or the command says once that it did not.
+"""The standard streams of the command: output arrives whole, or the command says once that it did not.
 
-Python's own streams do not promise this. Unbuffered (``PYTHONUNBUFFERED``), they drop what the system did not take at
-once; buffered, a write that failed fails a second time when Python ends; and a closed one is None.
+Python's own streams do not promise this. Unbuffered (``PYTHONUNBUFFERED``), they drop what the system did not accept at
+once; buffered, a write that failed fails a second time when Python ends; and a closed stream is None.
 """
 
 from __future__ import annotations
@@ -16,31 +16,29 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
-from planewise._letters import shown
-
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class OutputError(Exception):
-    """The standard output cannot be written to: the command has nothing left to do.
+    """The standard output cannot be written to, so the command ends.
 
     Not an OSError, because typer and rich end the program on some of those, each in its own way.
     """
 
 
 class Stream(io.RawIOBase):
-    """Where one of the standard streams ends; after its first failure it takes what comes and drops it."""
+    """The raw end of a standard stream; after its first failure it accepts and drops everything."""
 
     def __init__(self, inner: Any, must_arrive: bool) -> None:
         self.inner, self.must_arrive = inner, must_arrive
         self.failure: BaseException | None = None
 
     def writable(self) -> bool:
-        """Asked for by the buffer above it."""
+        """The buffer above asks for this."""
         return True
 
     def isatty(self) -> bool:
-        """Whether somebody looks on."""
+        """Whether it is a terminal."""
         return self.inner is not None and bool(self.inner.isatty())
 
     def fileno(self) -> int:
@@ -48,13 +46,13 @@ class Stream(io.RawIOBase):
         return super().fileno() if self.inner is None else int(self.inner.fileno())
 
     def write(self, data: Any) -> int:
-        """Write what the system takes at once, at least a part; the buffer above comes back with the rest."""
+        """Write what the system accepts at once, at least a part; the buffer above calls again with the rest."""
         if self.failure is not None:
             return len(data)
         try:
             if self.inner is None:
                 raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-            while (written := self.inner.write(data)) is None:  # a full pipe that does not keep writers waiting
+            while (written := self.inner.write(data)) is None:  # a full pipe that does not block
                 select.select([], [self.inner], [])
             return int(written)
         except OSError as error:
@@ -62,34 +60,34 @@ class Stream(io.RawIOBase):
             if self.must_arrive:
                 raise OutputError from error
             return len(data)
-        except BaseException as error:  # Ctrl-C while the reader keeps it waiting: at the end it must not wait again
+        except BaseException as error:  # Ctrl-C while the pipe is full: at the end it must not wait again
             self.failure = error
             raise
 
     def exit_code(self, code: Any) -> Any:
-        """The exit code of the command that gave this one, once all it printed is out; a failure is told here."""
+        """The exit code once all output is flushed; a failure to write is reported here."""
         with suppress(OutputError):
             sys.stdout.flush()
         if code or self.failure is None:
             return code
         if isinstance(self.failure, BrokenPipeError):
-            return 141  # the reader has what it wanted (| head): end as other commands do then, without a word
+            return 141  # the reader has enough (| head): end silently, as other commands do
         tell(_in_words(self.failure))
         return 2
 
 
 @contextmanager
 def whole_streams() -> Iterator[Stream]:
-    """Take over the standard streams for a command; gives the standard output.
+    """Take over the standard streams for a command; yields the standard output.
 
-    The error stream is the last resort: when it fails, there is nobody to tell, and the work goes on.
+    If the error stream fails, there is nowhere to report it, and the work goes on.
     """
     _hold_places()
     before = sys.stdout, sys.stderr
     output, errors = (
         Stream(_bytes_below(stream), must_arrive) for stream, must_arrive in zip(before, (True, False), strict=True)
     )
-    sys.stdout = _text(before[0], output, "surrogateescape")  # names of files come out as they are
+    sys.stdout = _text(before[0], output, "surrogateescape")  # file names are printed byte for byte
     sys.stderr = _text(before[1], errors, "backslashreplace")
     try:
         yield output
@@ -101,20 +99,22 @@ def whole_streams() -> Iterator[Stream]:
 
 
 def tell(words: str) -> None:
-    """One message on the error stream, in one line; what a terminal would obey is only shown."""
+    """Print one message on the error stream, in one line; control characters are shown, never obeyed."""
+    from planewise.words import shown  # here, because numpy comes with it
+
     sys.stderr.write(f"planewise: {shown(words)}\n")
 
 
 def _bytes_below(stream: TextIO | None) -> Any:
-    """What a stream of text writes its bytes to; none for a closed one."""
+    """What a text stream writes its bytes to; None for a closed one."""
     if stream is None:
         return None
-    below = getattr(stream, "buffer", None)  # a StringIO, or the window of an editor, has none
+    below = getattr(stream, "buffer", None)  # missing in a StringIO or the window of an editor
     return _Letters(stream) if below is None else getattr(below, "raw", below)
 
 
 class _Letters:
-    """Bytes for a stream that takes only text."""
+    """Accepts bytes for a stream that accepts only text."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream, self._decoder = stream, codecs.getincrementaldecoder("utf-8")("surrogateescape")
@@ -137,18 +137,18 @@ def _text(stream: TextIO | None, raw: Stream, errors: str) -> TextIO:
 
 
 def _hold_places() -> None:
-    """Open nothing in the place of closed streams; else the next file would get what libraries write there."""
+    """Occupy the numbers of closed streams; else the next opened file would get what libraries print."""
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number
 
 
 def _in_words(failure: BaseException) -> str:
     number = getattr(failure, "errno", None)
     if number == errno.EBADF:
-        return "the standard output is closed; there is nowhere to print to."
+        return "the standard output is closed, so nothing can be printed."
     if number in NO_SPACE:
-        return "there is no space left to write to; what was printed is incomplete."
-    return f"the standard output cannot be written to: {failure}; what was printed is incomplete."
+        return "there is no space left; the output is incomplete."
+    return f"the standard output cannot be written to: {failure}; the output is incomplete."

@@ -1,6 +1,5 @@
 """The papers' data: generators for the artificial sets, a loader for the real ones."""
 
-from ._errors import DatasetNotFoundError
 from ._generators import (
     make_circle_and_ring,
     make_friedman,
@@ -9,6 +8,7 @@ from ._generators import (
 )
 from ._load import load
 from ._registry import list_datasets
+from ._sources import DatasetNotFoundError
 
 __all__ = [
     "DatasetNotFoundError",

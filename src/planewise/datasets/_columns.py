@@ -6,8 +6,7 @@ None where one is missing. So everything else needs NumPy alone.
 
 from __future__ import annotations
 
-import os
-import uuid
+import io
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +14,7 @@ from typing import Any, Literal
 import narwhals as nw
 import numpy as np
 
+from planewise._atomic import write_whole
 from planewise._extras import needs
 
 Columns = dict[str, np.ndarray]
@@ -51,12 +51,9 @@ def read_parquet(path: Path) -> Columns:
 def write_parquet(columns: Columns, path: Path) -> None:
     """Write a parquet file that is, at every moment, either whole or absent."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
-    try:
-        _build(columns, table_library()).write_parquet(str(part))
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+    content = io.BytesIO()
+    _build(columns, table_library()).write_parquet(content)
+    write_whole(path, content.getvalue())
 
 
 def _from_series(series: nw.Series[Any]) -> np.ndarray:
@@ -116,8 +113,8 @@ def to_array(columns: Columns, name: str) -> np.ndarray:
     if text:
         shown = ", ".join(text[:5]) + (", ..." if len(text) > 5 else "")
         raise ValueError(
-            f"Data set {name!r} has text columns ({shown}), and numbering their categories would "
-            "invent an order. Pass as_frame=True to get them as category columns."
+            f"Data set {name!r} has text columns ({shown}), which an array of numbers cannot hold. Pass as_frame=True "
+            "to get them as category columns."
         )
     array = np.empty((len(next(iter(columns.values()))), len(columns)), dtype=np.float64)
     for j, values in enumerate(columns.values()):

@@ -1,16 +1,15 @@
-"""`load`: find a set, repair it if asked, and hand it over in the form wanted."""
+"""`load`: find a data set, repair it if asked, and return it in the form wanted."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from planewise._extras import needs
 
-from . import _variants
-from ._bundled import from_scikit_learn
 from ._columns import (
     TARGET,
     Columns,
@@ -23,9 +22,8 @@ from ._columns import (
     to_array,
     to_frame,
 )
-from ._directory import from_directory
-from ._openml import from_openml
 from ._registry import DatasetInfo, find
+from ._sources import from_directory, from_openml, from_scikit_learn
 
 LIBRARIES: tuple[Library, ...] = ("polars", "pandas")
 
@@ -44,8 +42,8 @@ def load(
     The set is looked for, in this order,
 
     1. in a directory: `data_home`, or else the environment variable ``PLANEWISE_DATA``. It holds
-       an ``index.csv`` with the columns ``name`` and ``file``, and one parquet file a set with the
-       column ``target``;
+       an ``index.csv`` with the columns ``name`` and ``file``, and one parquet file per set with
+       the column ``target``;
     2. among the sets bundled with scikit-learn: ``iris``, ``wine``, ``breast_cancer_wdbc`` and
        ``diabetes_sklearn``;
     3. on OpenML. It is fetched once and kept in ``~/.cache/planewise``, or in the directory that
@@ -70,7 +68,7 @@ def load(
     download : bool, default=True
         Whether step 3 may use the network.
     progress : bool, default=True
-        Whether a download says so on stderr.
+        Whether a download is announced on stderr.
 
     Returns
     -------
@@ -83,7 +81,7 @@ def load(
     ValueError
         If the name or the variant is unknown, or an array is asked for and there are text columns.
     DatasetNotFoundError
-        If the set is in none of the three places; it says what would help.
+        If the set is in none of the three places; the message says what would help.
 
     Examples
     --------
@@ -95,12 +93,12 @@ def load(
     'setosa'
     """
     info = find(name)
-    _variants.check(name, variant)
+    check_variant(name, variant)
     library = _library(as_frame)
     columns, origin = _locate(info, data_home, download, progress)
     columns, n_dropped = _with_target_only(columns)
     if variant is not None:
-        columns = _variants.repair(columns, name, variant)
+        columns = repair(columns, name, variant)
     target = _target(columns.pop(TARGET), info.task)
     return Bunch(
         data=to_frame(columns, library) if library else to_array(columns, name),
@@ -173,3 +171,33 @@ def _describe(
     if n_dropped:
         lines.append(f"Left out: {n_dropped} rows without a target.")
     return "\n".join(lines)
+
+
+def repair(columns: Columns, name: str, variant: str) -> Columns:
+    """Return the set as the paper `variant` used it."""
+    return VARIANTS[name][variant](columns)
+
+
+def check_variant(name: str, variant: str | None) -> None:
+    """Refuse a variant that does not exist, naming those that do."""
+    known = list(VARIANTS.get(name, {}))
+    if variant is not None and variant not in known:
+        options = f"one of {known} or None" if known else "None, the only form of this set"
+        raise ValueError(f"variant of {name!r} must be {options}, got {variant!r}.")
+
+
+def _without_impossible_zeros(columns: Columns) -> Columns:
+    # Glucose, pressure, skin fold, insulin and body mass: by place, as only the order of the
+    # columns is the same in every copy of the Pima set.
+    measured = [column for name, column in columns.items() if name != TARGET][1:6]
+    return take_rows(columns, np.all([column != 0 for column in measured], axis=0))
+
+
+def _without_constant_columns(columns: Columns) -> Columns:
+    return {name: column for name, column in columns.items() if name == TARGET or is_text(column) or np.ptp(column) > 0}
+
+
+VARIANTS: dict[str, dict[str, Callable[[Columns], Columns]]] = {
+    "pima_diabetes": {"slm": _without_impossible_zeros},
+    "ionosphere": {"slm": _without_constant_columns},
+}

@@ -1,4 +1,4 @@
-"""What is known of each data set: its task, size, OpenML id, source, licence and oddities."""
+"""What is known about each data set: task, size, OpenML id, source, licence and peculiarities."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ def _suggestion(name: str, known: list[str]) -> str:
     longer = [candidate for candidate in known if name and name in candidate]
     close = [*longer, *difflib.get_close_matches(name, known)]
     if not close:
-        return "list_datasets() names them all."
+        return "list_datasets() lists all names."
     return "Did you mean " + " or ".join(repr(n) for n in list(dict.fromkeys(close))[:3]) + "?"
 
 
 def list_datasets(task: str | None = None) -> list[str]:
-    """Name the data sets that :func:`load` knows.
+    """List the data sets that :func:`load` knows.
 
     Parameters
     ----------

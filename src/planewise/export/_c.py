@@ -6,13 +6,13 @@ import os
 from typing import Any
 
 import planewise
+from planewise._atomic import write_whole
 from planewise.export._c_answers import class_answer, needs_math, number_answer
 from planewise.export._c_kernels import machine_scores
 from planewise.export._c_text import checked_name, comment, values_table
 from planewise.export._c_trees import RawScores, tree_scores
-from planewise.export._files import write_whole
 from planewise.export._models import KernelMachine, PlainModel, TreeEnsemble, plain_model
-from planewise.export._words import short
+from planewise.words import cut
 
 LAYOUTS = ("exact", "compact")
 NOTHING = RawScores([], "", "float", [])  # what one class needs
@@ -120,7 +120,7 @@ def _header(model: PlainModel, name: str, scores: RawScores, answers: str, math:
         parts.append(values_table(f"{name}_classes", model.classes, "the label of each class"))
     for column, known in model.categories.items():
         if len(known):
-            what = f"the categories of x[{column}], {short(model.input_names[column])}: it holds their numbers"
+            what = f"the categories of x[{column}], {cut(model.input_names[column])}: it holds their numbers"
             parts.append(values_table(f"{name}_categories_{column}", known, what))
     parts += [part.text for part in scores.tables]
     parts += [scores.code + answers, f"#endif /* {guard} */\n"]
@@ -158,5 +158,5 @@ def _opening(model: PlainModel, name: str, scores: RawScores, probabilities: boo
 
 def _column(model: PlainModel, j: int) -> str:
     """A column's name, and what its numbers stand for."""
-    name = short(model.input_names[j])
+    name = cut(model.input_names[j])
     return f"{name}: {model.units[j]}" if j in model.units else name

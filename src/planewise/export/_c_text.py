@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise._letters import unpiled
+from planewise.words import unpiled
 
 WIDTH = 110
 LONGEST_STRING = 4095  # bytes that every C99 compiler allows

@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise.export._models import Floats, KernelMachine
-from planewise.mcm._calibration import probabilities
-from planewise.mcm._multiclass import class_scores
-from planewise.mcm._problem import TAIL_FACTOR
+from planewise.mcm.fitted import TAIL_FACTOR, class_scores, probabilities
 
 ROWS_TRIED, ROWS_AT_ONCE = 128, 16
 FINE_ENOUGH = 4e-6  # of a probability, or of the range of numbers; 1e-5 is promised

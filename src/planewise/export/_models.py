@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
 from planewise._categories import Categories
 from planewise.mcm import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor
-from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
-from planewise.mcm._kernels import Kernel
-from planewise.mcm._problem import TAIL_FACTOR, Scaling
+from planewise.mcm.fitted import PlainMachine, plain_machine
 from planewise.slm import (
     SLMBoostClassifier,
     SLMBoostRegressor,
@@ -25,8 +20,8 @@ from planewise.slm import (
     SLMRegressor,
 )
 from planewise.slm.fitted import Forest
-from planewise.table import TableModel
-from planewise.table._columns import Column
+from planewise.table import Column, TableModel
+from planewise.words import feature_names, fitted_model, shorten
 
 Floats = NDArray[np.float64]
 TREE_MODELS = (
@@ -35,6 +30,7 @@ TREE_MODELS = (
 )
 MACHINES = (MCMClassifier, MCMClassifierCV, MCMRegressor, LargeScaleMCMClassifier)
 FINEST = 1e-3  # of a column's spread: how far the float input of an export may move a value
+CATEGORIES_LISTED = 20
 UNITS = {"truth": "0 or 1", "date": "days since 1970-01-01"}  # how a table's columns are read that hold no numbers
 
 
@@ -65,17 +61,6 @@ class TreeEnsemble:
 
 
 @dataclass(frozen=True)
-class Bumps:
-    """r(x) = (1 - s) + s (constant + sum of coef_j exp(-gamma |z - core_j|^2)) of standardised rows z."""
-
-    cores: Floats
-    coef: Floats
-    constant: float
-    gamma: float
-    shrinkage: float
-
-
-@dataclass(frozen=True)
 class Reading:
     """How the columns of a table become what a machine takes: gaps are filled, each category is a column of 0 and 1."""
 
@@ -103,29 +88,10 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class KernelMachine:
-    """Machine scores are r(x) times the weighted kernel values of standardised rows, plus an intercept."""
+class KernelMachine(PlainMachine):
+    """A machine, and how the rows of a table become what it takes."""
 
-    kind: str
-    kernel: str  # "linear" (no vectors), "rbf", "laplacian", "poly", "sigmoid", "product" (x.x') or "fourier"
-    mean: Floats
-    spread: Floats
-    tails: tuple[Floats, Floats] | None  # mean and spread after arcsinh(2 z), where long tails are drawn in
-    metric: Floats | None  # "rbf" with a factor a column: what squared differences are multiplied by
-    vectors: Floats  # standardised; frequencies for "fourier"
-    phases: Floats  # for "fourier"
-    coefficients: Floats  # machines x vectors (x features for "linear")
-    intercept: Floats
-    gamma: float
-    degree: int
-    coef0: float
-    factor: Bumps | None
-    classes: NDArray[Any] | None
-    multi_class: str
-    slope: float | None  # of the probabilities; None: there are none
-    n_features: int  # of the kernel; a row has as many columns unless there is a reading
-    feature_names: list[str]
-    reading: Reading | None = None  # of a table's rows; None: rows hold what the kernel takes, and no gaps
+    reading: Reading | None = None  # None: rows hold what the kernel takes, and no gaps
     units: dict[int, str] = field(default_factory=dict)
 
     @property
@@ -138,49 +104,45 @@ class KernelMachine:
         """By column of a row, as for trees."""
         return {} if self.reading is None else self.reading.categories
 
-    def standardised(self, rows: NDArray[Any]) -> Floats:
-        """Rows as the kernel sees them."""
-        z = (rows - self.mean) / self.spread
-        return z if self.tails is None else (np.arcsinh(TAIL_FACTOR * z) - self.tails[0]) / self.tails[1]
-
 
 PlainModel = TreeEnsemble | KernelMachine
 
 
-def fitted(model: Any) -> Any:
-    """The estimator itself, checked: one of ours, and fitted. The winner of a search stands for the search."""
-    if isinstance(model, type):
-        raise TypeError(f"{model.__name__} is a class; export an estimator: {model.__name__}(...).fit(X, y).")
-    if isinstance(model, Pipeline):
-        raise TypeError(
-            "A Pipeline cannot be exported as a whole; export its last step (pipeline[-1]) and apply the steps before "
-            "it to the rows yourself, or fit a planewise.table.TableModel, which is exported with its own steps."
-        )
-    if hasattr(model, "best_estimator_") and not isinstance(model, MCMClassifierCV):
-        return fitted(model.best_estimator_)
-    if not isinstance(model, BaseEstimator):
-        raise TypeError(f"export takes a fitted estimator of planewise; got {type(model).__name__}.")
-    check_is_fitted(model)
-    return model
-
-
 def plain_model(model: Any, form: str) -> PlainModel:
     """What the export to `form` needs of a fitted estimator; an error that says what can be done where it cannot."""
-    model = fitted(model)
+    model = fitted_model(model)
     if isinstance(model, TableModel):
         return _of_a_table(model, plain_model(model.estimator_, form))
     if isinstance(model, TREE_MODELS):
         return tree_ensemble(model)
     if isinstance(model, MACHINES):
-        machine = kernel_machine(model, form)
+        plain = plain_machine(model, form)
+        machine = KernelMachine(**{each.name: getattr(plain, each.name) for each in fields(plain)})
         if not isinstance(model, LargeScaleMCMClassifier):  # which reads floats in Python too
             _refuse_what_floats_blur(machine, form)
         return machine
     known = ", ".join(each.__name__ for each in (*TREE_MODELS, *MACHINES))
     raise TypeError(
-        f"{type(model).__name__} cannot be exported to {form}; these can, also in a TableModel: {known}. to_text and "
-        "to_html take any estimator of planewise."
+        f"{type(model).__name__} cannot be exported to {form}; these can, also in a TableModel: {known}. to_text "
+        "takes any estimator of planewise."
     )
+
+
+def input_lines(model: Any, form: str) -> list[str]:
+    """What the exported C or ONNX model reads, in words: it knows only numbers.
+
+    The order of the columns, the numbers that stand for categories and dates, and whether values may be missing.
+    """
+    plain = plain_model(model, form)
+    names = [shorten(name) for name in plain.input_names]
+    lines = [f"columns in this order: {', '.join(names)}"]
+    for place, known in plain.categories.items():
+        listed = ", ".join(f"{k} is {shorten(value)}" for k, value in enumerate(known.tolist()[:CATEGORIES_LISTED]))
+        more = f" and {len(known) - CATEGORIES_LISTED} more, in the file" if len(known) > CATEGORIES_LISTED else ""
+        lines.append(f"{names[place]}: {listed}{more}")
+    lines += [f"{names[place]}: {unit}" for place, unit in plain.units.items()]
+    takes_gaps = isinstance(plain, TreeEnsemble) or plain.reading is not None
+    return [*lines, "missing values are NaN" if takes_gaps else "missing values are not allowed"]
 
 
 def _of_a_table(model: TableModel, plain: PlainModel) -> PlainModel:
@@ -189,12 +151,6 @@ def _of_a_table(model: TableModel, plain: PlainModel) -> PlainModel:
     if isinstance(plain, TreeEnsemble):  # takes gaps and categories as they are
         return replace(plain, units=units)
     return replace(plain, reading=Reading.of(model.columns_), units=units)
-
-
-def feature_names(model: Any) -> list[str]:
-    """The columns' names: those of the data frame in ``fit``, else x0, x1, ..."""
-    names = getattr(model, "feature_names_in_", None)
-    return [f"x{j}" for j in range(model.n_features_in_)] if names is None else [str(name) for name in names]
 
 
 def tree_ensemble(model: Any) -> TreeEnsemble:
@@ -239,113 +195,6 @@ def _as_forest(tree: Forest, classes: NDArray[Any] | None) -> Forest:
     return tree.with_arrays(value=value)
 
 
-def kernel_machine(model: Any, form: str) -> KernelMachine:
-    """A fitted minimal complexity machine."""
-    if isinstance(model, LargeScaleMCMClassifier):
-        return _large_scale(model, form)
-    if isinstance(model, MCMClassifierCV) and not hasattr(model, "best_estimator_"):
-        raise ValueError(
-            "This MCMClassifierCV has refit=False and no machine to export; fit it with refit=True, or fit an "
-            "MCMClassifier with its best_params_."
-        )
-    kernel = model._kernel if isinstance(model, MCMRegressor) else model._trained_settings.kernel
-    _refuse_kernel(model, kernel, form)
-    scaling: Scaling = model._scaling
-    machine = KernelMachine(
-        kind=type(model).__name__,
-        kernel="linear",
-        mean=scaling.mean,
-        spread=scaling.spread,
-        tails=None,
-        metric=None,
-        vectors=np.empty((0, model.n_features_in_)),
-        phases=np.empty(0),
-        coefficients=np.empty((0, 0)),
-        intercept=np.asarray(model.intercept_, np.float64),
-        gamma=1.0,
-        degree=1,
-        coef0=0.0,
-        factor=None,
-        classes=getattr(model, "classes_", None),
-        multi_class="ovr" if isinstance(model, MCMRegressor) else model._trained_settings.multi_class,
-        slope=getattr(model, "slope_", None),
-        n_features=model.n_features_in_,
-        feature_names=feature_names(model),
-    )
-    if kernel is None:  # by standardised columns: sums of numbers far from zero would lose their last digits in float32
-        standard = model.coef_ * scaling.spread
-        return replace(machine, coefficients=standard, intercept=model.intercept_ + model.coef_ @ scaling.mean)
-    tails = None if scaling.drawn_in is None else (scaling.drawn_in.mean, scaling.drawn_in.spread)
-    return replace(
-        machine,
-        kernel="product" if kernel.name == "linear" else str(kernel.name),
-        tails=tails,
-        vectors=scaling(model.support_vectors_),
-        coefficients=model.dual_coef_,
-        gamma=kernel.gamma,
-        degree=kernel.degree,
-        coef0=kernel.coef0,
-        factor=_bumps(getattr(model, "_factor", None)),
-    )
-
-
-def _large_scale(model: LargeScaleMCMClassifier, form: str) -> KernelMachine:
-    feature_map, linear = model._model.feature_map, model._model
-    machine = KernelMachine(
-        kind=type(model).__name__,
-        kernel="rbf",
-        mean=model._standardisation.centre.astype(np.float64),
-        spread=model._standardisation.scale.astype(np.float64),
-        tails=None,
-        metric=None,
-        vectors=np.empty((0, model.n_features_in_)),
-        phases=np.empty(0),
-        coefficients=linear.weights.T.astype(np.float64),
-        intercept=linear.intercept.astype(np.float64),
-        gamma=1.0,
-        degree=1,
-        coef0=0.0,
-        factor=_bumps(model.conformal_),
-        classes=model.classes_,
-        multi_class="ovr",
-        slope=model._steepness,
-        n_features=model.n_features_in_,
-        feature_names=feature_names(model),
-    )
-    if isinstance(feature_map, FourierMap):
-        frequencies, phases = (array.astype(np.float64) for array in feature_map.arrays)
-        weights = machine.coefficients * np.sqrt(2)
-        return replace(machine, kernel="fourier", vectors=frequencies, phases=phases, coefficients=weights)
-    if isinstance(feature_map, PrototypeMap):
-        metric = np.exp(feature_map.arrays[1].astype(np.float64))
-        return replace(machine, vectors=feature_map.prototypes.astype(np.float64), metric=metric)
-    assert isinstance(feature_map, KernelMap)
-    kernel = feature_map.kernel
-    _refuse_kernel(model, kernel, form)
-    return replace(
-        machine,
-        kernel="product" if kernel.name == "linear" else str(kernel.name),
-        vectors=feature_map.prototypes.astype(np.float64),
-        coefficients=machine.coefficients / feature_map.unit,
-        gamma=kernel.gamma,
-        degree=kernel.degree,
-        coef0=kernel.coef0,
-    )
-
-
-def _refuse_kernel(model: Any, kernel: Kernel | None, form: str) -> None:
-    if kernel is None and model.kernel == "precomputed":
-        raise ValueError(
-            f"A machine with kernel='precomputed' knows no rows, only kernel values, and cannot be exported to {form}; "
-            "fit it with one of the kernels 'rbf', 'laplacian', 'poly', 'sigmoid' or 'linear'."
-        )
-    if kernel is not None and callable(kernel.name):
-        raise ValueError(
-            f"A kernel of your own is a Python function, which cannot be exported to {form}; fit the machine with one "
-            "of the kernels 'rbf', 'laplacian', 'poly', 'sigmoid' or 'linear', or keep it in Python."
-        )
-
-
 def _refuse_what_floats_blur(machine: KernelMachine, form: str) -> None:
     """An error if the float input of an export would move rows that the machine tells apart by their doubles."""
     size = np.abs(machine.mean)
@@ -363,15 +212,3 @@ def _refuse_what_floats_blur(machine: KernelMachine, form: str) -> None:
             f"steps of {step[j]:.3g} and cannot tell them apart; subtract a constant from the column before fitting: "
             "a time can be the hours since a start date."
         )
-
-
-def _bumps(factor: Any) -> Bumps | None:
-    if factor is None:
-        return None
-    return Bumps(
-        np.asarray(factor.cores, np.float64),
-        np.asarray(factor.coef[1:], np.float64),
-        float(factor.coef[0]),
-        float(factor.gamma),
-        float(factor.shrinkage),
-    )

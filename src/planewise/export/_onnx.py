@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import planewise
-from planewise.export._files import write_whole
+from planewise._atomic import write_whole
 from planewise.export._models import KernelMachine, TreeEnsemble, plain_model
 from planewise.export._onnx_graph import Graph, onnx_package
 from planewise.export._onnx_kernels import machine_scores

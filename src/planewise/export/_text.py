@@ -6,12 +6,8 @@ import os
 from numbers import Integral
 from typing import Any
 
-from planewise._letters import shown
-from planewise.export._describe import Limits, TableSection, TextSection, describe
-from planewise.export._files import write_whole
-from planewise.export._words import short
-
-LONGEST_CELL = 200  # letters, to which all cells of its column are filled up
+from planewise._atomic import write_whole
+from planewise.words import Limits, describe
 
 
 def to_text(
@@ -64,10 +60,7 @@ def to_text(
     ...
     """
     limits = _checked_limits(max_depth, max_nodes, max_trees, max_vectors, max_columns)
-    about = describe(model, limits)
-    blocks = ["\n".join([about.title, *(shown(f"{name}: {value}") for name, value in about.facts)])]
-    blocks += [_table(each) if isinstance(each, TableSection) else _text(each) for each in about.sections]
-    text = "\n\n".join(blocks) + "\n"
+    text = describe(model, limits).to_text()
     if path is not None:
         write_whole(path, text)
     return text
@@ -82,17 +75,3 @@ def _checked_limits(
         if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
             raise ValueError(f"{name} must be a whole number of zero or more; got {value!r}.")
     return Limits(max_depth, max_nodes, max_trees, max_vectors, max_columns)
-
-
-def _text(section: TextSection) -> str:
-    return "\n".join([section.heading, *(f"  {shown(line)}" for line in section.lines)])
-
-
-def _table(section: TableSection) -> str:
-    lines = [section.columns, *section.rows] if section.rows else []
-    lines = [[short(shown(cell), LONGEST_CELL) for cell in line] for line in lines]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    rows = [
-        "  " + "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
-    ]
-    return "\n".join([section.heading, *rows, *([f"  {shown(section.note)}"] if section.note else [])])

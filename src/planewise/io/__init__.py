@@ -1,6 +1,6 @@
 """Model files that can run no code."""
 
 from planewise.io._errors import ModelFileError
-from planewise.io._models import load, save
+from planewise.io._models import checksum, load, save, versions
 
-__all__ = ["ModelFileError", "load", "save"]
+__all__ = ["ModelFileError", "checksum", "load", "save", "versions"]

@@ -34,6 +34,8 @@ class Declaration:
         Sets the attributes that follow from others; called last.
     reset : dict
         Parameters that a file does not keep, and what they become.
+    obsolete : dict of kinds
+        Attributes that files of earlier versions may have, and nobody needs: they are read and dropped.
     """
 
     cls: type
@@ -42,6 +44,7 @@ class Declaration:
     optional: Mapping[str, Kind] = field(default_factory=dict)
     derive: Callable[[Any], None] = _nothing
     reset: Mapping[str, Any] = field(default_factory=dict)
+    obsolete: Mapping[str, Kind] = field(default_factory=dict)
 
     @property
     def required_kinds(self) -> dict[str, Kind]:

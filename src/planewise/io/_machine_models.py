@@ -23,14 +23,20 @@ from planewise.io._kinds import (
     Word,
 )
 from planewise.io._nested import Nested
-from planewise.mcm import _classifier, _conformal, _large_scale, _regressor, _search
-from planewise.mcm._conformal_factor import ConformalFactor
-from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
-from planewise.mcm._kernels import KERNEL_NAMES, Kernel
-from planewise.mcm._problem import Scaling
-from planewise.mcm._standardise import Standardisation
-from planewise.mcm._stochastic import Learner, LinearModel
-from planewise.mcm._training import Settings
+from planewise.mcm import ConformalKernel, LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor
+from planewise.mcm.fitted import (
+    KERNEL_NAMES,
+    SETTLED_AT_FIRST,
+    ConformalFactor,
+    FourierMap,
+    Kernel,
+    KernelMap,
+    Learner,
+    LinearModel,
+    PrototypeMap,
+    Scaling,
+    Settings,
+)
 
 _VECTOR, _MATRIX = Numbers("float64"), Numbers("float64", ndim=2)
 _SHORT_VECTOR, _SHORT_MATRIX = Numbers("float32"), Numbers("float32", ndim=2)
@@ -53,9 +59,12 @@ _SETTINGS = Record(
     },
 )
 _PLAIN_SCALING: dict[str, Kind] = {"mean": _VECTOR, "spread": _VECTOR}
-_DRAWN_IN = Record(Scaling, _PLAIN_SCALING)
-SCALING = Record(Scaling, _PLAIN_SCALING | {"drawn_in": Maybe(_DRAWN_IN)})
-STANDARDISATION = Record(Standardisation, {"centre": _SHORT_VECTOR, "scale": _SHORT_VECTOR})
+SCALING = Record(
+    Scaling, _PLAIN_SCALING | {"drawn_in": Maybe(Record(Scaling, _PLAIN_SCALING))}, attributes={"drawn_in": "tails"}
+)
+STANDARDISATION = Record(
+    Scaling, {"centre": _SHORT_VECTOR, "scale": _SHORT_VECTOR}, attributes={"centre": "mean", "scale": "spread"}
+)
 
 
 def _factor(cores: Kind) -> Record:
@@ -83,7 +92,7 @@ def _check_factor(factor: ConformalFactor | None, n_features: int, where: str) -
 
 
 def _check_scaling(scaling: Scaling, n_features: int) -> None:
-    for each in (scaling, scaling.drawn_in):
+    for each in (scaling, scaling.tails):
         if each is not None:
             check_length(each.mean, n_features, "_scaling.mean")
             check_length(each.spread, n_features, "_scaling.spread")
@@ -106,13 +115,13 @@ _MACHINE: dict[str, Kind] = {
 def _check_machine(model: Any, n_machines: int, linear: bool, precomputed: bool) -> None:
     n, vectors = model.n_features_in_, len(model.support_)
     _check_scaling(model._scaling, n)
-    require((model.support_ >= 0).all(), "has a support_ with a row that is none")
+    require((model.support_ >= 0).all(), "has a support_ with an invalid row number")
     require(not precomputed or (model.support_ < n).all(), "has a support_ with a row that the kernel does not have")
     check_length(model.support_vectors_, (0, 0) if precomputed else (vectors, n), "support_vectors_")
     check_length(model.dual_coef_, (n_machines, vectors), "dual_coef_")
     for name in ("intercept_", "h_", "objective_", "gap_", "n_iter_"):
         check_length(getattr(model, name), n_machines, name)
-    require(hasattr(model, "coef_") == linear, "has a coef_ without being linear, or is linear and has none")
+    require(hasattr(model, "coef_") == linear, "has a coef_ without being linear, or is linear without one")
     if linear:
         check_length(model.coef_, (n_machines, n), "coef_")
 
@@ -121,7 +130,7 @@ def _check_classifier(model: Any) -> None:
     settings, n_classes = model._trained_settings, len(model.classes_)
     require(settings.n_classes == n_classes >= 2, "has a machine for another number of classes")
     n_machines = n_classes if settings.multi_class == "ovr" else n_classes * (n_classes - 1) // 2
-    require(settings.kernel is None or not settings.precomputed, "has both a kernel and none")
+    require(settings.kernel is None or not settings.precomputed, "has both a kernel function and a precomputed one")
     _check_machine(model, 1 if n_classes == 2 else n_machines, settings.linear, settings.precomputed)
     _check_factor(model._factor, model.n_features_in_, "_factor")
     require(not model.probability or hasattr(model, "slope_"), "lacks the slope_ of its probabilities")
@@ -129,14 +138,14 @@ def _check_classifier(model: Any) -> None:
 
 def _check_regressor(model: Any) -> None:
     linear, precomputed = model.kernel == "linear", model.kernel == "precomputed"
-    require((model._kernel is None) == (linear or precomputed), "lacks its kernel, or has one too many")
+    require((model._kernel is None) == (linear or precomputed), "lacks its kernel, or has one that it should not have")
     _check_machine(model, 1, linear, precomputed)
 
 
 # -------------------------------------------------------------------------------------------------------- its search
 def _check_search(model: Any) -> None:
     require(len(model.classes_) >= 2, "has too few classes")
-    require(model.refit == hasattr(model, "best_estimator_"), "lacks its machine, or has one too many")
+    require(model.refit == hasattr(model, "best_estimator_"), "lacks its machine, or has one that it should not have")
     if hasattr(model, "best_estimator_"):
         machine = model.best_estimator_
         require(
@@ -145,18 +154,13 @@ def _check_search(model: Any) -> None:
             and np.array_equal(machine.classes_, model.classes_),
             "has a machine for other classes or columns than its search",
         )
-    else:
-        require(hasattr(model, "_scaling"), "lacks its scaling")
-        _check_scaling(model._scaling, model.n_features_in_)
 
 
 def _derive_search(model: Any) -> None:
-    if hasattr(model, "best_estimator_"):
-        model._take_over(model.best_estimator_)
     points = model.cv_results_.get("params")
     at = model.best_index_
     require(isinstance(points, list) and at < len(points), "has no point where its best one should be")
-    require(isinstance(points[at], dict), "has a best point that is none")
+    require(isinstance(points[at], dict), "has an invalid best point")
     model.best_params_ = model._params_of(at)
 
 
@@ -198,7 +202,7 @@ _LINEAR_MODEL = Record(LinearModel, {"feature_map": _MAP, "weights": _SHORT_MATR
 
 
 class _LearnerState:
-    """The descent's state, by which ``partial_fit`` goes on: its map is made of the arrays it learns."""
+    """The descent's state, from which ``partial_fit`` continues: its map is made of the arrays it learns."""
 
     _parts: dict[str, Kind] = {  # noqa: RUF012
         "feature_map": _MAP,
@@ -249,8 +253,7 @@ def _map_width(feature_map: Any) -> int:
 def _check_large(model: Any) -> None:
     n, n_classes = model.n_features_in_, len(model.classes_)
     outputs = 1 if n_classes <= 2 else n_classes
-    check_length(model._standardisation.centre, n, "_standardisation.centre")
-    check_length(model._standardisation.scale, n, "_standardisation.scale")
+    _check_scaling(model._standardisation, n)
     require(n_classes >= 1, "has no classes")
     linear = model._model
     require(_map_width(linear.feature_map) == n, "has a feature map of other columns than the model's")
@@ -259,7 +262,8 @@ def _check_large(model: Any) -> None:
     check_length(model.h_, outputs, "h_")
     _check_factor(model.conformal_, n, "conformal_")
     require(
-        all(isinstance(hinge, float) for hinge in model.validation_hinge_), "has a validation_hinge_ of other things"
+        all(isinstance(hinge, float) for hinge in model.validation_hinge_),
+        "has a validation_hinge_ that holds other things than numbers",
     )
     if hasattr(model, "_learner"):
         require(_map_width(model._learner.feature_map) == n, "has a feature map of other columns than the model's")
@@ -269,28 +273,27 @@ def _check_large(model: Any) -> None:
 def _derive_large(model: Any) -> None:
     n_classes = len(model.classes_)
     model._outputs = np.array([1]) if n_classes <= 2 else np.arange(n_classes)
-    model._settled = {name: getattr(model, name) for name in _large_scale.SETTLED_AT_FIRST}
+    model._settled = {name: getattr(model, name) for name in SETTLED_AT_FIRST}
     model._set_model(model._model)
 
 
 # -------------------------------------------------------------------------------------------------------- the kernel
 def _check_conformal(model: Any) -> None:
     n = model.n_features_in_
-    check_length(model._standardisation.centre, n, "_standardisation.centre")
-    check_length(model._standardisation.scale, n, "_standardisation.scale")
+    _check_scaling(model._standardisation, n)
     check_length(model.X_fit_, (len(model.X_fit_), n), "X_fit_")
     _check_factor(model._factor, n, "_factor")
 
 
 MODELS = [
     Declaration(
-        _classifier.MCMClassifier,
+        MCMClassifier,
         _MACHINE | {"classes_": Labels(), "_trained_settings": _SETTINGS, "_factor": Maybe(_factor(_MATRIX))},
         _check_classifier,
         optional={"coef_": _MATRIX, "slope_": Number(0), "shrinkage_": Number()},
     ),
     Declaration(
-        _search.MCMClassifierCV,
+        MCMClassifierCV,
         {
             "classes_": Labels(),
             "cv_results_": Plain(dict),
@@ -299,17 +302,18 @@ MODELS = [
             "_slope": Number(0),
         },
         _check_search,
-        optional={"best_estimator_": Nested("MCMClassifier"), "_scaling": SCALING},
+        optional={"best_estimator_": Nested("MCMClassifier")},
+        obsolete={"_scaling": SCALING},
         derive=_derive_search,
     ),
     Declaration(
-        _regressor.MCMRegressor,
+        MCMRegressor,
         _MACHINE | {"_kernel": Maybe(KERNEL)},
         _check_regressor,
         optional={"coef_": _MATRIX},
     ),
     Declaration(
-        _large_scale.LargeScaleMCMClassifier,
+        LargeScaleMCMClassifier,
         {
             "classes_": Labels(),
             "_standardisation": STANDARDISATION,
@@ -328,7 +332,7 @@ MODELS = [
         derive=_derive_large,
     ),
     Declaration(
-        _conformal.ConformalKernel,
+        ConformalKernel,
         {
             "classes_": Labels(),
             "_standardisation": STANDARDISATION,

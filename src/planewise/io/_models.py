@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import platform
 from functools import cache
 from importlib import import_module
@@ -19,10 +21,7 @@ from planewise.io._arrays import ArrayReader, ArrayWriter
 from planewise.io._declaration import Declaration, check_columns
 from planewise.io._errors import ModelFileError, require
 from planewise.io._values import CategoryError, NotPlainError, pack_value, unpack_value
-
-FORMAT = "planewise model"
-SCHEMA = 1
-
+from planewise.io._versions import FORMAT, SCHEMA, check_version, upgrade
 
 # All estimators that files can hold, and where each is declared; nothing else is ever made of a file. Only what a file
 # needs is brought in, since all families together take a second to start.
@@ -111,20 +110,37 @@ def load(path: str | PathLike[str]) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is no model, is damaged or forged, or was written by a later version.
+        If the file is not a model, is damaged or forged, or was written by a later version.
     """
     try:
         document, content = _container.read(path)
-        _check_version(document)
+        check_version(document)
         require(
             set(document) == {"format", "schema", "versions", "model", "arrays"}, "has other parts than a model should"
         )
         arrays = ArrayReader(document["arrays"], content)
-        model = unpack_model(document["model"], arrays)
+        with np.errstate(all="ignore"):  # a forged file may hold any numbers
+            model = unpack_model(upgrade(document), arrays)
         arrays.require_all_taken()
     except ModelFileError as error:
         raise ModelFileError(f"The file {fspath(path)!r} {str(error).removesuffix('.')}.") from error.__cause__
     return model
+
+
+def versions(path: str | PathLike[str]) -> dict[str, str]:
+    """The versions of planewise and its libraries that wrote a model file."""
+    found: dict[str, str] = _container.read(path).document["versions"]
+    return found
+
+
+def checksum(model: Any) -> str:
+    """SHA-256 of all that the model's file would hold except versions: the same before saving and after loading."""
+    arrays = ArrayWriter()
+    packed = pack_model(model, arrays)
+    digest = hashlib.sha256(json.dumps(packed, sort_keys=True).encode())
+    digest.update(json.dumps(arrays.described, sort_keys=True).encode())
+    digest.update(arrays.content())
+    return digest.hexdigest()
 
 
 class CannotBeSavedError(ValueError):
@@ -190,12 +206,16 @@ def unpack_model(packed: Any, arrays: ArrayReader) -> Any:
     model = _constructed(declared, packed["parameters"], arrays)
     fitted = packed["fitted"]
     require(
-        isinstance(fitted, dict) and set(declared.required_kinds) <= set(fitted) <= set(declared.kinds),
+        isinstance(fitted, dict)
+        and set(declared.required_kinds) <= set(fitted) <= {*declared.kinds, *declared.obsolete},
         f"has a {name} with other attributes than it should have",
     )
     for attribute, kind in declared.kinds.items():
         if attribute in fitted:
             setattr(model, attribute, kind.unpack(fitted[attribute], arrays, attribute))
+    for attribute, kind in declared.obsolete.items():
+        if attribute in fitted:
+            kind.unpack(fitted[attribute], arrays, attribute)
     check_columns(model)
     declared.check(model)
     declared.derive(model)
@@ -232,16 +252,3 @@ def _versions() -> dict[str, str]:
         "scikit-learn": sklearn.__version__,
         "python": platform.python_version(),
     }
-
-
-def _check_version(document: dict[str, Any]) -> None:
-    require(document.get("format") == FORMAT, "is no planewise model")
-    schema, versions = document.get("schema"), document.get("versions")
-    require(type(schema) is int and schema >= 1, "is a model file without a version")
-    assert isinstance(schema, int)
-    writer = versions.get("planewise", "?") if isinstance(versions, dict) else "?"
-    require(
-        schema <= SCHEMA,
-        f"was written by planewise {str(writer)[:40]} in version {schema} of the file format, and this planewise reads "
-        f"versions up to {SCHEMA}; install a newer planewise to read it",
-    )

@@ -23,24 +23,35 @@ from planewise.io._kinds import (
     Several,
     Truth,
     Word,
+    unpack_parts,
 )
-from planewise.recip import _classifier, _regressor
-from planewise.recip._estimates import Counts, Distances
-from planewise.recip._rows import DistinctRows
-from planewise.recip._scaling import Scaling
+from planewise.recip import RECIPClassifier, RECIPRegressor
+from planewise.recip.fitted import Coordinates, Counts, Distances, DistinctRows, Scaling
 
 _VECTOR, _SHORT_VECTOR = Numbers("float64"), Numbers("float32")
 _COUNT = Integer(1, 2**31 - 1)
 MOST_JUDGES = 100_000
 
-_SCALING = Record(
-    Scaling,
-    {
+
+class _Coordinates:
+    """The scaling of all columns as one record; tails that are left as they are have a mean of 0 and a spread of 1."""
+
+    _parts: dict[str, Kind] = {  # noqa: RUF012
         **{name: _VECTOR for name in ("centre", "spread", "tail_centre", "tail_spread")},
         "drawn_in": Truth(),
         "gap": _SHORT_VECTOR,
-    },
-)
+    }
+
+    def pack(self, value: Coordinates, arrays: ArrayWriter) -> Any:
+        scaling, n_features = value.scaling, len(value.gap)
+        tails = scaling.tails or Scaling(np.zeros(n_features), np.ones(n_features))
+        values = [scaling.mean, scaling.spread, tails.mean, tails.spread, scaling.tails is not None, value.gap]
+        return {name: kind.pack(each, arrays) for (name, kind), each in zip(self._parts.items(), values, strict=True)}
+
+    def unpack(self, packed: Any, arrays: ArrayReader, where: str) -> Coordinates:
+        found = unpack_parts(self._parts, packed, arrays, where)
+        tails = Scaling(found["tail_centre"], found["tail_spread"]) if found["drawn_in"] else None
+        return Coordinates(Scaling(found["centre"], found["spread"], tails), found["gap"])
 
 
 def _rows(target: str) -> Record:
@@ -66,14 +77,14 @@ class _Ranks:
         require(
             isinstance(packed, list)
             and all(isinstance(pair, list) and len(pair) == 2 and type(pair[0]) is int for pair in packed),
-            f"has {where} that are none",
+            f"has invalid {where}",
         )
         return {column: _SHORT_VECTOR.unpack(ranks, arrays, where) for column, ranks in packed}
 
 
 _SHARED: dict[str, Kind] = {
     "_ranks": _Ranks(),
-    "_scaling": _SCALING,
+    "_scaling": _Coordinates(),
     "k_": _COUNT,
     "projections_": Several(Several(Integer(0, 2**31 - 1), as_tuple=True)),
     "projection_support_": _VECTOR,
@@ -87,8 +98,18 @@ _SHARED: dict[str, Kind] = {
 }
 _ESTIMATE = OneKindOf(
     {
-        "counts": (Counts, Record(Counts, {"k": _COUNT, "alpha": Number(), "smoothing": Number(0), "share": _VECTOR})),
-        "distances": (Distances, Record(Distances, {"k": _COUNT, "alpha": Number()})),
+        "counts": (
+            Counts,
+            Record(
+                Counts,
+                {"k": _COUNT, "alpha": Number(), "smoothing": Number(0), "share": _VECTOR},
+                attributes={"alpha": "tsallis_order", "smoothing": "prior_weight"},
+            ),
+        ),
+        "distances": (
+            Distances,
+            Record(Distances, {"k": _COUNT, "alpha": Number()}, attributes={"alpha": "tsallis_order"}),
+        ),
     }
 )
 
@@ -98,13 +119,17 @@ def _check_shared(model: Any) -> None:
     require(hasattr(model, "categories_"), "does not say which columns are categorical")
     require(
         len(views) >= 1 and all(view and all(a < b for a, b in pairwise(view)) and view[-1] < n for view in views),
-        "has projections_ with a view that is none",
+        "has projections_ with an invalid view",
     )
     for name in ("projection_support_", "projection_entropy_", "_overall_entropy"):
         check_length(getattr(model, name), len(views), name)
-    for name in ("centre", "spread", "tail_centre", "tail_spread", "gap"):
-        check_length(getattr(model._scaling, name), n, f"_scaling.{name}")
-    require(((model._scaling.gap >= 0) & (model._scaling.gap <= 1e17)).all(), "has a _scaling.gap that is none")
+    coordinates = model._scaling
+    for scaling in (coordinates.scaling, coordinates.scaling.tails):
+        if scaling is not None:
+            check_length(scaling.mean, n, "_scaling.centre")
+            check_length(scaling.spread, n, "_scaling.spread")
+    check_length(coordinates.gap, n, "_scaling.gap")
+    require(((coordinates.gap >= 0) & (coordinates.gap <= 1e17)).all(), "has an invalid _scaling.gap")
     n_rows = len(rows.values)
     require(n_rows >= 2, "has too few rows")
     check_length(rows.values, (n_rows, len({j for view in views for j in view})), "_rows.values")
@@ -112,7 +137,7 @@ def _check_shared(model: Any) -> None:
     check_length(rows.weight, n_rows, "_rows.weight")
     check_length(rows.origin_start, n_rows + 1, "_rows.origin_start")
     start = rows.origin_start
-    require(start[0] == 0 and (np.diff(start) >= 0).all() and start[-1] == len(rows.origin), "has rows that are none")
+    require(start[0] == 0 and (np.diff(start) >= 0).all() and start[-1] == len(rows.origin), "has invalid row numbers")
     require(model.k_ < n_rows, "asks for more neighbours than it has rows")
     for column, ranks in model._ranks.items():
         require(column in model.categories_, "has ranks of a column that has no categories")
@@ -124,10 +149,9 @@ def _derive_shared(model: Any) -> None:
     model._columns = sorted({j for view in model.projections_ for j in view})
     place = {j: at for at, j in enumerate(model._columns)}
     model._views = [tuple(place[j] for j in view) for view in model.projections_]
-    with np.errstate(all="ignore"):
-        model._derive()
+    model._derive()
     known = model._points[~np.isnan(model._points)]
-    require((np.abs(known) <= 1e17).all(), "has rows that are too far out")
+    require((np.abs(known) <= 1e17).all(), "has rows with values that are too large")
 
 
 def _check_classifier(model: Any) -> None:
@@ -149,7 +173,7 @@ def _check_regressor(model: Any) -> None:
 
 MODELS = [
     Declaration(
-        _classifier.RECIPClassifier,
+        RECIPClassifier,
         _SHARED
         | {
             "classes_": Labels(),
@@ -162,7 +186,7 @@ MODELS = [
         derive=_derive_shared,
     ),
     Declaration(
-        _regressor.RECIPRegressor,
+        RECIPRegressor,
         _SHARED
         | {"_mean": Number(), "_variance": Number(0), "_loss": Numbers("float32", ndim=2), "_rows": _rows("float64")},
         _check_regressor,

@@ -8,14 +8,13 @@ from planewise.io._declaration import Declaration
 from planewise.io._errors import require
 from planewise.io._kinds import Kind, Number, Plain, Record, Several, Truth, Word
 from planewise.io._nested import Nested
-from planewise.table import _columns, _model
-from planewise.table._families import FAMILIES, TAKE_GAPS, estimator_name
+from planewise.table import FAMILIES, KINDS, TAKE_GAPS, Column, LeftOut, TableModel, estimator_name
 
 _COLUMN = Record(
-    _columns.Column,
+    Column,
     {
         "name": Plain(str),
-        "kind": Word(_columns.KINDS),
+        "kind": Word(KINDS),
         "usual": Number(),
         "categories": Several(Plain(str), as_tuple=True),
         "missing": Truth(),
@@ -31,7 +30,7 @@ _FITTED: dict[str, Kind] = {
     "target_": Plain(str),
     "task_": Word(("classification", "regression")),
     "columns_": Several(_COLUMN),
-    "left_out_": Several(Record(_columns.LeftOut, {"name": Plain(str), "why": Plain(str)})),
+    "left_out_": Several(Record(LeftOut, {"name": Plain(str), "why": Plain(str)})),
     "estimator_": Nested(*sorted(_ESTIMATORS)),
 }
 
@@ -67,4 +66,4 @@ def _check(model: Any) -> None:
     )
 
 
-MODELS = [Declaration(_model.TableModel, _FITTED, _check)]
+MODELS = [Declaration(TableModel, _FITTED, _check)]

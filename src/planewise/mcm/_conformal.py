@@ -14,46 +14,14 @@ from sklearn.svm import SVC
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._input import (
-    all_or_nothing,
-    complete_rows,
-    counted_classes,
-    without_zero_weights,
-)
-from planewise._params import (
-    Limit,
-    boolean,
-    check_parameters,
-    either,
-    integer,
-    one_of,
-    real,
-    seed,
-)
+from planewise._input import all_or_nothing, class_problem, complete_rows
+from planewise._params import Limit, check_parameters, either, integer, keep_parameters, one_of, real, seed
+from planewise._scaling import Scaling, no_scaling, robust_scaling, scaling_limit
 from planewise._shown import ShownInNotebooks
 from planewise.mcm._conformal_factor import SHRINKAGES, ConformalFactor, Numbers, fit_conformal_factor
 from planewise.mcm._kernels import KERNEL_NAMES, Kernel, gamma_limit, gamma_value
-from planewise.mcm._problem import distinct_rows
-from planewise.mcm._sample import balanced
-from planewise.mcm._standardise import Standardisation
+from planewise.mcm._rows import balanced, distinct_rows
 
-__all__ = ["ConformalFactor", "ConformalKernel", "fit_conformal_factor"]
-
-LIMITS: dict[str, Limit] = {
-    "kernel": either(one_of(*KERNEL_NAMES), Limit(callable, "a function of two arrays of rows")),
-    "gamma": gamma_limit(),
-    "degree": integer(1),
-    "coef0": real(-1e30),
-    "gamma_conformal": either(real(0, open_low=True), one_of("auto")),
-    "form": one_of("signed", "shrunk"),
-    "shrinkage": either(real(0, 1), one_of("cv")),
-    "cores": either(one_of("svc", "mcm"), Limit(lambda cores: not isinstance(cores, str), "an array of rows")),
-    "C": real(0, open_low=True),
-    "max_cores": integer(1),
-    "regularisation": real(0, open_low=True),
-    "scale": boolean(),
-    "random_state": seed(),
-}
 TRIED_BY = 1000  # rows on which shrinkage="cv" is decided
 
 
@@ -67,53 +35,57 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian"} or callable, default="rbf"
-        k: the kernel to begin with; a function of two arrays of rows returns the matrix of its values.
+        k, the kernel to start with. A callable gets two arrays of rows and returns the matrix of their kernel values.
     gamma : float, "auto", "scale" or "smooth", default="auto"
-        Width of k, on standardised columns: "auto" is one over the number of columns; "scale" is the same divided by
-        the variance, which is about 1 for standardised columns; "smooth" is that divided by the number of columns
-        again, but by 20 at most.
-    degree, coef0 : int and float, default=3 and 0.0
-        Of the polynomial (and sigmoid) kernel.
+        Coefficient of k, on scaled columns. "auto" is 1 / n_features; "scale" is that divided by the variance, which is
+        about 1 for scaled columns; "smooth" is "scale" divided by n_features, but by at most 20.
+    degree : int, default=3
+        Degree of the "poly" kernel.
+    coef0 : float, default=0.0
+        Constant of the "poly" and "sigmoid" kernels.
     gamma_conformal : float or "auto", default="auto"
-        gamma_c: width of the bumps exp(-gamma_c |x - a_j|^2); "auto" is twice gamma. Beware of large ones: r then moves
-        only at the cores themselves, and the kernel of new rows stays what it was.
+        Coefficient of the Gaussians exp(-gamma_conformal |x - a_j|^2). "auto" is twice gamma. If it is large, r changes
+        only very close to its cores, and the kernel of new rows stays what it was.
     form : {"signed", "shrunk"}, default="signed"
         r as it is (published), or (1 - s) + s r.
     shrinkage : float from 0 to 1 or "cv", default="cv"
-        s of the shrunken form; "cv" takes, of 0, 1/4, 1/2, 3/4 and 1, the one with which kernel ridge classifies best
-        in a three-fold cross-validation (on at most 1,000 rows), r fitted anew in each fold. The signed form has no s.
+        s of the shrunk form. "cv" takes, of 0, 1/4, 1/2, 3/4 and 1, the one with which kernel ridge classifies best in
+        three-fold cross-validation (on at most 1,000 rows), with r fitted anew in each fold.
     cores : {"svc", "mcm"} or array of shape (n_cores, n_features), default="svc"
         a_j: the support vectors of an SVM or of a minimal complexity machine with this kernel, or rows in the units of
-        the data. With none at all, r = 1.
+        X. Without any, r = 1.
     C : float, default=1.0
         C of the machine that finds the cores, per row: the SVM's C, or the MCM's times the number of rows.
     max_cores : int, default=500
-        Most cores taken from a machine: those with the largest coefficients, as evenly from the classes as can be.
-    regularisation : float, default=1e-3
-        epsilon: what is added to the diagonal of the scatter within classes, as a share of its mean.
-    scale : bool, default=True
-        Standardise the columns first (those with two values by half the distance between these).
+        Maximum number of cores taken from a machine: those with the largest coefficients, as evenly from the classes as
+        possible.
+    regularisation : float, default=0.001
+        Added to the diagonal of the scatter within classes, as a share of its mean.
+    scaling : {"standard", None}, default="standard"
+        "standard" standardises the columns (those with two values by half the distance between these); None takes X as
+        it is.
     random_state : int, RandomState or None, default=None
         Seed of the folds of shrinkage="cv".
 
     Attributes
     ----------
     cores_ : array of shape (n_cores, n_features)
-        a_j in the units of the data.
+        a_j, in the units of X.
     coef_ : array of shape (n_cores + 1,)
-        alpha, that of the constant first; r has a mean square of 1 on the training rows, and a mean of 0 or more.
+        Coefficients of r, that of the constant first; r has a mean square of 1 on the training rows, and a mean of 0 or
+        more.
     eigenvalue_ : float
-        eta.
+        The largest eigenvalue of the problem that r solves.
     shrinkage_ : float
         s in use: 1 for the signed form.
     separability_before_, separability_ : float
-        Scatter between the classes over that within them, with k alone and with r in use.
+        Scatter between the classes divided by that within them, with k alone and with the kernel in use.
     classes_ : array of shape (n_classes,)
         The class labels, sorted.
     X_fit_ : array of shape (n_samples, n_features)
-        The training rows, standardised.
+        The training rows, scaled.
     n_features_in_, feature_names_in_
-        Columns seen in ``fit``, and their names if it got a data frame.
+        Number of features seen in ``fit``, and their names if it got a data frame.
 
     See Also
     --------
@@ -122,8 +94,8 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
     Notes
     -----
     In a pipeline the kernel is fitted with the rest: ``make_pipeline(ConformalKernel(), SVC(kernel="precomputed"))``.
-    A fitted one is a function as well: ``SVC(kernel=fitted)``; where the SVC will be cloned, as in a cross-validation,
-    pass ``fitted.__call__``, since a clone of an estimator is not fitted.
+    A fitted ConformalKernel is a function as well: ``SVC(kernel=fitted)``. If the SVC will be cloned, as in
+    cross-validation, pass ``fitted.__call__``, since a clone of an estimator is not fitted.
 
     References
     ----------
@@ -149,8 +121,23 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
     True
     """
 
-    parameter_limits: ClassVar[Mapping[str, Limit]] = LIMITS
+    parameter_limits: ClassVar[Mapping[str, Limit]] = {
+        "kernel": either(one_of(*KERNEL_NAMES), Limit(callable, "a function of two arrays of rows")),
+        "gamma": gamma_limit(),
+        "degree": integer(1),
+        "coef0": real(-1e30),
+        "gamma_conformal": either(real(0, open_low=True), one_of("auto")),
+        "form": one_of("signed", "shrunk"),
+        "shrinkage": either(real(0, 1), one_of("cv")),
+        "cores": either(one_of("svc", "mcm"), Limit(lambda cores: not isinstance(cores, str), "an array of rows")),
+        "C": real(0, open_low=True),
+        "max_cores": integer(1),
+        "regularisation": real(0, open_low=True),
+        "scaling": scaling_limit("standard"),
+        "random_state": seed(),
+    }
     n_features_in_: int
+    _standardisation: Scaling
 
     def __init__(
         self,
@@ -166,22 +153,10 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         C: float = 1.0,
         max_cores: int = 500,
         regularisation: float = 1e-3,
-        scale: bool = True,
+        scaling: str | None = "standard",
         random_state: Any = None,
     ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.gamma_conformal = gamma_conformal
-        self.form = form
-        self.shrinkage = shrinkage
-        self.cores = cores
-        self.C = C
-        self.max_cores = max_cores
-        self.regularisation = regularisation
-        self.scale = scale
-        self.random_state = random_state
+        keep_parameters(self, locals())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -195,7 +170,7 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features)
-            Numbers, none missing.
+            Numbers without missing values.
         y : array-like of shape (n_samples,)
             Class labels of any kind.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -207,17 +182,18 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         self
         """
         check_parameters(self)
-        rows = complete_rows(self, X)
-        self.classes_, label, weight = counted_classes(self, y, rows, sample_weight)
-        counted, label, weight = without_zero_weights(rows, label, weight)
+        problem = class_problem(self, X, y, sample_weight, read=complete_rows)
+        self.classes_ = problem.classes
         self._standardisation = (
-            Standardisation.of(counted, weight) if self.scale else Standardisation.none(self.n_features_in_)
+            no_scaling(self.n_features_in_, np.float32)
+            if self.scaling is None
+            else robust_scaling(problem.rows, problem.weight)
         )
-        self.X_fit_ = self._standardisation.apply(rows).astype(np.float64)
-        standard = self._standardisation.apply(counted).astype(np.float64)
+        self.X_fit_ = self._standardisation(problem.table).astype(np.float64)
+        standard = self.X_fit_[problem.counts]
         # Equal rows are one row of their weight: no machine then has the same core twice.
-        problem = distinct_rows(standard, label, weight, np.arange(len(standard)))
-        standard, label, weight = problem.rows, problem.label, problem.weight
+        distinct = distinct_rows(standard, problem.label, problem.weight, problem.kept)
+        standard, label, weight = distinct.rows, distinct.label, distinct.weight
         gamma = gamma_value(self.gamma, standard, weight)
         self._kernel = Kernel(self.kernel, gamma, self.degree, self.coef0)
         self._gamma_conformal = 2 * gamma if self.gamma_conformal == "auto" else float(self.gamma_conformal)
@@ -259,7 +235,7 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
                 f"The parameter 'cores' of ConformalKernel must be finite rows with the {self.n_features_in_} columns "
                 f"of X; got an array of shape {cores.shape}."
             )
-        return self._standardisation.apply(cores).astype(np.float64)
+        return self._standardisation(cores).astype(np.float64)
 
     def _support_of_svc(
         self, rows: Numbers, label: NDArray[np.int32], weight: Numbers
@@ -275,13 +251,13 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         self, rows: Numbers, label: NDArray[np.int32], weight: Numbers
     ) -> tuple[NDArray[np.intp], Numbers]:
         # Not above: that machine has conformal kernels itself.
-        from planewise.mcm._classifier import MCMClassifier
+        from planewise.mcm.exact import MCMClassifier
 
         # A linear machine has no support vectors; one with the same kernel as a function has.
         kernel = self._kernel if self.kernel == "linear" else self.kernel
         machine = MCMClassifier(
             C=self.C * weight.sum(), kernel=kernel, gamma=self._kernel.gamma, degree=self.degree, coef0=self.coef0,
-            scale=False,
+            scaling=None,
         ).fit(rows, label, weight)  # fmt: skip
         return machine.support_, np.abs(np.atleast_2d(machine.dual_coef_)).max(axis=0)
 
@@ -323,24 +299,24 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
 
     def _set_attributes(self) -> None:
         factor = self._factor
-        self.cores_ = self._standardisation.undo(factor.cores)
+        self.cores_ = self._standardisation.inverse(factor.cores)
         self.coef_, self.eigenvalue_, self.shrinkage_ = factor.coef, factor.eigenvalue, factor.shrinkage
         self.separability_before_ = factor.separability(0.0)
         self.separability_ = factor.separability(factor.shrinkage)
 
     def factor(self, X: Any) -> Numbers:
-        """The r of every row (in the shrunken form: (1 - s) + s r)."""
+        """R of each row (in the shrunk form: (1 - s) + s r)."""
         check_is_fitted(self)
         return self._factor(self._ready(X))
 
     def transform(self, X: Any) -> Numbers:
-        """The kernel of every row with every training row."""
+        """The kernel values of each row with all training rows."""
         check_is_fitted(self)
         rows = self._ready(X)
         return self._factor(rows)[:, None] * self._kernel(rows, self.X_fit_) * self._factor(self.X_fit_)
 
     def __call__(self, X: Any, Y: Any = None) -> Numbers:
-        """The kernel of every row of X with every row of Y (None: of X)."""
+        """The kernel values of each row of X with all rows of Y (None: of X)."""
         check_is_fitted(self)
         left = self._ready_array(X)
         right = left if Y is None else self._ready_array(Y)
@@ -348,11 +324,11 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
 
     def _ready(self, X: Any) -> Numbers:
         rows = complete_rows(self, X, reset=False)
-        return self._standardisation.apply(rows).astype(np.float64)
+        return self._standardisation(rows).astype(np.float64)
 
     def _ready_array(self, X: Any) -> Numbers:
         """What another estimator passes on: an array, whatever this one was fitted on."""
         rows = check_array(X, dtype=np.float32)
         if rows.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {rows.shape[1]} features; this kernel was fitted on {self.n_features_in_}.")
-        return self._standardisation.apply(rows).astype(np.float64)
+        return self._standardisation(rows).astype(np.float64)

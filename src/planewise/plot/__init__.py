@@ -1,4 +1,4 @@
-"""Pictures of models: each a Display with its data kept on it, made by ``from_...`` and drawn by ``plot(ax=...)``."""
+"""Pictures of models: Display classes that keep their data, made by ``from_...`` and drawn by ``plot(ax=...)``."""
 
 from planewise.plot._convergence import ConvergenceDisplay, Curve
 from planewise.plot._embedding import EmbeddingDisplay

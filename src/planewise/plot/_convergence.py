@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +12,9 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.metrics import log_loss
 
-from planewise.plot._display import Display
-from planewise.plot._stages import first_trees, n_trees_of
-from planewise.plot._style import class_handle, colour, dress, key, marker, new_axes, require_matplotlib
-from planewise.plot._words import tidy
+from planewise.plot._display import OneAxesDisplay
+from planewise.plot.style import class_handle, colour, dress, key, marker
+from planewise.words import tidy
 
 MEASURES = ("accuracy", "log_loss", "rmse")
 AXIS = {"accuracy": "accuracy", "log_loss": "log-loss", "rmse": "root mean squared error"}
@@ -30,12 +30,12 @@ class Curve:
 
 
 @dataclass(repr=False)
-class ConvergenceDisplay(Display):
+class ConvergenceDisplay(OneAxesDisplay):
     """Curves of quality by number of trees.
 
-    Make one by :meth:`from_estimators`; or from curves that were measured otherwise:
-    ``ConvergenceDisplay({"name": Curve(n_trees, values)}, "log_loss")``. Several runs (seeds, splits) are put together
-    by :meth:`joined`; they are shown by their mean and a band of one standard error.
+    Create it with :meth:`from_estimators`, or from curves that were measured otherwise:
+    ``ConvergenceDisplay({"name": Curve(n_trees, values)}, "log_loss")``. Several runs (seeds, splits) are joined by
+    :meth:`joined` and shown by their mean and a band of one standard error.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class ConvergenceDisplay(Display):
     def from_estimators(
         cls, models: Mapping[str, Any], X: Any, y: Any, *, measure: str | None = None
     ) -> ConvergenceDisplay:
-        """Ask fitted ensembles what their first trees would answer.
+        """Evaluate the first trees of fitted ensembles.
 
         Parameters
         ----------
@@ -93,7 +93,7 @@ class ConvergenceDisplay(Display):
     def joined(cls, displays: Sequence[ConvergenceDisplay]) -> ConvergenceDisplay:
         """Several runs of the same models in one picture.
 
-        Where runs have different numbers of trees, those all of them have are kept.
+        Only numbers of trees that all runs have are kept.
         """
         if not displays:
             raise ValueError("There is nothing to join.")
@@ -109,19 +109,10 @@ class ConvergenceDisplay(Display):
             curves[name] = Curve(np.array(common), np.concatenate(values))
         return cls(curves, displays[0].measure)
 
-    def plot(self, ax: Any = None, *, title: str = "", with_key: bool = True) -> ConvergenceDisplay:
-        """Draw it.
+    def _size(self) -> tuple[float, float]:
+        return 4.6, 3.4
 
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            None: a new figure.
-        title : str, default=""
-        with_key : bool, default=True
-        """
-        require_matplotlib()
-        if ax is None:
-            ax = new_axes(size=(4.6, 3.4))[0, 0]
+    def _draw(self, ax: Any, title: str, with_key: bool) -> None:
         most = max(int(curve.n_trees.max()) for curve in self.curves.values())
         if most > 12:
             ax.set_xscale("log")
@@ -145,8 +136,6 @@ class ConvergenceDisplay(Display):
             for handle in handles:
                 handle.set_linestyle("-")
             key(ax, handles, [tidy(name) for name in self.curves])
-        self.figure_, self.ax_ = ax.get_figure(root=True), ax
-        return self
 
     @staticmethod
     def _count_on_axis(ax: Any, most: int) -> None:
@@ -161,7 +150,7 @@ class ConvergenceDisplay(Display):
 
 
 def stages(n_trees: int) -> list[int]:
-    """Numbers of trees to look at: all of few, of many ever fewer, the last always.
+    """Numbers of trees to evaluate: all if there are few, else increasingly far apart, and always the last.
 
     >>> stages(5)
     [1, 2, 3, 4, 5]
@@ -187,3 +176,51 @@ def _quality(answer: NDArray[Any], y: NDArray[Any], model: Any, measure: str) ->
         return float(np.sqrt(np.mean((answer - y) ** 2)))
     chances = answer / answer.sum(axis=1, keepdims=True)  # float32 leaves sum to one only so closely
     return float(log_loss(y, chances, labels=model.classes_))
+
+
+Answers = Iterator[tuple[int, NDArray[Any]]]
+
+
+def n_trees_of(model: Any) -> int:
+    """Trees, or rounds of boosting."""
+    if hasattr(model, "staged_predict"):
+        for name in ("n_iter_", "n_estimators_"):
+            if hasattr(model, name):
+                return int(getattr(model, name))
+        return len(model.estimators_)
+    if hasattr(model, "forest_"):
+        return int(model.forest_.n_trees)
+    if hasattr(model, "estimators_"):
+        return len(model.estimators_)
+    raise TypeError(
+        f"{type(model).__name__} has no trees to count; pass fitted forests or boosting of planewise or scikit-learn, "
+        "or the curves themselves."
+    )
+
+
+def first_trees(model: Any, X: Any, counts: Sequence[int], chances: bool) -> Answers:
+    """Probabilities (`chances`) or predictions of the first trees, for each of these ascending counts."""
+    wanted = set(counts)
+    staged = "staged_predict_proba" if chances else "staged_predict"
+    if hasattr(model, staged):
+        for n_trees, answer in enumerate(getattr(model, staged)(X), start=1):
+            if n_trees in wanted:
+                yield n_trees, np.array(answer)
+    elif hasattr(model, "forest_"):
+        part = copy(model)
+        for n_trees in counts:
+            part.forest_ = model.forest_.head(n_trees)
+            yield n_trees, part.predict_proba(X) if chances else part.predict(X)
+    else:
+        yield from _means(model, X, wanted, chances)
+
+
+def _means(model: Any, X: Any, wanted: set[int], chances: bool) -> Answers:
+    """Forests of scikit-learn: the mean of the trees' answers."""
+    rows = np.asarray(X, dtype=np.float32)
+    total: Any = 0
+    for n_trees, tree in enumerate(model.estimators_, start=1):
+        total = total + (tree.predict_proba(rows) if is_classifier(model) else tree.predict(rows))
+        if n_trees in wanted:
+            mean = total / n_trees
+            yield n_trees, mean if chances or not is_classifier(model) else model.classes_[mean.argmax(axis=1)]

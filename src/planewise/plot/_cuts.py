@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.plot._drawn_tree import DrawnTree, Plane
+from planewise.plot.trees import DrawnTree
+from planewise.words import Plane
 
 Polygon = NDArray[np.float64]
 

@@ -1,8 +1,11 @@
-"""What every display shares: how it shows itself where a notebook or a console prints it."""
+"""What every display shares: how it prints itself, and how it is drawn into axes."""
 
 from __future__ import annotations
 
-from planewise.plot._words import count, shorten
+from typing import Any, Self
+
+from planewise.plot.style import new_axes, require_matplotlib
+from planewise.words import shorten
 
 LONGEST_LINE = 100
 
@@ -18,11 +21,35 @@ class Display:
         return f"<{type(self).__name__}: {shorten(self._facts(), LONGEST_LINE - len(type(self).__name__))}>"
 
 
-def of(number: int, thing: str) -> str:
-    """A number of things.
+class OneAxesDisplay(Display):
+    """Base of displays that are one picture."""
 
-    >>> of(1, "row"), of(2000, "row"), of(3, "leaf")
-    ('1 row', '2,000 rows', '3 leaves')
-    """
-    many = "leaves" if thing == "leaf" else f"{thing}s"
-    return f"{count(number)} {thing if number == 1 else many}"
+    def plot(self, ax: Any = None, *, title: str = "", with_key: bool = True) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            None: a new figure.
+        title : str, default=""
+        with_key : bool, default=True
+            Draw what colours and markers mean.
+
+        Returns
+        -------
+        display : the display itself
+            With ``figure_`` and ``ax_``, the figure and the axes.
+        """
+        require_matplotlib()
+        if ax is None:
+            ax = new_axes(size=self._size())[0, 0]
+        self._draw(ax, title, with_key)
+        self.figure_, self.ax_ = ax.get_figure(root=True), ax
+        return self
+
+    def _size(self) -> tuple[float, float]:
+        """Width and height in inches of a figure of its own."""
+        raise NotImplementedError
+
+    def _draw(self, ax: Any, title: str, with_key: bool) -> None:
+        raise NotImplementedError

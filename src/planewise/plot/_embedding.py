@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from planewise.plot._components import FittedKernel, KernelComponents, Numbers, PlainComponents, fitted_kernel
-from planewise.plot._display import Display, of
-from planewise.plot._points import draw_classes, limits
-from planewise.plot._style import (
+from planewise._tables import n_rows, take
+from planewise.mcm.fitted import FittedKernel, fitted_kernel
+from planewise.plot._components import KernelComponents, Numbers, PlainComponents
+from planewise.plot._display import Display
+from planewise.plot._points import draw_classes
+from planewise.plot.style import (
     ACCENT,
     INK,
     Sizes,
@@ -21,12 +23,12 @@ from planewise.plot._style import (
     class_handle,
     dress,
     key_of_figure,
+    limits,
     new_axes,
     require_matplotlib,
 )
-from planewise.plot._tables import n_rows, take
-from planewise.plot._words import class_names as names_of_classes
-from planewise.plot._words import count, number
+from planewise.words import class_names as names_of_classes
+from planewise.words import count, counted, number
 
 TITLES = {"pca": "the data", "before": "the kernel", "after": "the kernel, optimised"}
 
@@ -47,9 +49,8 @@ class EmbeddingDisplay(Display):
     """The rows along two principal components: of the data, of the kernel, and of the optimised kernel.
 
     Training rows on the left, new rows on the right, support vectors ringed, cores of the conformal factor crossed.
-    With new rows alone, as in a report, they lie along components of their own, and rings are where the vectors fall
-    there.
-    Make one by :meth:`from_estimator`.
+    If the first rows are not the training rows, as in a report, the components are those of these rows, and rings show
+    where the support vectors fall among them. Create it with :meth:`from_estimator`.
 
     Attributes
     ----------
@@ -58,12 +59,12 @@ class EmbeddingDisplay(Display):
     label, label_test : int arrays
         Classes of the rows, as places in `classes`.
     of_fit : bool
-        Whether the first rows hold all support vectors in their places, and so are those the model was fitted on;
-        False where there are no vectors to tell by.
+        Whether the first rows contain all support vectors in their places, and so are the training rows; False if
+        there are no support vectors.
     separability : (float, float) or None
         Scatter between the classes over that within them, by the kernel before and after.
     n_rows : int
-        Rows there were; of more than `max_rows` an evenly spread part is shown.
+        Number of rows given; if there are more than `max_rows`, an evenly spread part is shown.
     figure_, axes_
         Set by :meth:`plot`.
 
@@ -90,7 +91,7 @@ class EmbeddingDisplay(Display):
     n_rows: int
 
     def _facts(self) -> str:
-        return f"{of(self.n_rows, 'row')} in {of(len(self.panels), 'panel')}"
+        return f"{counted(self.n_rows, 'row')} in {counted(len(self.panels), 'panel')}"
 
     @classmethod
     def from_estimator(
@@ -109,15 +110,15 @@ class EmbeddingDisplay(Display):
         Parameters
         ----------
         estimator : fitted MCMClassifier, MCMClassifierCV or ConformalKernel
-            With a conformal kernel there are three views, else two.
+            With a conformal kernel there are three panels, else two.
         X, y : table and class labels
-            Those it was fitted on; others are shown as what they are, rows.
+            The training rows; other rows are labelled as rows only.
         X_test, y_test : table and class labels, default=None
             New rows, placed by the training rows' components.
         class_names : list or mapping, default=None
             Names in the order of ``classes_``, or {label: name}.
         max_rows : int, default=1500
-            Most training (and new) rows: the kernel matrix has a row and a column for each.
+            Maximum number of training (and of new) rows: the kernel matrix has one row and one column for each.
         """
         check_is_fitted(estimator)
         known = fitted_kernel(estimator)
@@ -212,7 +213,7 @@ class EmbeddingDisplay(Display):
     def _how_apart(self, panel: Panel) -> str:
         if self.separability is None or panel.name == "pca":
             return ""
-        return f" ({number(self.separability[panel.name == 'after'])})"
+        return f" ({number(self.separability[panel.name == 'after'], 3)})"
 
     def _draw_key(self, axes: list[Any]) -> None:
         from matplotlib.lines import Line2D
@@ -235,7 +236,7 @@ class EmbeddingDisplay(Display):
 
 
 def _support(estimator: Any, known: FittedKernel, X: Any, total: int) -> tuple[Numbers, bool]:
-    """The support vectors, scaled, and whether X holds them where the fit did: without any, nobody knows."""
+    """The support vectors, scaled, and whether X contains them in the places they had in the fit."""
     places: Any = getattr(estimator, "support_", ())  # a ConformalKernel has none
     if len(places) == 0:
         return np.empty((0, 0)), False
@@ -256,5 +257,5 @@ def _places(y: NDArray[Any], classes: list[Any], what: str) -> NDArray[np.intp]:
     place = {label: at for at, label in enumerate(classes)}
     unknown = [label for label in np.unique(y).tolist() if label not in place]
     if unknown:
-        raise ValueError(f"{what} holds the class {unknown[0]!r}, which the model was not fitted on.")
+        raise ValueError(f"{what} contains the class {unknown[0]!r}, which the model was not fitted on.")
     return np.array([place[label] for label in y.tolist()], dtype=np.intp)

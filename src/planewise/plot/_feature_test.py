@@ -10,20 +10,31 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from planewise.plot._display import Display, of
-from planewise.plot._style import COLOURS, GREY, INK, PALE, Sizes, dress, key, new_axes, require_matplotlib, settled
-from planewise.plot._words import feature_names as names_of_features
-from planewise.plot._words import plain, shorten
+from planewise.plot._display import OneAxesDisplay
+from planewise.plot.style import (
+    COLOURS,
+    GREY,
+    INK,
+    PALE,
+    Sizes,
+    dress,
+    key,
+    plain,
+    settled,
+)
+from planewise.words import counted, shorten
+from planewise.words import feature_names as names_of_features
 
 MOST_NAMED = 40
 NAMES_BESIDE_CURVE = 8
 
 
 @dataclass(repr=False)
-class FeatureTestDisplay(Display):
-    """Losses of the features' best splits, the best first, and how many come before the elbow.
+class FeatureTestDisplay(OneAxesDisplay):
+    """Losses of the features' best splits in ascending order, and how many come before the elbow.
 
-    Up to 40 features have a line each with their name; more make a curve. Make one by :meth:`from_estimator`.
+    Up to 40 features are drawn as one line each with their names, more as a curve. Create it with
+    :meth:`from_estimator`.
 
     Attributes
     ----------
@@ -59,13 +70,13 @@ class FeatureTestDisplay(Display):
     measure: str
 
     def _facts(self) -> str:
-        return f"{self.measure} of {of(len(self.losses), 'feature')}, {int(self.kept.sum())} kept"
+        return f"{self.measure} of {counted(len(self.losses), 'feature')}, {int(self.kept.sum())} kept"
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, feature_names: Sequence[str] | None = None) -> FeatureTestDisplay:
         """Read a fitted :class:`~planewise.DiscriminantFeatureTest`."""
         if not hasattr(estimator, "n_features_to_select"):
-            raise TypeError(f"{type(estimator).__name__} is no test of features; pass a DiscriminantFeatureTest.")
+            raise TypeError(f"{type(estimator).__name__} is not a feature test; pass a DiscriminantFeatureTest.")
         check_is_fitted(estimator)
         order = estimator.order_
         names = names_of_features(estimator, feature_names)
@@ -75,22 +86,13 @@ class FeatureTestDisplay(Display):
             f"{known.get(estimator.task, 'loss')} after the best split",
         )  # fmt: skip
 
-    def plot(self, ax: Any = None, *, title: str = "", with_key: bool = True) -> FeatureTestDisplay:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            None: a new figure.
-        title : str, default=""
-        with_key : bool, default=True
-        """
-        require_matplotlib()
+    def _size(self) -> tuple[float, float]:
         n_features = len(self.losses)
-        own = ax is None
-        if own:
-            tall = min(7.5, 0.9 + 0.17 * n_features) if n_features <= MOST_NAMED else 3.4
-            ax = new_axes(size=(5.2, max(2.0, tall)))[0, 0]
+        tall = min(7.5, 0.9 + 0.17 * n_features) if n_features <= MOST_NAMED else 3.4
+        return 5.2, max(2.0, tall)
+
+    def _draw(self, ax: Any, title: str, with_key: bool) -> None:
+        n_features = len(self.losses)
         room = ax.get_position().height * ax.get_figure(root=True).get_size_inches()[1]
         if n_features <= MOST_NAMED and room / n_features > 0.085:
             self._draw_lines(ax, title)
@@ -98,11 +100,9 @@ class FeatureTestDisplay(Display):
             self._draw_curve(ax, title)
         if with_key:
             self._draw_key(ax)
-        if ax.yaxis_inverted():  # a line a feature
+        if ax.yaxis_inverted():  # one line per feature
             sizes = settled(ax)
             ax.tick_params(axis="y", labelsize=min(sizes.small, 0.75 * 72 * sizes.height / n_features))
-        self.figure_, self.ax_ = ax.get_figure(root=True), ax
-        return self
 
     def _draw_lines(self, ax: Any, title: str) -> None:
         sizes = dress(ax, self.measure, "", title)

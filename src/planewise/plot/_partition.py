@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from planewise._tables import numeric_column, rows_like, usual_row
 from planewise.plot._cuts import Cell, Cut, cut_plane
-from planewise.plot._display import Display, of
-from planewise.plot._drawn_tree import DrawnTree, drawn_tree, has_cuts
-from planewise.plot._points import draw_classes, draw_numbers, limits
-from planewise.plot._style import (
+from planewise.plot._display import Display
+from planewise.plot._points import draw_classes, draw_numbers
+from planewise.plot.style import (
     INK,
     NUMBERS_MAP,
     Sizes,
@@ -26,15 +26,17 @@ from planewise.plot._style import (
     dress,
     key,
     key_of_figure,
+    limits,
     new_axes,
+    plain,
     require_matplotlib,
     scale_bar,
     shade,
 )
-from planewise.plot._tables import numeric_column, rows_like, usual_row
-from planewise.plot._words import class_names as names_of_classes
-from planewise.plot._words import feature_names as names_of_features
-from planewise.plot._words import find_feature, number, plain, with_unit
+from planewise.plot.trees import DrawnTree, drawn_tree, has_cuts
+from planewise.words import class_names as names_of_classes
+from planewise.words import counted, find_feature, number, with_unit
+from planewise.words import feature_names as names_of_features
 
 Numbers = NDArray[np.float64]
 PANELS = ("cells", "train", "test", "prediction")
@@ -57,10 +59,10 @@ class Rows:
 
 @dataclass(repr=False)
 class PartitionDisplay(Display):
-    """What a model answers everywhere in a plane of two features, with the lines that cut it.
+    """Predictions of a model in a plane of two features, with the lines that cut the plane.
 
     For any classifier or regressor, of planewise or with scikit-learn's API. Single trees are drawn exactly, by the
-    polygons of their cells; other models on a grid. Make one by :meth:`from_estimator`.
+    polygons of their cells; other models on a grid. Create it with :meth:`from_estimator`.
 
     Attributes
     ----------
@@ -69,13 +71,13 @@ class PartitionDisplay(Display):
     names : list of str
         Names on the axes, with units.
     still : list
-        The row that the other features are held at.
+        The values at which the other features are held.
     grid_x, grid_y : arrays of shape (resolution,)
-        Where the model was asked.
+        Where the model was evaluated.
     response : array of shape (resolution, resolution)
-        Its answers, rows along y: places in ``classes_``, or numbers.
+        Its predictions, rows along y: indices into ``classes_``, or numbers.
     confidence : array of the same shape or None
-        The probability of the predicted class, where the model has one.
+        The probability of the predicted class, if the model gives probabilities.
     tree : DrawnTree or None
         The tree, if the model is a single one.
     cells : list of Cell
@@ -121,7 +123,7 @@ class PartitionDisplay(Display):
 
     def _facts(self) -> str:
         n_rows = len(self.train.x) + (0 if self.test is None else len(self.test.x))
-        return f"{self.names[0]} and {self.names[1]}, {of(n_rows, 'row')}"
+        return f"{self.names[0]} and {self.names[1]}, {counted(n_rows, 'row')}"
 
     @classmethod
     def from_estimator(
@@ -140,19 +142,19 @@ class PartitionDisplay(Display):
         units: Mapping[str, str] | None = None,
         target_name: str | None = None,
     ) -> PartitionDisplay:
-        """Ask a fitted model for its answers in the plane.
+        """Evaluate a fitted model in the plane.
 
         Parameters
         ----------
         estimator : fitted classifier or regressor
         X, y : table and targets
-            Rows to show (usually the training rows); they also say what the plane spans.
+            Rows to show, usually the training rows; they also determine the range of the axes.
         X_test, y_test : table and targets, default=None
             New rows, for the panels "test" and "prediction".
         features : pair of names or places, default=(0, 1)
             The columns on the axes, which must hold numbers.
         at : row or None, default=None
-            What the other features are held at. None: medians, and the most frequent category.
+            The values at which the other features are held. None: medians, and the most frequent category.
         resolution : int, default=200
             Steps of the grid along each axis.
         feature_names : list of str, default=None
@@ -172,7 +174,7 @@ class PartitionDisplay(Display):
             raise ValueError(f"resolution must be an integer of at least 2; got {resolution!r}.")
         across, up = (find_feature(feature, names) for feature in features)
         if across == up:
-            raise ValueError(f"features must be two different ones; got {names[across]!r} twice.")
+            raise ValueError(f"features must name two different features; got {names[across]!r} twice.")
         classes = list(estimator.classes_) if is_classifier(estimator) else None
         train = _rows(X, y, across, up, names, classes, "y")
         test = None if X_test is None else _rows(X_test, y_test, across, up, names, classes, "y_test")
@@ -358,7 +360,7 @@ class PartitionDisplay(Display):
 
     def _share_wrong(self) -> str:
         assert self.test is not None
-        return f"{number(100 * float(np.mean(self.test.target != self.test.predicted)))} %"
+        return f"{number(100 * float(np.mean(self.test.target != self.test.predicted)), 3)} %"
 
 
 def _marker_size(sizes: Sizes, n_rows: int) -> float:
@@ -390,7 +392,7 @@ def _numbered(y: Any, classes: list[Any] | None, what: str) -> NDArray[Any]:
     place = {label: at for at, label in enumerate(classes)}
     unknown = [value for value in np.unique(values).tolist() if value not in place]
     if unknown:
-        raise ValueError(f"{what} holds the class {unknown[0]!r}, which the model was not fitted on.")
+        raise ValueError(f"{what} contains the class {unknown[0]!r}, which the model was not fitted on.")
     return np.array([place[value] for value in values.tolist()], dtype=np.intp)
 
 

@@ -1,4 +1,4 @@
-"""Rows in a plane: one marker each while they can be told apart, by density beyond."""
+"""Rows in a plane: one marker each while these can be distinguished, by density beyond that."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.plot._style import NUMBERS_MAP, colour, colours_rgb, marker
+from planewise.plot.style import NUMBERS_MAP, colour, colours_rgb, marker, spread_of
 
 MOST_POINTS = 4000
 SAMPLE = 250  # of the rows drawn by density, those that still show a marker
@@ -59,8 +59,8 @@ def _draw_density(ax: Any, x: Numbers, y: Numbers, rgb: Numbers) -> None:
 
 def density_image(x: Numbers, y: Numbers, rgb: Numbers) -> tuple[Numbers, tuple[float, float, float, float]]:
     """Mean colours of the rows in each bin, opacity by the logarithm of their number; and the image's borders."""
-    left, right = _range(x)
-    bottom, top = _range(y)
+    left, right = spread_of(x)
+    bottom, top = spread_of(y)
     across = np.clip(((x - left) / (right - left) * BINS).astype(np.intp), 0, BINS - 1)
     up = np.clip(((y - bottom) / (top - bottom) * BINS).astype(np.intp), 0, BINS - 1)
     place = up * BINS + across
@@ -71,17 +71,3 @@ def density_image(x: Numbers, y: Numbers, rgb: Numbers) -> tuple[Numbers, tuple[
         image[:, channel] = np.where(rows > 0, sums / np.maximum(rows, 1), 1.0)
     image[:, 3] = np.where(rows > 0, 0.25 + 0.7 * np.log1p(rows) / np.log1p(rows.max()), 0.0)
     return image.reshape(BINS, BINS, 4), (left, right, bottom, top)
-
-
-def _range(values: Numbers) -> tuple[float, float]:
-    low, high = float(values.min()), float(values.max())
-    return (low, high) if high > low else (low - 0.5, high + 0.5)
-
-
-def limits(*columns: Numbers, margin: float = 0.05) -> tuple[float, float]:
-    """A range that holds all finite values, with a margin."""
-    values = np.concatenate([column[np.isfinite(column)] for column in columns])
-    if not len(values):
-        return -1.0, 1.0
-    low, high = _range(values)
-    return low - margin * (high - low), high + margin * (high - low)

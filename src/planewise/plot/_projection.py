@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.plot._display import Display, of
-from planewise.plot._points import draw_classes, draw_numbers, limits
-from planewise.plot._style import (
+from planewise._tables import distinct_rows, n_rows, take
+from planewise.plot._display import Display
+from planewise.plot._points import draw_classes, draw_numbers
+from planewise.plot.style import (
     ACCENT,
     COLOURS,
     INK,
@@ -23,14 +24,15 @@ from planewise.plot._style import (
     colours_rgb,
     dress,
     key_of_figure,
+    limits,
     new_axes,
+    plain,
     require_matplotlib,
     scale_bar,
 )
-from planewise.plot._tables import distinct_rows, n_rows, take
-from planewise.plot._view_plane import Axis, DecidingRows, Numbers, axes_of, rows_in
-from planewise.plot._words import class_names as names_of_classes
-from planewise.plot._words import number, plain, tidy
+from planewise.plot.views import Axis, DecidingRows, Numbers, axes_of, rows_in
+from planewise.words import class_names as names_of_classes
+from planewise.words import counted, number, tidy
 
 PANELS = ("view", "near")
 
@@ -90,8 +92,8 @@ class ProjectionDisplay(Display):
 
     One query (:meth:`from_explanation`) is a star, its nearest rows on both sides are ringed and joined to it, and the
     ratio is shaded underneath: the stronger, the clearer the nearer class. Many queries (:meth:`from_estimator`) are
-    rings in the views that decided them, right ones and wrong ones told apart. Distances in the picture are those the
-    model measures, but for long tails, which are drawn in; numbers on the axes are the user's.
+    rings in the views that decided them, correct ones and wrong ones in different colours. Distances in the picture are
+    those the model measures, except in long tails, which are compressed; numbers on the axes are the user's.
 
     Attributes
     ----------
@@ -125,7 +127,7 @@ class ProjectionDisplay(Display):
     def _facts(self) -> str:
         views = [" and ".join(axis.name for axis in view.axes) for view in self.views]
         n_queries = sum(len(view.queries) if view.one is None else 1 for view in self.views)
-        return f"{of(n_queries, 'case')} in {of(len(views), 'view')}: {'; '.join(views)}"
+        return f"{counted(n_queries, 'case')} in {counted(len(views), 'view')}: {'; '.join(views)}"
 
     @classmethod
     def from_explanation(
@@ -143,7 +145,7 @@ class ProjectionDisplay(Display):
         ----------
         explanation : ProjectionExplanation, or what its ``data()`` returns
             A dict with "kind" ("class" or "number"), "query" {name: value}, "label" or "prediction", "k", "ratio",
-            "power", "estimate" ("distances", or "counts" with "smoothing"), "view" {"features", "columns", "units",
+            "power", "estimate" ("distances", or "counts" with "prior_weight"), "view" {"features", "columns", "units",
             "scaling"} and "neighbours" ({"for", "against"}, or a list for numbers), each with "values" {name: value}.
         X, y : table and targets of the rows the model was fitted on
             They are drawn. The shading comes from the model's own rows and weights, which an explanation knows; a dict
@@ -155,14 +157,14 @@ class ProjectionDisplay(Display):
         """
         data = explanation if isinstance(explanation, Mapping) else explanation.data()
         if data.get("view") is None:
-            raise ValueError("No view could judge this query, so that there is nothing to draw: " + _reasons(data))
+            raise ValueError("No view could judge this query, so there is nothing to draw: " + _reasons(data))
         numbers = data["kind"] == "number"
         classes = None if numbers else _labels(data, y)
         view = _view(data["view"], X, y, classes)
         view.one = _query(data, view.axes, classes)
         if classes is not None and all(not axis.categories for axis in view.axes):
-            model = None if isinstance(explanation, Mapping) else explanation._model
-            _add_ratio(view, data, resolution, _deciding_rows(view, X, classes, model))
+            known = None if isinstance(explanation, Mapping) else explanation.fitted_rows()
+            _add_ratio(view, data, resolution, _deciding_rows(view, X, classes, known))
         names = None if classes is None else names_of_classes(classes, class_names)
         return cls([view], classes, names, str(getattr(y, "name", None) or ""))
 
@@ -205,7 +207,7 @@ class ProjectionDisplay(Display):
         classes = list(estimator.classes_) if hasattr(estimator, "classes_") else None
         used = Counter(tuple(data["view"]["columns"]) for data in found if data["view"] is not None)
         if not used:
-            raise ValueError("No view could judge any of these queries, so that there is nothing to draw.")
+            raise ValueError("No view could judge any of these queries, so there is nothing to draw.")
         views = []
         for columns, times in used.most_common(n_views):
             mine = [at for at, data in enumerate(found) if data["view"] and tuple(data["view"]["columns"]) == columns]
@@ -273,15 +275,15 @@ class ProjectionDisplay(Display):
 
     def _title(self, view: ViewOfRows, near: bool) -> str:
         if view.one is None:
-            return f"decides {number(100 * view.share)} % of the queries{view.note}"
+            return f"decides {number(100 * view.share, 3)} % of the queries{view.note}"
         if near:
             return "around it"
         if self.classes is None:
-            return f"predicted: {number(view.one.answer)}{view.note}"
+            return f"predicted: {number(view.one.answer, 3)}{view.note}"
         assert self.class_names is not None
         name = self.class_names[self.classes.index(view.one.answer)]
         sure = ", undecided" if view.one.undecided else ""
-        return f"answer: {name}, ratio {number(view.one.ratio or 0.0)}{sure}{view.note}"
+        return f"answer: {name}, ratio {number(view.one.ratio or 0.0, 3)}{sure}{view.note}"
 
     def _shade(self, ax: Any, view: ViewOfRows) -> None:
         """The nearer class everywhere, the stronger the smaller its ratio."""
@@ -389,7 +391,7 @@ def _view(view: Mapping[str, Any], X: Any, y: Any, classes: list[Any] | None) ->
         place = {label: at for at, label in enumerate(classes)}
         unknown = [label for label in np.unique(target).tolist() if label not in place]
         if unknown:
-            raise ValueError(f"y holds the class {unknown[0]!r}, which the model does not know.")
+            raise ValueError(f"y contains the class {unknown[0]!r}, which the model was not fitted on.")
         target = np.array([place[label] for label in target.tolist()], dtype=np.intp)
     rows = rows_in(axes, X)
     if len(axes) == 1:
@@ -401,7 +403,7 @@ def _view(view: Mapping[str, Any], X: Any, y: Any, classes: list[Any] | None) ->
 
 
 def _lanes(target: NDArray[Any], classes: list[Any] | None) -> Numbers:
-    """Heights for rows that have one coordinate: a lane a class, rows spread over it."""
+    """Heights for rows that have one coordinate: one lane per class, rows spread over it."""
     spread = np.modf(np.arange(len(target)) * 0.6180339887)[0] - 0.5
     return (0.0 if classes is None else target) + 0.6 * spread
 
@@ -442,16 +444,15 @@ def _add_queries(view: ViewOfRows, found: list[Any], truth: NDArray[Any] | None,
         view.right = np.array([a == b for a, b in zip(view.predicted, truth.tolist(), strict=True)])
 
 
-def _deciding_rows(view: ViewOfRows, X: Any, classes: list[Any], model: Any) -> DecidingRows:
-    """The rows as the model counts them; without a model, as it would count X."""
-    if model is None:
+def _deciding_rows(view: ViewOfRows, X: Any, classes: list[Any], known: Any) -> DecidingRows:
+    """The rows as the model counts them; where those are not known, as it would count X."""
+    if known is None:
         first, weight = distinct_rows(X, view.target)
         places, label = rows_in(view.axes, X)[first], view.target[first]
     else:
-        table, target = model._distinct_table()
         place = {label: at for at, label in enumerate(classes)}
-        places, weight = rows_in(view.axes, table), model._rows.weight
-        label = np.array([place[each] for each in target.tolist()], dtype=np.intp)
+        places, weight = rows_in(view.axes, known.values), known.weight
+        label = np.array([place[each] for each in known.target.tolist()], dtype=np.intp)
     return DecidingRows(view.axes, places, label, weight, len(classes))
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
-from planewise.plot._display import Display, of
-from planewise.plot._style import (
+from planewise.plot._display import OneAxesDisplay
+from planewise.plot.style import (
     COLOURS,
     GREY,
     INK,
@@ -20,24 +20,23 @@ from planewise.plot._style import (
     PALE,
     dress,
     key,
-    new_axes,
-    require_matplotlib,
+    plain,
     text_width,
 )
-from planewise.plot._words import feature_names as names_of_features
-from planewise.plot._words import plain, shorten
+from planewise.words import counted, shorten
+from planewise.words import feature_names as names_of_features
 
 MOST_RANKS = 40
 
 
 @dataclass(repr=False)
-class SelectionDisplay(Display):
+class SelectionDisplay(OneAxesDisplay):
     """The envelope of the coefficients over the features' ranks, and the coefficients drawn.
 
     Features stand in the order of their one-dimensional test, the best first. Dots are the integers a coefficient may
-    be drawn from, dark for the selected features; the darker a column, the likelier its feature is selected; marks are
-    the coefficients of planes. Make one by :meth:`from_estimator`, or :meth:`from_parameters` to see what parameters
-    mean.
+    be drawn from, dark for the selected features; the darker a column, the more likely its feature is selected; markers
+    are the coefficients of planes. Create it with :meth:`from_estimator`, or with :meth:`from_parameters` to see what
+    parameters mean.
 
     Attributes
     ----------
@@ -78,7 +77,7 @@ class SelectionDisplay(Display):
     labels: list[str] = field(default_factory=list)
 
     def _facts(self) -> str:
-        return f"{of(len(self.names), 'feature')}, {of(len(self.directions), 'direction')}"
+        return f"{counted(len(self.names), 'feature')}, {counted(len(self.directions), 'direction')}"
 
     @classmethod
     def from_parameters(
@@ -108,7 +107,7 @@ class SelectionDisplay(Display):
             raise ValueError("n_features, subspace_size and max_coef must be at least 1.")
         names = [f"a{d + 1}'" for d in range(n_features)] if feature_names is None else [str(n) for n in feature_names]
         if len(names) != n_features:
-            raise ValueError(f"feature_names has {len(names)} names for {n_features} features; give one a feature.")
+            raise ValueError(f"feature_names has {len(names)} names for {n_features} features; give one per feature.")
         random = check_random_state(random_state)
         rank = np.arange(n_features)
         noise = random.gumbel(size=n_features)
@@ -145,7 +144,7 @@ class SelectionDisplay(Display):
         if flat is None and hasattr(estimator, "forest_"):
             flat = estimator.forest_.part(0, 1)
         if not hasattr(flat, "term_coefficient"):
-            raise TypeError(f"{type(estimator).__name__} draws no directions; pass a fitted tree of planewise.")
+            raise TypeError(f"{type(estimator).__name__} does not draw directions; pass a fitted tree of planewise.")
         task = "classification" if is_classifier(estimator) else "regression"
         ranked = DiscriminantFeatureTest(task=task, n_bins=estimator.n_bins).fit(X, y).order_
         names = names_of_features(estimator, feature_names, X)
@@ -166,19 +165,10 @@ class SelectionDisplay(Display):
             [f"plane {letter} of the root" for letter in "ABCDEFGH"[: len(directions)]],
         )  # fmt: skip
 
-    def plot(self, ax: Any = None, *, title: str = "", with_key: bool = True) -> SelectionDisplay:
-        """Draw it.
+    def _size(self) -> tuple[float, float]:
+        return 6.4, 3.6
 
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            None: a new figure.
-        title : str, default=""
-        with_key : bool, default=True
-        """
-        require_matplotlib()
-        if ax is None:
-            ax = new_axes(size=(6.4, 3.6))[0, 0]
+    def _draw(self, ax: Any, title: str, with_key: bool) -> None:
         ranks = self._shown()
         more = f", the first {ranks} of {len(self.names)}" if ranks < len(self.names) else ""
         sizes = dress(ax, f"features, the best first{more}", "coefficient", title)
@@ -203,8 +193,6 @@ class SelectionDisplay(Display):
         self._name_ranks(ax, ranks, sizes.small, sizes.width)
         if with_key:
             self._draw_key(ax, sizes.small)
-        self.figure_, self.ax_ = ax.get_figure(root=True), ax
-        return self
 
     def _shown(self) -> int:
         used = np.flatnonzero(self.selected)

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.plot._display import Display, of
-from planewise.plot._model_size import SIZES, model_size
-from planewise.plot._style import (
+from planewise.plot._display import OneAxesDisplay
+from planewise.plot.style import (
     ACCENT,
     COLOURS,
     GREY,
@@ -21,24 +20,22 @@ from planewise.plot._style import (
     dress,
     key,
     marker,
-    new_axes,
     plain_powers,
-    require_matplotlib,
 )
-from planewise.plot._words import count, tidy
+from planewise.words import count, counted, tidy
 
 
 @dataclass(repr=False)
-class SparsityDisplay(Display):
-    """Quality and size of models as points; those that nothing smaller beats are joined.
+class SparsityDisplay(OneAxesDisplay):
+    """Quality and size of models as points; those that no smaller model beats are joined.
 
-    Make one by :meth:`from_estimators` (models beside each other) or :meth:`from_search` (every point that an
+    Create it with :meth:`from_estimators` (models beside each other) or :meth:`from_search` (every point that an
     ``MCMClassifierCV`` tried, with its choice marked).
 
     Attributes
     ----------
     names : list of str
-        One a point; empty for the points of a search.
+        One per point; empty for the points of a search.
     size : array
         Support vectors, parameters or bytes.
     score : array
@@ -77,7 +74,7 @@ class SparsityDisplay(Display):
     score_name: str
 
     def _facts(self) -> str:
-        return f"{self.score_name} by {self.size_name}, {of(len(self.size), 'model')}"
+        return f"{self.score_name} by {self.size_name}, {counted(len(self.size), 'model')}"
 
     @property
     def front(self) -> NDArray[np.bool_]:
@@ -139,19 +136,10 @@ class SparsityDisplay(Display):
             "held-out accuracy",
         )  # fmt: skip
 
-    def plot(self, ax: Any = None, *, title: str = "", with_key: bool = True) -> SparsityDisplay:
-        """Draw it.
+    def _size(self) -> tuple[float, float]:
+        return 4.6, 3.4
 
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            None: a new figure.
-        title : str, default=""
-        with_key : bool, default=True
-        """
-        require_matplotlib()
-        if ax is None:
-            ax = new_axes(size=(4.6, 3.4))[0, 0]
+    def _draw(self, ax: Any, title: str, with_key: bool) -> None:
         shown = np.maximum(self.size, 0.8)  # none at all has a place on a scale of powers
         if shown.max() > 12 * shown.min():
             ax.set_xscale("log")
@@ -169,8 +157,6 @@ class SparsityDisplay(Display):
             ax.margins(0.08, 0.12)
         if with_key:
             self._draw_key(ax, 0.75 * sizes.small)
-        self.figure_, self.ax_ = ax.get_figure(root=True), ax
-        return self
 
     def _draw_models(self, ax: Any, shown: NDArray[np.float64], point: float) -> None:
         for place in range(len(self.names)):
@@ -229,3 +215,53 @@ class SparsityDisplay(Display):
         ]
         picked = f"chosen ({self.size[self.chosen]:.0f} vectors)"
         key(ax, handles, ["tried", picked, "nothing smaller is better", "one standard error"])
+
+
+SIZES = {"vectors": "support vectors", "parameters": "parameters"}
+
+
+def model_size(model: Any, kind: str) -> float:
+    """Of a model of planewise or scikit-learn; of a pipeline, its last step counts."""
+    if kind not in SIZES:
+        raise ValueError(f"size must be 'vectors', 'parameters' or a function of a model; got {kind!r}.")
+    if hasattr(model, "steps"):
+        model = model.steps[-1][1]
+    if hasattr(model, "best_estimator_") and not hasattr(model, "support_"):
+        model = model.best_estimator_
+    found = _vectors(model) if kind == "vectors" else _parameters(model)
+    if found is None:
+        raise TypeError(f"{type(model).__name__} has no count of {SIZES[kind]}; pass a function of a model as size.")
+    return found
+
+
+def _vectors(model: Any) -> float | None:
+    vectors = getattr(model, "support_", None)
+    return None if vectors is None or np.asarray(vectors).dtype == bool else float(len(vectors))
+
+
+def _parameters(model: Any) -> float | None:
+    if hasattr(model, "n_stored_numbers_"):
+        return float(model.n_stored_numbers_)
+    if hasattr(model, "forest_"):
+        return float(model.forest_.stored_numbers())
+    if hasattr(model, "support_vectors_"):
+        dual = getattr(model, "coef_", model.dual_coef_) if model.kernel == "linear" else model.dual_coef_
+        vectors = 0 if model.kernel == "linear" else np.size(model.support_vectors_)
+        return float(vectors + np.size(dual) + np.size(model.intercept_))
+    if hasattr(model, "tree_"):
+        return float(_of_sklearn_tree(model.tree_))
+    if hasattr(model, "estimators_"):
+        members = np.ravel(np.asarray(model.estimators_, dtype=object))
+        return float(sum(_of_sklearn_tree(member.tree_) for member in members if hasattr(member, "tree_")))
+    if hasattr(model, "_predictors"):  # histogram boosting of scikit-learn
+        leaf = [tree.nodes["is_leaf"].astype(bool) for stage in model._predictors for tree in stage]
+        return float(sum(2 * (~part).sum() + part.sum() for part in leaf))
+    if hasattr(model, "coef_"):
+        return float(np.size(model.coef_) + np.size(model.intercept_))
+    return None
+
+
+def _of_sklearn_tree(tree: Any) -> int:
+    """One feature and one threshold per split, and the values of the leaves."""
+    leaves = int((tree.children_left < 0).sum())
+    return 2 * (tree.node_count - leaves) + leaves * int(np.prod(tree.value.shape[1:]))

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from planewise._input import prediction_rows
-from planewise.plot._display import Display, of
-from planewise.plot._drawn_tree import DrawnTree, drawn_tree
-from planewise.plot._formula import categories_of, formula
-from planewise.plot._style import (
+from planewise._tables import n_rows
+from planewise.plot._display import Display
+from planewise.plot._tree_layout import LINE, Box, Layout, arrange, folded_note, leaf_label
+from planewise.plot.style import (
     ACCENT,
     GREY,
     INK,
@@ -26,16 +26,16 @@ from planewise.plot._style import (
     key,
     marker,
     new_axes,
+    plain,
     require_matplotlib,
     settled,
     text_width,
     with_symbols,
 )
-from planewise.plot._tables import n_rows
-from planewise.plot._tree_layout import LINE, Box, Layout, arrange, folded_note, leaf_label, shown_nodes
-from planewise.plot._words import class_names as names_of_classes
-from planewise.plot._words import count, number, plain
-from planewise.plot._words import feature_names as names_of_features
+from planewise.plot.trees import DrawnTree, drawn_tree, shown_nodes
+from planewise.words import categories_of, count, counted, formula, number
+from planewise.words import class_names as names_of_classes
+from planewise.words import feature_names as names_of_features
 
 WIDEST = 10.0  # inches of a figure of our own
 
@@ -46,7 +46,7 @@ class TreeDisplay(Display):
 
     A node with several planes names them A, B, ...; its children say on which sides they are: ✓ where the formula
     holds, ✗ where it does not. Bars show the mix of classes (or, for numbers, where the value lies between the least
-    and the largest), widths of lines the share of the rows. Make one by :meth:`from_estimator`.
+    and the largest), widths of lines the share of the rows. Create it with :meth:`from_estimator`.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class TreeDisplay(Display):
 
     def _facts(self) -> str:
         planes = self.tree.planes
-        return f"{of(sum(map(len, planes)), 'plane')}, {of(sum(not each for each in planes), 'leaf')}"
+        return f"{counted(sum(map(len, planes)), 'plane')}, {counted(sum(not each for each in planes), 'leaf')}"
 
     @classmethod
     def from_estimator(
@@ -111,7 +111,7 @@ class TreeDisplay(Display):
         row : table of one row, default=None
             The row whose path is highlighted.
         X, y : table and class labels, default=None
-            Rows to count in the nodes instead of the training rows: new ones, for example.
+            Rows to count in the nodes instead of the training rows, such as new ones.
         feature_names : list of str, default=None
             Instead of the names the model was fitted with.
         class_names : list or mapping, default=None
@@ -210,7 +210,7 @@ class TreeDisplay(Display):
     def _label(self, node: int) -> str:
         """What a cell says: its class or number, and how many rows it has."""
         if self.mix is None or self.class_names is None:
-            return leaf_label(number(self.tree.value[node, 0]), f"n {count(self.counts[node])}")
+            return leaf_label(number(self.tree.value[node, 0], 3), f"n {count(self.counts[node])}")
         return "    " + leaf_label(self.class_names[self._winner(node)], count(self.counts[node]))
 
     def _winner(self, node: int) -> int:
@@ -390,7 +390,7 @@ def _count_rows(
     target = np.asarray(y).tolist()
     unknown = [label for label in target if label not in place]
     if unknown:
-        raise ValueError(f"y holds the class {unknown[0]!r}, which the model was not fitted on.")
+        raise ValueError(f"y contains the class {unknown[0]!r}, which the model was not fitted on.")
     counts = np.zeros((tree.n_nodes, len(labels)), dtype=np.int64)
     np.add.at(counts, (end, np.array([place[label] for label in target], dtype=np.intp)), 1)
     counts = _summed_up(tree, counts)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from planewise.plot._drawn_tree import DrawnTree
-from planewise.plot._formula import sides, wrap
-from planewise.plot._style import text_width
-from planewise.plot._words import shorten
+from planewise.plot.style import text_width
+from planewise.plot.trees import DrawnTree, shown_nodes
+from planewise.words import cell_in_marks, shorten, wrap
 
 LINE = 1.3 / 72  # height of a line of text, in inches a point of its size
 LARGEST, SMALLEST = 9.0, 5.5  # type, in points
@@ -42,24 +41,6 @@ class Layout:
     width: float
     height: float
     outline: bool
-
-
-def shown_nodes(tree: DrawnTree, max_nodes: int, path: Sequence[int] = ()) -> set[int]:
-    """Inner nodes that show their children: the path's, then the heaviest, while at most `max_nodes` are seen."""
-    opened: set[int] = set()
-    n_seen, border = 1, [0]
-    while border:
-        border.sort(key=lambda node: (node not in path, -tree.n_samples[node]))
-        fitting = [node for node in border if n_seen + len(tree.cells(node)) <= max_nodes and tree.planes[node]]
-        if not fitting:
-            break
-        node = fitting[0]
-        border.remove(node)
-        opened.add(node)
-        cells = tree.cells(node)
-        n_seen += len(cells)
-        border += [child for child in cells if tree.planes[child]]
-    return opened
 
 
 Words = Callable[[int, int], list[list[str]]]  # (node, most letters a name) -> words of its planes
@@ -153,7 +134,7 @@ def _box(tree: DrawnTree, node: int, opened: set[int], edge: str, label: Label) 
     box = Box(node, [], edge, 0)
     n_planes = len(tree.planes[node])
     for child in tree.cells(node):
-        box.children.append(_box(tree, child, opened, sides(tree.codes(child), n_planes, LETTERS), label))
+        box.children.append(_box(tree, child, opened, cell_in_marks(tree.codes(child), n_planes, LETTERS), label))
     return box
 
 

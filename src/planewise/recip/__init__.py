@@ -4,7 +4,7 @@ from planewise.recip._classifier import RECIPClassifier
 from planewise.recip._entropy import conditional_entropy, local_entropy, tsallis_divergence
 from planewise.recip._explanation import ProjectionExplanation
 from planewise.recip._regressor import RECIPRegressor
-from planewise.recip._report import ViewsReport
+from planewise.recip._views import ViewsReport
 
 __all__ = [
     "ProjectionExplanation",

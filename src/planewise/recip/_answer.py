@@ -43,13 +43,13 @@ class Decisions:
     probability: Vector
 
 
-def class_ratios(distance: FloatArray, dimension: NDArray[np.intp], alpha: float) -> Ratios:
+def class_ratios(distance: FloatArray, dimension: NDArray[np.intp], tsallis_order: float) -> Ratios:
     """From the distances of the k nearest rows of each class, (views, queries, classes, k)."""
     own, other = distance[..., -1], kth_of_others(distance)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = own.astype(np.float64) / other
         ratio[(own == 0) & (other == 0)] = 1
-        ratio **= (dimension * (1 - alpha))[:, None, None]
+        ratio **= (dimension * (1 - tsallis_order))[:, None, None]
     np.minimum(ratio, LARGEST_RATIO, out=ratio)
     ratio[np.isinf(own) | np.isinf(other)] = np.inf
     return Ratios(ratio, other, dimension)

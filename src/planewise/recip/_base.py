@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
-from planewise._input import values_as_given
+from planewise._input import Problem, thread_count, values_as_given
 from planewise._params import Limit, boolean, either, integer, one_of, real, seed, threads
+from planewise._scaling import scaling_limit
 from planewise._shown import ShownInNotebooks
-from planewise.recip._report import ViewsReport
-from planewise.recip._rows import DistinctRows, FloatArray, Table, Vector
-from planewise.recip._scaling import Scaling, find_scaling, informative_columns, ordered_categories, with_ranks
-from planewise.recip._search import Found
-from planewise.recip._views import View, feature_names, given_views
+from planewise.recip._explanation import Batch, ProjectionExplanation, Wording
+from planewise.recip._rows import (
+    Coordinates,
+    DistinctRows,
+    FittedRows,
+    FloatArray,
+    Table,
+    Vector,
+    distinct_rows,
+    find_coordinates,
+    informative_columns,
+    with_ranks,
+)
+from planewise.recip._search import Found, JudgeOf, LossOfViews, find_views
+from planewise.recip._views import View, ViewsReport, given_views
+from planewise.words import Description, Limits, TableSection, feature_names, number, percent
 
 NONE = Limit(lambda value: value is None, "None")
 VIEWS = Limit(
@@ -33,7 +46,7 @@ SHARED_LIMITS: dict[str, Limit] = {
     "selection": one_of("auto", "answers", "recip", "greedy", "lasso", "robust_lasso"),
     "projections": VIEWS,
     "include_all_features": boolean(),
-    "scale": either(boolean(), one_of("standard")),
+    "scaling": scaling_limit("standard", "arcsinh"),
     "n_jobs": threads(),
     "verbose": Limit(lambda value: isinstance(value, (bool, int, np.integer)), "True, False or an integer"),
     "random_state": seed(),
@@ -41,10 +54,14 @@ SHARED_LIMITS: dict[str, Limit] = {
 
 
 class ProjectionEstimator(ShownInNotebooks, BaseEstimator):
-    """Rows, scaling and views of a fitted RECIP; prediction is the subclasses'."""
+    """Rows, coordinates and views of a fitted RECIP; how they answer is the subclasses' affair."""
 
+    parameter_limits: ClassVar[Mapping[str, Limit]]
     n_features_in_: int
+    categories_: Mapping[int, NDArray[Any]]
     _loss_is_entropy = True
+    _quality_name: ClassVar[str]
+    _ranks: dict[int, NDArray[Any]]
     projections_: list[View]
     projection_support_: Vector
     projection_entropy_: Vector
@@ -54,32 +71,39 @@ class ProjectionEstimator(ShownInNotebooks, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _take_rows(self, X: Any) -> Table:
-        """The table as numbers, codes of categories, and ranks of ordered ones."""
-        values = values_as_given(self, X, reset=True)
-        self._ranks = ordered_categories(X, self.categories_)
-        return with_ranks(values, self._ranks)
+    def _merged(self, problem: Problem, target: NDArray[Any]) -> DistinctRows:
+        return distinct_rows(problem.rows, target, problem.weight, problem.kept)
 
     def _given(self) -> list[View] | None:
-        params: Any = self
-        if params.projections is None:
+        if self.projections is None:
             return None
-        return given_views(
-            params.projections, self.n_features_in_, getattr(self, "feature_names_in_", None), "projections"
-        )
+        names = getattr(self, "feature_names_in_", None)
+        return given_views(self.projections, self.n_features_in_, names, "projections")
 
-    def _scale(self, rows: DistinctRows) -> tuple[FloatArray, list[int]]:
-        """Coordinates of the rows, and the columns that can tell any apart."""
-        params: Any = self
+    def _place(self, rows: DistinctRows) -> tuple[FloatArray, list[int]]:
+        """Coordinates of the rows, and the columns that can distinguish any."""
         columns = informative_columns(rows.values)
         if not columns:
             raise ValueError(
-                f"Every column of X is constant (or missing): no view can tell rows apart, and {type(self).__name__} "
+                f"Every column of X is constant (or missing): no view can distinguish rows, and {type(self).__name__} "
                 "has nothing to show. Give it a feature that varies."
             )
         nominal = [j for j in self.categories_ if j not in self._ranks]
-        self._scaling: Scaling = find_scaling(rows.values, rows.weight, nominal, params.scale)
+        self._scaling: Coordinates = find_coordinates(rows.values, rows.weight, nominal, self.scaling)
         return self._scaling(rows.values), columns
+
+    def _find_views(
+        self,
+        rows: DistinctRows,
+        columns: Sequence[int],
+        loss: LossOfViews,
+        judge: JudgeOf,
+        weight: Vector,
+        random: np.random.RandomState,
+    ) -> None:
+        """Search for the views, or take those given, and keep them."""
+        found = find_views(self, self._given(), columns, loss, judge, weight, random, thread_count(self.n_jobs))
+        self._keep_views(found, rows)
 
     def _keep_views(self, found: Found, rows: DistinctRows) -> None:
         """What is needed for answers: the columns of the kept views only."""
@@ -140,28 +164,102 @@ class ProjectionEstimator(ShownInNotebooks, BaseEstimator):
     def _coordinates(self, values: Table) -> FloatArray:
         return self._scaling(values, self._columns)
 
-    def _fitted_table(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The rows of the fit as the user gave them, for pictures: columns that no view reads are empty."""
-        table, target = self._distinct_table()
-        often = np.diff(self._rows.origin_start)
-        return np.repeat(table, often, axis=0), np.repeat(target, often)
+    def _describe(self, about: Description, limits: Limits) -> None:
+        """The views that decide, the most used first."""
+        names = [" × ".join(view) for view in self.projection_names_]
+        about.facts.append(("views", str(len(names))))
+        rows = [
+            [name, percent(share), number(entropy)]
+            for name, share, entropy in zip(names, self.projection_support_, self.projection_entropy_, strict=True)
+        ]
+        about.sections.append(TableSection("Views", ["view", "decides", "entropy"], rows))
 
-    def _distinct_table(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The same with equal rows once, as the model counts them."""
+    def fitted_rows(self) -> FittedRows:
+        """The rows of the fit as the user gave them, equal ones once, for pictures.
+
+        Returns
+        -------
+        rows : FittedRows
+            Columns that no view reads are empty.
+        """
+        check_is_fitted(self)
         table = np.full((len(self._rows.target), self.n_features_in_), None, dtype=object)
         for at, column in enumerate(self._columns):
             values, place = np.unique(self._rows.values[:, at], return_inverse=True)
             known = np.empty(len(values), dtype=object)
             known[:] = [self._as_given(value, column) for value in values]
             table[:, column] = known[place]
-        classes = getattr(self, "classes_", None)
-        target = self._rows.target if classes is None else classes[self._rows.target]
-        return table, target
+        first, often = self._rows.origin[self._rows.origin_start[:-1]], np.diff(self._rows.origin_start)
+        return FittedRows(table, self._distinct_target(), first, self._rows.weight, often)
 
-    def _report(
-        self, view: NDArray[np.intp], weight: Vector, title: str, quality: Callable[[NDArray[np.bool_]], float]
-    ) -> ViewsReport:
-        """A row a view: how much it decides, and `quality` of the rows it does; `view` is -1 where none could."""
+    def _distinct_target(self) -> NDArray[Any]:
+        classes = getattr(self, "classes_", None)
+        return self._rows.target if classes is None else classes[self._rows.target]
+
+    # ------------------------------------------------------------------------------ what the subclasses answer
+    def _answered(self, values: Table, exclude: NDArray[np.int32] | None = None) -> tuple[NDArray[np.intp], Any]:
+        """The view that decides each row (-1: none can) and its answer; `exclude` are rows of the fit left out."""
+        raise NotImplementedError
+
+    def _batches(self, values: Table, wording: Wording) -> Iterator[tuple[Batch, int]]:
+        """The explanations of some rows at a time, and how many they are."""
+        raise NotImplementedError
+
+    def _quality(self, answer: NDArray[Any], truth: NDArray[Any], weight: Vector) -> float:
+        """How good answers to some rows are."""
+        raise NotImplementedError
+
+    def _truth(self, y: Any, values: Table) -> NDArray[Any]:
+        """Targets as the user gave them, checked."""
+        raise NotImplementedError
+
+    def explain(
+        self, X: Any, *, feature_names: Sequence[str] | None = None, units: Any = None
+    ) -> list[ProjectionExplanation]:
+        """Why each row gets its answer: the view, the neighbours that decide, and the runner-up views.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+        feature_names : sequence of str, default=None
+            Names of all features; by default those of the table in ``fit``, or x0, x1, ...
+        units : dict or list, default=None
+            Units of features, by name or one per feature.
+
+        Returns
+        -------
+        explanations : list of ProjectionExplanation
+            One per row. Row numbers are those of X in ``fit``.
+        """
+        check_is_fitted(self)
+        batches = self._batches(self._query_values(X), Wording(self, feature_names, units))
+        return [ProjectionExplanation(batch, query) for batch, n_rows in batches for query in range(n_rows)]
+
+    def views_report(self, X: Any = None, y: Any = None) -> ViewsReport:
+        """Which share of the rows each view decides, and how well: a table.
+
+        Parameters
+        ----------
+        X, y : default=None
+            Rows to judge by; by default the training rows, each answered without itself.
+
+        Returns
+        -------
+        report : ViewsReport
+            ``view``, ``dimension``, ``support`` (share of training rows whose best kept view it is), ``decides``
+            (share of rows answered in it), ``accuracy`` (of a regressor ``rmse``) on those (None if there are none),
+            ``entropy`` (mean loss of the rows it is best for) and ``overall`` (mean loss of all rows in it; the loss
+            of a regressor is the squared error divided by the variance of y).
+        """
+        check_is_fitted(self)
+        if X is None:
+            values, weight = self._rows.values, self._rows.weight
+            truth = self._distinct_target()
+            view, answer = self._answered(values, np.arange(len(values), dtype=np.int32))
+        else:
+            values = self._query_values(X)
+            truth, weight = self._truth(y, values), np.ones(len(values))
+            view, answer = self._answered(values)
         rows = []
         for place, names in enumerate(self.projection_names_):
             mine = view == place
@@ -171,7 +269,7 @@ class ProjectionEstimator(ShownInNotebooks, BaseEstimator):
                     "dimension": len(names),
                     "support": float(self.projection_support_[place]),
                     "decides": float(weight[mine].sum() / weight.sum()),
-                    title: quality(mine) if mine.any() else None,
+                    self._quality_name: self._quality(answer[mine], truth[mine], weight[mine]) if mine.any() else None,
                     "entropy": float(self.projection_entropy_[place]),
                     "overall": float(self._overall_entropy[place]),
                 }

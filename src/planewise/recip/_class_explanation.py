@@ -13,6 +13,7 @@ from planewise.recip._answer import Decisions, Ratios, by_view
 from planewise.recip._estimates import Counts, Near, Sides
 from planewise.recip._explanation import Wording, plain
 from planewise.recip._rows import Table
+from planewise.words import number
 
 NEAR_ONE = 0.8  # a ratio above says that both sides are about equally near
 CLEAR_ODDS = 2.0  # the best view against must be so many times weaker
@@ -80,6 +81,7 @@ class ClassBatch:
             "runner_ups": [],
             "against": None,
             "skipped": self.wording.skipped(self.values[query]),
+            "same_values_in_fit": self.wording.same_values_in_fit(self.values[query]),
             "decide": estimator._decide,
             "reasons": [],
             "undecided": False,
@@ -96,7 +98,7 @@ class ClassBatch:
             "neighbours": {"for": self._side(view, near), "against": self._side(view, far)},
         }
         if isinstance(estimator._estimate, Counts):
-            data["smoothing"] = float(estimator._estimate.smoothing)
+            data["prior_weight"] = float(estimator._estimate.prior_weight)
             data["share"] = float(estimator._prior[label])
         return data
 
@@ -136,14 +138,14 @@ class ClassBatch:
 
     def _reasons(self, data: dict[str, Any]) -> list[str]:
         if data["view"] is None:
-            return ["no view can judge it, so that the commonest class is answered"]
+            return ["no view can judge it, so the most common class is predicted"]
         reasons = []
         if data["ratio"] > NEAR_ONE:
             reasons.append(f"both sides are about equally near (ratio {data['ratio']:.2f})")
         against = data["against"]
         if against is not None and against["ratio"] < 1 and against["ratio"] < CLEAR_ODDS * data["ratio"]:
             words = self.wording.in_words(against)
-            reasons.append(f"{words} speaks for {against['label']!r} (ratio {against['ratio']:.2g})")
+            reasons.append(f"{words} speaks for {against['label']!r} (ratio {number(against['ratio'], 2)})")
         return reasons
 
     def sentence(self, data: dict[str, Any]) -> str:
@@ -157,11 +159,9 @@ class ClassBatch:
             text = f"{answer}: {len(sides['for'])} of its {near} nearest rows in the view {view} are of this class"
         else:
             kth = "nearest" if data["k"] == 1 else f"{_ordinal(data['k'])} nearest"
-            text = (
-                f"{answer}: in the view {view} the {kth} row of this class is {sides['for'][-1]['distance']:.3g} away "
-                f"and the {kth} of any other {sides['against'][-1]['distance']:.3g}"
-            )
-        text += f" (ratio {data['ratio']:.2g})"
+            own, other = (number(sides[side][-1]["distance"], 3) for side in ("for", "against"))
+            text = f"{answer}: in the view {view} the {kth} row of its class is {own} away, the {kth} other row {other}"
+        text += f" (ratio {number(data['ratio'], 2)})"
         if data["skipped"]:
             text += f"; {len(data['skipped'])} of {len(self.ratios.dimension)} views lack a value of this case"
         if data["undecided"]:

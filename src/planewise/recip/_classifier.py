@@ -11,41 +11,24 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._input import all_or_nothing, counted_classes, one_target_per_row, require_two_classes, thread_count
-from planewise._params import (
-    Limit,
-    check_parameters,
-    integer,
-    one_of,
-    real,
-)
+from planewise._input import all_or_nothing, class_problem, one_target_per_row, thread_count
+from planewise._params import Limit, check_parameters, integer, keep_parameters, one_of, real
 from planewise._warn import warn_user
 from planewise.recip._answer import Decisions, Ratios, select, vote
 from planewise.recip._base import SHARED_LIMITS, ProjectionEstimator
 from planewise.recip._class_explanation import ClassBatch
-from planewise.recip._documentation import document_views
 from planewise.recip._estimates import Counts, Distances, Estimate, Reference, Sides, in_blocks
-from planewise.recip._explanation import ProjectionExplanation, Wording, plain
-from planewise.recip._report import ViewsReport
-from planewise.recip._rows import DistinctRows, FloatArray, Indices, Table, Vector, distinct_rows
-from planewise.recip._search import find_views
-from planewise.recip._tuning import Judge
+from planewise.recip._explanation import Batch, Wording, plain
+from planewise.recip._rows import DistinctRows, FloatArray, Indices, Table, Vector, read_ranked
+from planewise.recip._search import Judge
 from planewise.recip._views import View
 
-CLASSIFIER_LIMITS = SHARED_LIMITS | {
-    "k": integer(1, none=True),
-    "estimate": one_of("counts", "distances"),
-    "smoothing": real(0, open_low=True),
-    "alpha": real(-100, 1 - 1e-6),
-    "decide": one_of("select", "vote"),
-}
 MOST_NEIGHBOURS, FEWEST_NEIGHBOURS = 20, 3  # where k is not given
 DECIDE = {"select": select, "vote": vote}
 
 
-@document_views
 class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
-    """Classes from the one low-dimensional view in which a query's class is clear, and the proof of it.
+    """Classes from the one low-dimensional view in which a query's class is clear, with the evidence.
 
     Every view is a small set of features, as they are. In each, a row's class is the clearer the more of its nearest
     rows are of its class (or, as published, the nearer the k-th row of its class is, relative to the k-th of others).
@@ -54,29 +37,57 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
 
     Parameters
     ----------
-    {search_parameters}
-    k : int or None, default=<k>
-        k: with "counts" how many nearest rows are looked at, with "distances" which neighbour's distance is taken on
-        both sides. Equal rows (values and label) count as one neighbour. None: 20 for "counts" (fewer in small tables:
-        a quarter of the mean size of a class, at least 3), 1 for "distances", as published.
-    estimate : {"counts", "distances"}, default=<estimate>
+    max_dim : int, default=2
+        Maximum number of features of a view. All views of one and two features are candidates. Larger ones are all
+        tried if `max_candidates` allows; otherwise they are grown from the best smaller ones, which can miss a parity
+        of three features.
+    k : int or None, default=None
+        With "counts" the number of nearest rows that vote; with "distances" which neighbour's distance is taken on both
+        sides. Equal rows (values and label) count as one. None: up to 20 for "counts" (fewer in small tables), 1 for
+        "distances", as published.
+    estimate : {"counts", "distances"}, default="counts"
         What the odds of a class come from: the weights of the k nearest rows of the class and of others, or (published)
         the distances to the k-th of either side. Distances say nothing where values repeat.
-    smoothing : float, default=<smoothing>
-        With "counts", so much weight is added to the neighbours, shared like the classes of all training rows.
-    alpha : float, default=<alpha>
-        alpha of the Tsallis divergence, below 1. It changes neither answers nor which view is best for a row, only what
-        `lam` means, and how sharp probabilities are: with 0.5 they are the neighbours' estimate of the odds.
-    selection : {"auto", "answers", "recip", "greedy", "lasso", "robust_lasso"}, default=<selection>
+    prior_weight : float, default=1.0
+        With "counts", this weight is added to the neighbours, divided among the classes like all training rows.
+    tsallis_order : float, default=0.5
+        Order of the Tsallis divergence (alpha in the paper), below 1. It changes neither answers nor which view is best
+        for a row, only what `lam` means and how sharp probabilities are: 0.5 gives the odds that neighbours suggest.
+    lam : float or None, default=None
+        Penalty of "recip" on spreading rows over many views; larger means fewer views. For "lasso" and "robust_lasso"
+        the penalty on coefficients. None: cross-validated, unless `max_projections` is given.
+    max_projections : int or None, default=None
+        Maximum number of views to keep. "recip" without `lam` then chooses them greedily, with swaps.
+    min_support : float, default=0.01
+        Views that are best for at most this share of the rows are dropped; "answers" and "greedy" stop when a view adds
+        less than making that many rows clear.
+    max_candidates : int or None, default=6000
+        Maximum number of candidate views; if there are more, they are screened on a few hundred rows. Every candidate
+        takes four bytes per row. None: all views of one and two features.
+    max_rows : int or None, default=4000
+        Maximum number of rows that choose the views, drawn at random; their neighbours are sought among all rows.
+    selection : {"auto", "answers", "recip", "greedy", "lasso", "robust_lasso"}, default="auto"
         How views are chosen. "answers": those whose answers have the least log-loss on training rows, each left out in
-        turn; it sees views that are sure and wrong. "recip": the published Algorithm 1, with an exact row solver.
-        "greedy": by what each adds to the rows' best entropies. "lasso", "robust_lasso": by regressing the rows' best
-        entropies on all, which the paper compares. "auto": "recip" if `lam` is given, else "answers".
-    {choice_parameters}
-    decide : {"select", "vote"}, default=<decide>
-        Whether the clearest view answers, or all kept views vote (which the paper compares).
-    {table_parameters}
-    {closing_parameters}
+        turn. "recip": the published Algorithm 1, with an exact row solver. "greedy": by what each adds to the rows'
+        best entropies. "lasso", "robust_lasso": by regression on them. "auto": "recip" if `lam` is given, else
+        "answers".
+    decide : {"select", "vote"}, default="select"
+        Whether the clearest view answers, or all kept views vote.
+    projections : list of tuples or None, default=None
+        Views to use as they are, by column number or name, instead of a search.
+    include_all_features : bool, default=False
+        Whether the view of all features is a candidate as well.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Categorical columns: those with a category dtype, or these (names, numbers or a mask). Ordered categories
+        (pandas' ordered, polars' Enum) count by their ranks, like numbers.
+    scaling : {"arcsinh", "standard", None}, default="standard"
+        "standard" standardises the columns; "arcsinh" also compresses their long tails; None takes them as they are.
+    n_jobs : int or None, default=None
+        Number of threads; -1 uses all cores. The model does not depend on it.
+    verbose : int or bool, default=0
+        Whether to show progress on stderr.
+    random_state : int, RandomState or None, default=None
+        Seed of the cross-validation folds and of the rows for screening; nothing else is random.
 
     Attributes
     ----------
@@ -84,7 +95,28 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         The class labels, sorted.
     k_ : int
         The k used.
-    {attributes}
+    projections_ : list of tuples of int
+        The features of each kept view, the most used view first.
+    projection_names_ : list of tuples of str
+        Their names.
+    projection_support_ : array of shape (n_views,)
+        The share of the training rows (by weight) for which each view is the best.
+    projection_entropy_ : array of shape (n_views,)
+        The mean loss of those rows in it (eq. 3, up to its constant); smaller is better.
+    optimality_gap_ : float
+        Mean loss by the kept views, less the lower bound (7): every row's best candidate view.
+    n_candidates_ : int
+        Number of candidate views judged on all rows.
+    lam_ : float or None
+        The penalty used; None if it was not needed.
+    lam_losses_ : dict or None
+        The held-out loss of every penalty tried.
+    objective_ : array of shape (n_rounds,)
+        The objective after each round of Algorithm 1; it never rises.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : array of shape (n_features,)
+        Their names, if ``fit`` got a data frame.
 
     See Also
     --------
@@ -92,10 +124,9 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
 
     Notes
     -----
-    Equal rows are merged first, their weights added: a weight of two is the row twice. With
-    "distances", a class of at most k distinct rows cannot help to choose views, and one of fewer than k is never
-    answered, which ``fit`` warns of. A query that lacks a
-    value of a view skips it; if it skips all, the commonest class is answered.
+    Equal rows are merged first, and their weights added: a weight of two is the row twice. With "distances", a class of
+    at most k distinct rows cannot help to choose views, and one of fewer than k is never answered, which ``fit`` warns
+    of. A query that lacks a value of a view skips it; if it skips all, the most frequent class is answered.
 
     References
     ----------
@@ -113,7 +144,15 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
     True
     """
 
-    parameter_limits: ClassVar[Mapping[str, Limit]] = CLASSIFIER_LIMITS
+    parameter_limits: ClassVar[Mapping[str, Limit]] = SHARED_LIMITS | {
+        "k": integer(1, none=True),
+        "estimate": one_of("counts", "distances"),
+        "prior_weight": real(0, open_low=True),
+        "tsallis_order": real(-100, 1 - 1e-6),
+        "decide": one_of("select", "vote"),
+    }
+    classes_: NDArray[Any]
+    _quality_name = "accuracy"
 
     def __init__(
         self,
@@ -121,8 +160,8 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         *,
         k: int | None = None,
         estimate: str = "counts",
-        smoothing: float = 1.0,
-        alpha: float = 0.5,
+        prior_weight: float = 1.0,
+        tsallis_order: float = 0.5,
         lam: float | None = None,
         max_projections: int | None = None,
         min_support: float = 0.01,
@@ -133,30 +172,12 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         projections: Any = None,
         include_all_features: bool = False,
         categorical_features: Any = "from_dtype",
-        scale: bool | str = "standard",
+        scaling: str | None = "standard",
         n_jobs: int | None = None,
         verbose: int | bool = 0,
         random_state: Any = None,
     ) -> None:
-        self.max_dim = max_dim
-        self.k = k
-        self.estimate = estimate
-        self.smoothing = smoothing
-        self.alpha = alpha
-        self.lam = lam
-        self.max_projections = max_projections
-        self.min_support = min_support
-        self.max_candidates = max_candidates
-        self.max_rows = max_rows
-        self.selection = selection
-        self.decide = decide
-        self.projections = projections
-        self.include_all_features = include_all_features
-        self.categorical_features = categorical_features
-        self.scale = scale
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+        keep_parameters(self, locals())
 
     @all_or_nothing
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -169,7 +190,8 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         y : array-like of shape (n_samples,)
             Class labels of any kind, at least two of them.
         sample_weight : array-like of shape (n_samples,), default=None
-            A weight of two is the row twice, so that their scale matters; rows of weight zero do not count.
+            A weight of two is the row twice, so that the scale of the weights matters; rows of weight zero are left
+            out.
 
         Returns
         -------
@@ -178,17 +200,14 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         check_parameters(self)
         random = check_random_state(self.random_state)
         n_threads = thread_count(self.n_jobs)
-        values = self._take_rows(X)
-        given = self._given()
-        self.classes_, label, weight = counted_classes(self, y, values, sample_weight)
-        require_two_classes(self, self.classes_)
-        rows = distinct_rows(values, label, weight)
+        problem = class_problem(self, X, y, sample_weight, read=read_ranked, min_classes=2)
+        self.classes_ = problem.classes
+        rows = self._merged(problem, problem.label)
         share = np.bincount(rows.target, weights=rows.weight)
         self._prior = share / share.sum()
-        points, columns = self._scale(rows)
+        points, columns = self._place(rows)
         self._estimate, self._decide = self._make_estimate(rows), self.decide
         self._warn_of_light_rows(rows)
-        weight = self._weight_for_choice(rows)
         reference = Reference(points, rows.target, rows.weight, self._scaling.gap, len(self.classes_))
 
         def loss(views: Sequence[View], chosen: Indices, step: Callable[[], object] | None) -> FloatArray:
@@ -197,8 +216,7 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         def judge(views: list[View], chosen: Indices) -> Judge:
             return lambda sets: self._errors(sets, views, reference, chosen, n_threads)
 
-        found = find_views(self, given, columns, loss, judge, weight, random, n_threads)
-        self._keep_views(found, rows)
+        self._find_views(rows, columns, loss, judge, self._weight_for_choice(rows), random)
         return self
 
     def _derive(self) -> None:
@@ -210,21 +228,22 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         n_rows, n_classes = len(rows.target), len(self.classes_)
         if self.estimate == "distances":
             self.k_ = 1 if self.k is None else self.k
-            return Distances(self.k_, self.alpha)
+            return Distances(self.k_, self.tsallis_order)
         usual = min(MOST_NEIGHBOURS, max(FEWEST_NEIGHBOURS, n_rows // (4 * n_classes)))
         self.k_ = min(usual, n_rows - 1) if self.k is None else self.k
         if self.k_ >= n_rows:
             raise ValueError(f"k={self.k} neighbours need more than {self.k} distinct rows; X has {n_rows}. Lower k.")
-        return Counts(self.k_, self.alpha, self.smoothing, self._prior)
+        return Counts(self.k_, self.tsallis_order, self.prior_weight, self._prior)
 
     def _warn_of_light_rows(self, rows: DistinctRows) -> None:
-        """Weights count rows: such as add up to one say that there is hardly any."""
+        """Weights are numbers of rows: if they add up to one, there is hardly any."""
         total = float(rows.weight.sum())
-        if self.estimate == "counts" and self.smoothing > 0 and total < min(self.k_, len(rows.weight)):
+        if self.estimate == "counts" and total < min(self.k_, len(rows.weight)):
             warn_user(
                 f"The weights of {len(rows.weight)} distinct rows add up to {total:.3g}, less than k={self.k_} rows of "
-                "weight 1, so that smoothing draws all probabilities to the classes' shares. A weight counts rows: "
-                "multiply them (by the number of rows, if they add up to 1), or lower smoothing."
+                "weight 1, so that prior_weight pulls all probabilities towards the shares of the classes. A weight is "
+                "a number of rows: multiply the weights (by the number of rows, if they add up to 1), or lower "
+                "prior_weight."
             )
 
     def _weight_for_choice(self, rows: DistinctRows) -> Vector:
@@ -289,63 +308,19 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""
         check_is_fitted(self)
-        label = np.concatenate([decided.label for *_, decided in self._blocks(self._query_values(X))])
-        return self.classes_[label]
+        return self._answered(self._query_values(X))[1]
 
-    def explain(
-        self, X: Any, *, feature_names: Sequence[str] | None = None, units: Any = None
-    ) -> list[ProjectionExplanation]:
-        """Why each row gets its class: the view, the neighbours on both sides, the runners-up, the best view against.
+    def _answered(self, values: Table, exclude: NDArray[np.int32] | None = None) -> tuple[NDArray[np.intp], Any]:
+        decided = [each for *_, each in self._blocks(values, exclude)]
+        label = np.concatenate([each.label for each in decided])
+        return np.concatenate([each.view for each in decided]), self.classes_[label]
 
-        Parameters
-        ----------
-        X : array or data frame of shape (n_samples, n_features)
-        feature_names : sequence of str, default=None
-            Names of all features; by default those of the table in ``fit``, or x0, x1, ...
-        units : dict or list, default=None
-            Units of features, by name or one for each feature.
-
-        Returns
-        -------
-        explanations : list of ProjectionExplanation
-            One a row. Row numbers are those of X in ``fit``.
-        """
-        check_is_fitted(self)
-        wording = Wording(self, feature_names, units)
-        values = self._query_values(X)
-        out = []
+    def _batches(self, values: Table, wording: Wording) -> Iterator[tuple[Batch, int]]:
         for block, ratios, sides, decided in self._blocks(values):
-            batch = ClassBatch(wording, values[block], sides, ratios, decided)
-            out += [ProjectionExplanation(batch, query) for query in range(len(decided.label))]
-        return out
+            yield ClassBatch(wording, values[block], sides, ratios, decided), len(decided.label)
 
-    def views_report(self, X: Any = None, y: Any = None) -> ViewsReport:
-        """Which share of the rows each view decides, and with what accuracy: a table.
+    def _quality(self, answer: NDArray[Any], truth: NDArray[Any], weight: Vector) -> float:
+        return float(weight @ (answer == truth) / weight.sum())
 
-        Parameters
-        ----------
-        X, y : default=None
-            Rows to judge by; by default the training rows, each answered without itself.
-
-        Returns
-        -------
-        report : ViewsReport
-            ``view``, ``dimension``, ``support`` (share of training rows it is the best kept view of), ``decides``
-            (share of rows answered in it), ``accuracy`` on those (None if there are none), ``entropy`` (mean Z of the
-            rows it is best for) and ``overall`` (mean Z of all rows in it).
-        """
-        check_is_fitted(self)
-        if X is None:
-            values, weight = self._rows.values, self._rows.weight
-            truth = self.classes_[self._rows.target]
-            blocks = self._blocks(values, np.arange(len(values), dtype=np.int32))
-        else:
-            values = self._query_values(X)
-            truth, weight = one_target_per_row(self, y, values), np.ones(len(values))
-            blocks = self._blocks(values)
-        decided = [each for *_, each in blocks]
-        right = self.classes_[np.concatenate([each.label for each in decided])] == truth
-        view = np.concatenate([each.view for each in decided])
-        return self._report(
-            view, weight, "accuracy", lambda mine: float(weight[mine] @ right[mine] / weight[mine].sum())
-        )
+    def _truth(self, y: Any, values: Table) -> NDArray[Any]:
+        return one_target_per_row(self, y, values)

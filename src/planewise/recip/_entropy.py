@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 from sklearn.base import BaseEstimator
 
-from planewise._input import counted_classes, thread_count, values_as_given
+from planewise._input import class_problem, thread_count
 from planewise.recip._neighbours import nearest, own_and_other_distances
-from planewise.recip._rows import FloatArray, Vector, distinct_rows
-from planewise.recip._scaling import find_scaling, ordered_categories, with_ranks
+from planewise.recip._rows import FloatArray, Vector, distinct_rows, find_coordinates, read_ranked
 from planewise.recip._views import View, given_views
 
 LARGEST = 10.0  # Z is capped here: beyond, the class is lost in that view whatever the ratio
@@ -27,7 +26,7 @@ def local_entropies(
     rows: NDArray[Any],
     *,
     k: int,
-    alpha: float,
+    tsallis_order: float,
     gap: FloatArray | None = None,
     n_threads: int = 1,
     step: Callable[[], object] | None = None,
@@ -39,7 +38,7 @@ def local_entropies(
         same, other = own_and_other_distances(
             points, labels, block, rows, k, categorical=gap, n_threads=n_threads, step=step
         )
-        powers = np.array([len(view) * (1 - alpha) for view in block], dtype=np.float32)
+        powers = np.array([len(view) * (1 - tsallis_order) for view in block], dtype=np.float32)
         out[first : first + len(block)] = entropy_from_distances(same, other, powers)
     return out
 
@@ -62,8 +61,8 @@ def local_entropy(
     view: Sequence[int | str],
     *,
     k: int = 1,
-    alpha: float = 0.5,
-    scale: bool | str = "standard",
+    tsallis_order: float = 0.5,
+    scaling: str | None = "standard",
     categorical_features: Any = "from_dtype",
     n_jobs: int | None = None,
 ) -> Vector:
@@ -79,14 +78,14 @@ def local_entropy(
         The features of the view, by number or, of a data frame, by name.
     k : int, default=1
         Which neighbour's distance is taken on both sides. Equal rows count once.
-    alpha : float, default=0.5
-        alpha of the Tsallis divergence, below 1.
-    scale : {"standard", True, False}, default="standard"
+    tsallis_order : float, default=0.5
+        Order of the Tsallis divergence (alpha in the paper), below 1.
+    scaling : {"standard", "arcsinh", None}, default="standard"
         As in :class:`RECIPClassifier`.
     categorical_features : "from_dtype", None or list, default="from_dtype"
         As in :class:`RECIPClassifier`.
     n_jobs : int or None, default=None
-        Threads; the result is the same for any number.
+        Number of threads; the result does not depend on it.
 
     Returns
     -------
@@ -103,8 +102,8 @@ def local_entropy(
     >>> bool(petals.mean() < sepals.mean())
     True
     """
-    _check_order(k, alpha)
-    entropy, rows, _ = _of_view(X, y, view, None, k, alpha, scale, categorical_features, n_jobs)
+    _check_order(k, tsallis_order)
+    entropy, rows, _ = _of_view(X, y, view, None, k, tsallis_order, scaling, categorical_features, n_jobs)
     out = np.full(len(rows.origin), np.nan)
     out[rows.origin] = np.repeat(entropy, np.diff(rows.origin_start))
     return out
@@ -116,8 +115,8 @@ def conditional_entropy(
     view: Sequence[int | str],
     *,
     k: int = 1,
-    alpha: float = 0.5,
-    scale: bool | str = "standard",
+    tsallis_order: float = 0.5,
+    scaling: str | None = "standard",
     categorical_features: Any = "from_dtype",
     sample_weight: ArrayLike | None = None,
     n_jobs: int | None = None,
@@ -141,18 +140,18 @@ def conditional_entropy(
     >>> conditional_entropy(X, y, details.pairs[0]) < 0.6 < conditional_entropy(X, y, details.pairs[0][:1])
     True
     """
-    _check_order(k, alpha)
-    entropy, rows, label = _of_view(X, y, view, sample_weight, k, alpha, scale, categorical_features, n_jobs)
+    _check_order(k, tsallis_order)
+    entropy, rows, label = _of_view(X, y, view, sample_weight, k, tsallis_order, scaling, categorical_features, n_jobs)
     weight = rows.weight * (np.bincount(label)[label] > k) * ~np.isnan(entropy)
     if not weight.any():
         raise ValueError(f"No row of X has a value in all features of the view and k={k} others of its class.")
     n = len(label)
-    factor = ((n - 1) / n) ** (1 - alpha)
+    factor = ((n - 1) / n) ** (1 - tsallis_order)
     return float(np.average(np.where(weight > 0, entropy, 0), weights=weight) * factor)
 
 
-def tsallis_divergence(U: ArrayLike, V: ArrayLike, *, k: int = 1, alpha: float = 0.5) -> float:
-    """Tsallis' alpha-divergence between two samples from the distances to their k-th neighbours (eq. 2).
+def tsallis_divergence(U: ArrayLike, V: ArrayLike, *, k: int = 1, tsallis_order: float = 0.5) -> float:
+    """Tsallis' divergence between two samples from the distances to their k-th neighbours (eq. 2).
 
     Parameters
     ----------
@@ -162,7 +161,7 @@ def tsallis_divergence(U: ArrayLike, V: ArrayLike, *, k: int = 1, alpha: float =
         A sample of the other, at least k rows.
     k : int, default=1
         Which neighbour's distance is taken.
-    alpha : float, default=0.5
+    tsallis_order : float, default=0.5
         Below 1; towards 1 the divergence becomes Kullback and Leibler's. It must be above 1 - k, where the estimate's
         correction for bias ends.
 
@@ -181,9 +180,9 @@ def tsallis_divergence(U: ArrayLike, V: ArrayLike, *, k: int = 1, alpha: float =
     >>> abs(tsallis_divergence(*same, k=5)) < 0.1 < tsallis_divergence(*apart, k=5)
     True
     """
-    _check_order(k, alpha)
-    if alpha <= 1 - k:
-        raise ValueError(f"alpha must be above 1 - k = {1 - k} for this estimate; got {alpha!r}.")
+    _check_order(k, tsallis_order)
+    if tsallis_order <= 1 - k:
+        raise ValueError(f"tsallis_order must be above 1 - k = {1 - k} for this estimate; got {tsallis_order!r}.")
     u, v = (np.ascontiguousarray(sample, dtype=np.float32) for sample in (U, V))
     if u.ndim != 2 or v.ndim != 2 or u.shape[1] != v.shape[1]:
         raise ValueError(f"U and V must be tables with the same columns; got shapes {u.shape} and {v.shape}.")
@@ -195,8 +194,12 @@ def tsallis_divergence(U: ArrayLike, V: ArrayLike, *, k: int = 1, alpha: float =
     kept = other > 0
     d = u.shape[1]
     ratio = (len(u) - 1) * own[kept] ** d / (len(v) * other[kept] ** d)
-    log_bias = 2 * gammaln(k) - gammaln(k - alpha + 1) - gammaln(k + alpha - 1)
-    return float((np.mean(ratio ** (1 - alpha)) * np.exp(log_bias) - 1) / (alpha - 1)) if kept.any() else 0.0
+    log_bias = 2 * gammaln(k) - gammaln(k - tsallis_order + 1) - gammaln(k + tsallis_order - 1)
+    return (
+        float((np.mean(ratio ** (1 - tsallis_order)) * np.exp(log_bias) - 1) / (tsallis_order - 1))
+        if kept.any()
+        else 0.0
+    )
 
 
 class _Columns(BaseEstimator):
@@ -206,34 +209,40 @@ class _Columns(BaseEstimator):
         self.categorical_features = categorical_features
 
 
-def _check_order(k: int, alpha: float) -> None:
+def _check_order(k: int, tsallis_order: float) -> None:
     if not (isinstance(k, (int, np.integer)) and k >= 1):
         raise ValueError(f"k must be an integer of 1 or more; got {k!r}.")
-    if not alpha < 1:
-        raise ValueError(f"alpha must be below 1; got {alpha!r}.")
+    if not tsallis_order < 1:
+        raise ValueError(f"tsallis_order must be below 1; got {tsallis_order!r}.")
 
 
 def _of_view(
-    X: Any, y: Any, view: Any, sample_weight: Any, k: int, alpha: float, scale: Any, categorical: Any, n_jobs: Any
+    X: Any,
+    y: Any,
+    view: Any,
+    sample_weight: Any,
+    k: int,
+    tsallis_order: float,
+    scaling: Any,
+    categorical: Any,
+    n_jobs: Any,
 ) -> tuple[FloatArray, Any, NDArray[np.int32]]:
     """Z of the distinct rows in one view, those rows and their labels."""
     holder: Any = _Columns(categorical)
-    values = values_as_given(holder, X, reset=True)
-    ranks = ordered_categories(X, holder.categories_)
-    values = with_ranks(values, ranks)
+    problem = class_problem(holder, X, y, sample_weight, read=read_ranked)
     names = getattr(holder, "feature_names_in_", None)
-    (columns,) = given_views([view], values.shape[1], names, "view")
-    _, label, weight = counted_classes(holder, y, values, sample_weight)
-    rows = distinct_rows(values, label, weight)
-    scaling = find_scaling(rows.values, rows.weight, [j for j in holder.categories_ if j not in ranks], scale)
+    (columns,) = given_views([view], problem.rows.shape[1], names, "view")
+    rows = distinct_rows(problem.rows, problem.label, problem.weight, problem.kept)
+    nominal = [j for j in holder.categories_ if j not in holder._ranks]
+    coordinates = find_coordinates(rows.values, rows.weight, nominal, scaling)
     entropy = local_entropies(
-        scaling(rows.values),
+        coordinates(rows.values),
         rows.target,
         [columns],
         np.arange(len(rows.values)),
         k=k,
-        alpha=alpha,
-        gap=scaling.gap,
+        tsallis_order=tsallis_order,
+        gap=coordinates.gap,
         n_threads=thread_count(n_jobs),
     )
     return entropy[0], rows, rows.target

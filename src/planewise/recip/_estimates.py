@@ -23,7 +23,7 @@ from planewise.recip._neighbours import class_neighbours, nearest, own_and_other
 from planewise.recip._rows import FloatArray, Indices, Vector
 from planewise.recip._views import View
 
-TINY = np.float32(1e-30)  # so that a smoothing beyond float32 divides nothing by zero
+TINY = np.float32(1e-30)  # so that a prior weight beyond float32 divides nothing by zero
 NEIGHBOURS_AT_ONCE = 2**23  # so many are held at a time
 Near = tuple[FloatArray, NDArray[np.int32]]  # distances and rows, sorted
 
@@ -92,7 +92,7 @@ class Distances:
     """The published estimate: (d_theta / d_others)^(m (1 - alpha))."""
 
     k: int
-    alpha: float
+    tsallis_order: float
 
     def entropies(
         self, reference: Reference, views: Sequence[View], rows: Indices, n_threads: int, step: Callable[[], Any] | None
@@ -103,14 +103,14 @@ class Distances:
             views,
             rows,
             k=self.k,
-            alpha=self.alpha,
+            tsallis_order=self.tsallis_order,
             gap=reference.gap,
             n_threads=n_threads,
             step=step,
         )
 
     def power(self, dimension: int) -> float:
-        return dimension * (1 - self.alpha)
+        return dimension * (1 - self.tsallis_order)
 
     def per_query(self, n_classes: int) -> int:
         return n_classes * self.k
@@ -130,7 +130,7 @@ class Distances:
             n_threads=n_threads,
         )
         dimension = np.array([len(view) for view in views])
-        return class_ratios(distance, dimension, self.alpha), SidesOfClasses(rows, distance)
+        return class_ratios(distance, dimension, self.tsallis_order), SidesOfClasses(rows, distance)
 
 
 @dataclass(frozen=True)
@@ -154,12 +154,13 @@ class SidesOfClasses:
 class Counts:
     """Of the k nearest rows those of the class against the others, as odds smoothed towards the classes' shares.
 
-    ((w_others + s (1 - share)) / (w_theta + s share))^(1 - alpha), w being sums of weights and s the smoothing.
+    ((w_others + s (1 - share)) / (w_theta + s share))^(1 - alpha), w being sums of weights, s the prior weight and
+    alpha the Tsallis order.
     """
 
     k: int
-    alpha: float
-    smoothing: float
+    tsallis_order: float
+    prior_weight: float
     share: Vector  # of the classes in training
 
     def entropies(
@@ -177,16 +178,16 @@ class Counts:
             step=step,
         )
         share = self.share[reference.label[rows]].astype(np.float32)
-        smoothing = np.float32(self.smoothing)
+        prior = np.float32(self.prior_weight)
         for mine, others in zip(own, odds, strict=True):  # by view, in place: both are large
-            others += smoothing * (1 - share)
-            others /= np.maximum(mine + smoothing * share, TINY)
-            others **= np.float32(1 - self.alpha)
+            others += prior * (1 - share)
+            others /= np.maximum(mine + prior * share, TINY)
+            others **= np.float32(1 - self.tsallis_order)
             np.minimum(others, np.float32(LARGEST), out=others)
         return odds
 
     def power(self, dimension: int) -> float:
-        return 1 - self.alpha
+        return 1 - self.tsallis_order
 
     def per_query(self, n_classes: int) -> int:
         return self.k + n_classes
@@ -201,8 +202,8 @@ class Counts:
         label = reference.label[rows]
         counts = np.stack([np.where(label == c, there, 0).sum(axis=2) for c in range(reference.n_classes)], axis=2)
         others = there.sum(axis=2)[..., None] - counts
-        odds = (others + self.smoothing * (1 - self.share)) / (counts + self.smoothing * self.share)
-        ratio = odds ** (1 - self.alpha)
+        odds = (others + self.prior_weight * (1 - self.share)) / (counts + self.prior_weight * self.share)
+        ratio = odds ** (1 - self.tsallis_order)
         ratio[rows[:, :, 0] < 0] = np.inf
         dimension = np.array([len(view) for view in views])
         return Ratios(ratio, np.broadcast_to(np.float32(0), ratio.shape), dimension), SidesOfCounts(

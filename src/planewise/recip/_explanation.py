@@ -8,8 +8,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from planewise.recip._rows import Vector
-from planewise.recip._views import feature_names
+from planewise._shown import explanation_html
+from planewise.recip._rows import FittedRows, Vector
+from planewise.words import View, feature_names
 
 
 class Batch(Protocol):
@@ -25,11 +26,11 @@ class Batch(Protocol):
     def wording(self) -> Wording: ...
 
 
-class ProjectionExplanation:
-    """The view in which one query was decided, the rows that decided it, and what speaks against.
+class ProjectionExplanation(View):
+    """The view in which one query was decided, the rows that decided it, and what speaks against the answer.
 
-    Made by ``explain`` of :class:`RECIPClassifier` and :class:`RECIPRegressor`, and true of the model as it was then:
-    fitting it again changes nothing here.
+    Returned by ``explain`` of :class:`RECIPClassifier` and :class:`RECIPRegressor`. It describes the model as it was
+    then: fitting the model again changes nothing here.
 
     Attributes
     ----------
@@ -42,7 +43,7 @@ class ProjectionExplanation:
     ratio : float or None
         How far the label's side is relative to the other (eq. 9): below 1 speaks for the label. Classes only.
     undecided : bool
-        Whether the case is close, and a person should look; ``reasons`` say why.
+        Whether the case is close and a person should look at it; ``reasons`` say why.
     reasons : list of str
         Why it is undecided; empty if it is not.
 
@@ -96,25 +97,30 @@ class ProjectionExplanation:
         Returns
         -------
         data : dict
-            Nothing in it is about other views: runner-ups, the view against and reasons are empty.
+            It says nothing about other views: runner-ups, the view against and reasons are empty.
         """
         kept = [tuple(columns) for columns in self._model.projections_]
         if tuple(view) not in kept:
             raise ValueError(f"view must be the columns of one of projections_; got {tuple(view)!r}.")
         return self._batch.describe_in(self._query, kept.index(tuple(view)), label)
 
-    def to_text(self) -> str:
+    @property
+    def answer(self) -> Any:
+        """The class or number answered."""
+        return self._known["label" if "label" in self._known else "prediction"]
+
+    def sentence(self, sure: str = "") -> str:
         """One sentence for people, which says so where the case is not clear."""
         return self._batch.sentence(self._known)
 
-    def __repr__(self) -> str:
-        return f"<ProjectionExplanation: {self.to_text()}>"
+    def fitted_rows(self) -> FittedRows:
+        """The rows of the fit, for pictures of the view."""
+        rows: FittedRows = self._model.fitted_rows()
+        return rows
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the sentence, the views to switch between, and the nearest rows as a table."""
-        from planewise.report._notebook import explanation_html  # reports know estimators, not the other way round
-
-        return explanation_html(self, self._model)
+        return explanation_html(self)
 
 
 class Wording:
@@ -148,6 +154,11 @@ class Wording:
         columns = self.estimator._columns
         return {self.names[j]: self.estimator._as_given(row[at], j) for at, j in enumerate(columns)}
 
+    def same_values_in_fit(self, row: Vector) -> bool:
+        """Whether a row of the fit has these values in all columns that views read."""
+        known = self.estimator._rows.values
+        return bool(((known == row) | (np.isnan(known) & np.isnan(row))).all(axis=1).any())
+
     def skipped(self, row: Vector) -> list[dict[str, Any]]:
         """The views that lack a value of the query, and which."""
         out = []
@@ -176,10 +187,12 @@ def _units(given: Any, names: list[str]) -> list[str | None]:
     if isinstance(given, Mapping):
         unknown = [name for name in given if name not in names]
         if unknown:
-            raise ValueError(f"units names {unknown[0]!r}, which is no feature.")
+            raise ValueError(f"units names {unknown[0]!r}, which is not a feature.")
         return [given.get(name) for name in names]
     if isinstance(given, str) or len(given) != len(names):
-        raise ValueError(f"units must be a dict by feature name, or a list of {len(names)} units (None for none).")
+        raise ValueError(
+            f"units must be a dict by feature name, or a list of {len(names)} units (None where there is no unit)."
+        )
     return list(given)
 
 

@@ -1,4 +1,4 @@
-"""Explanations of numbers: the neighbours whose mean was answered, and how well such rows were answered before."""
+"""Explanations of numbers: the neighbours whose mean is predicted, and how well such rows were predicted before."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from planewise.recip._explanation import Wording
 from planewise.recip._rows import FloatArray, Table, Vector
+from planewise.words import number
 
 AS_GOOD = 1.25  # a view whose expected error is at most so many times the least
 APART = 2.0  # views disagree if their answers differ by so many expected errors
@@ -17,7 +18,7 @@ APART = 2.0  # views disagree if their answers differ by so many expected errors
 
 @dataclass(frozen=True)
 class NumberBatch:
-    """Queries with their neighbours, and what every view would answer with which expected error: (views, queries)."""
+    """Queries with their neighbours, and each view's prediction and expected error: (views, queries)."""
 
     wording: Wording
     values: Table
@@ -60,6 +61,7 @@ class NumberBatch:
             "neighbours": [],
             "runner_ups": [],
             "skipped": self.wording.skipped(self.values[query]),
+            "same_values_in_fit": self.wording.same_values_in_fit(self.values[query]),
             "reasons": [],
             "undecided": False,
         }
@@ -100,23 +102,23 @@ class NumberBatch:
 
     def _reasons(self, data: dict[str, Any]) -> list[str]:
         if data["view"] is None:
-            return ["no view can judge it, so that the mean of all rows is answered"]
+            return ["no view can judge it, so the mean of all rows is predicted"]
         error = data["expected_error"]
         for other in data["runner_ups"]:
             apart = abs(other["prediction"] - data["prediction"])
             if other["expected_error"] <= AS_GOOD * error and apart > APART * error:
-                return [f"{self.wording.in_words(other)} is about as good and says {other['prediction']:.4g}"]
+                return [f"{self.wording.in_words(other)} is about as good and says {number(other['prediction'])}"]
         return []
 
     def sentence(self, data: dict[str, Any]) -> str:
         """The explanation in words."""
-        answer = f"{data['prediction']:.4g}"
+        answer = number(data["prediction"])
         if data["view"] is None:
             return f"{answer}: undecided, {data['reasons'][0]}."
-        targets = ", ".join(f"{neighbour['target']:.4g}" for neighbour in data["neighbours"])
+        targets = ", ".join(number(neighbour["target"]) for neighbour in data["neighbours"])
         text = (
             f"{answer}, the mean of its nearest rows in the view {self.wording.in_words(data['view'])} ({targets}); "
-            f"rows around it were answered with an error of about {data['expected_error']:.3g}"
+            f"rows around it were predicted with an error of about {number(data['expected_error'], 3)}"
         )
         if data["skipped"]:
             text += f"; {len(data['skipped'])} of {len(self.answer)} views lack a value of this case"

@@ -11,27 +11,19 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._input import all_or_nothing, real_targets, row_weights, thread_count
-from planewise._params import (
-    Limit,
-    check_parameters,
-    integer,
-)
+from planewise._input import all_or_nothing, number_problem, real_targets, thread_count
+from planewise._params import Limit, check_parameters, integer, keep_parameters
 from planewise.recip._base import SHARED_LIMITS, ProjectionEstimator
-from planewise.recip._documentation import document_views
 from planewise.recip._entropy import LARGEST
-from planewise.recip._explanation import ProjectionExplanation, Wording
+from planewise.recip._explanation import Batch, Wording
 from planewise.recip._neighbours import VIEWS_PER_STEP, nearest
 from planewise.recip._number_explanation import NumberBatch
-from planewise.recip._report import ViewsReport
-from planewise.recip._rows import DistinctRows, FloatArray, Indices, Table, Vector, distinct_rows
-from planewise.recip._search import find_views
-from planewise.recip._tuning import Judge
+from planewise.recip._rows import DistinctRows, FloatArray, Indices, Table, Vector, read_ranked
+from planewise.recip._search import Judge
 from planewise.recip._views import View
 
 NEIGHBOURS_AT_ONCE = 2**23
 USUAL_NEIGHBOURS = 5
-REGRESSOR_LIMITS = SHARED_LIMITS | {"k": integer(1, none=True), "n_judges": integer(1)}
 
 
 class _Answers:
@@ -59,7 +51,6 @@ class _Answers:
         return np.where(known, view, -1), np.where(known, answer[view, every], otherwise)
 
 
-@document_views
 class RECIPRegressor(RegressorMixin, ProjectionEstimator):
     """Numbers from the one low-dimensional view in which a query's neighbours are known to agree (the later RIPR).
 
@@ -69,26 +60,75 @@ class RECIPRegressor(RegressorMixin, ProjectionEstimator):
 
     Parameters
     ----------
-    {search_parameters}
-    k : int or None, default=<k>
-        How many nearest rows are averaged, by their weights. Equal rows (values and target) count once. None: 5, or all
-        others of fewer rows.
-    n_judges : int, default=<n_judges>
-        How many training rows around a query say how well a view answers there.
-    selection : {"auto", "answers", "recip", "greedy", "lasso", "robust_lasso"}, default=<selection>
+    max_dim : int, default=2
+        Maximum number of features of a view. All views of one and two features are candidates. Larger ones are all
+        tried if `max_candidates` allows; otherwise they are grown from the best smaller ones, which can miss a parity
+        of three features.
+    k : int or None, default=None
+        Number of nearest rows that are averaged, by their weights. Equal rows (values and target) count once. None: 5,
+        or all others if there are fewer.
+    n_judges : int, default=20
+        Number of training rows around a query by which a view is judged there.
+    lam : float or None, default=None
+        Penalty of "recip" on spreading rows over many views; larger means fewer views. For "lasso" and "robust_lasso"
+        the penalty on coefficients. None: cross-validated, unless `max_projections` is given.
+    max_projections : int or None, default=None
+        Maximum number of views to keep. "recip" without `lam` then chooses them greedily, with swaps.
+    min_support : float, default=0.01
+        Views that are best for at most this share of the rows are dropped; "answers" and "greedy" stop when a view adds
+        less than making that many rows clear.
+    max_candidates : int or None, default=6000
+        Maximum number of candidate views; if there are more, they are screened on a few hundred rows. Every candidate
+        takes four bytes per row. None: all views of one and two features.
+    max_rows : int or None, default=4000
+        Maximum number of rows that choose the views, drawn at random; their neighbours are sought among all rows.
+    selection : {"auto", "answers", "recip", "greedy", "lasso", "robust_lasso"}, default="auto"
         How views are chosen. "answers": by trial, those whose answers have the least squared error on training rows,
         each left out in turn. "recip": Algorithm 1 of the paper, with an exact row solver. "greedy": by what each adds
-        to the rows' least losses. "lasso", "robust_lasso": by regressing the rows' least losses on all. "auto": "recip"
-        if `lam` is given, else "answers".
-    {choice_parameters}
-    {table_parameters}
-    {closing_parameters}
+        to the rows' least losses. "lasso", "robust_lasso": by regression on them. "auto": "recip" if `lam` is given,
+        else "answers".
+    projections : list of tuples or None, default=None
+        Views to use as they are, by column number or name, instead of a search.
+    include_all_features : bool, default=False
+        Whether the view of all features is a candidate as well.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Categorical columns: those with a category dtype, or these (names, numbers or a mask). Ordered categories
+        (pandas' ordered, polars' Enum) count by their ranks, like numbers.
+    scaling : {"arcsinh", "standard", None}, default="standard"
+        "standard" standardises the columns; "arcsinh" also compresses their long tails; None takes them as they are.
+    n_jobs : int or None, default=None
+        Number of threads; -1 uses all cores. The model does not depend on it.
+    verbose : int or bool, default=0
+        Whether to show progress on stderr.
+    random_state : int, RandomState or None, default=None
+        Seed of the cross-validation folds and of the rows for screening; nothing else is random.
 
     Attributes
     ----------
     k_ : int
         The k used.
-    {attributes}
+    projections_ : list of tuples of int
+        The features of each kept view, the most used view first.
+    projection_names_ : list of tuples of str
+        Their names.
+    projection_support_ : array of shape (n_views,)
+        The share of the training rows (by weight) for which each view is the best.
+    projection_entropy_ : array of shape (n_views,)
+        The mean loss of those rows in it (eq. 3, up to its constant); smaller is better.
+    optimality_gap_ : float
+        Mean loss by the kept views, less the lower bound (7): every row's best candidate view.
+    n_candidates_ : int
+        Number of candidate views judged on all rows.
+    lam_ : float or None
+        The penalty used; None if it was not needed.
+    lam_losses_ : dict or None
+        The held-out loss of every penalty tried.
+    objective_ : array of shape (n_rounds,)
+        The objective after each round of Algorithm 1; it never rises.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : array of shape (n_features,)
+        Their names, if ``fit`` got a data frame.
 
     See Also
     --------
@@ -106,8 +146,12 @@ class RECIPRegressor(RegressorMixin, ProjectionEstimator):
     (1, 2)
     """
 
-    parameter_limits: ClassVar[Mapping[str, Limit]] = REGRESSOR_LIMITS
+    parameter_limits: ClassVar[Mapping[str, Limit]] = SHARED_LIMITS | {
+        "k": integer(1, none=True),
+        "n_judges": integer(1),
+    }
     _loss_is_entropy = False
+    _quality_name = "rmse"
 
     def __init__(
         self,
@@ -124,27 +168,12 @@ class RECIPRegressor(RegressorMixin, ProjectionEstimator):
         projections: Any = None,
         include_all_features: bool = False,
         categorical_features: Any = "from_dtype",
-        scale: bool | str = "standard",
+        scaling: str | None = "standard",
         n_jobs: int | None = None,
         verbose: int | bool = 0,
         random_state: Any = None,
     ) -> None:
-        self.max_dim = max_dim
-        self.k = k
-        self.n_judges = n_judges
-        self.lam = lam
-        self.max_projections = max_projections
-        self.min_support = min_support
-        self.max_candidates = max_candidates
-        self.max_rows = max_rows
-        self.selection = selection
-        self.projections = projections
-        self.include_all_features = include_all_features
-        self.categorical_features = categorical_features
-        self.scale = scale
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+        keep_parameters(self, locals())
 
     @all_or_nothing
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -157,7 +186,7 @@ class RECIPRegressor(RegressorMixin, ProjectionEstimator):
         y : array-like of shape (n_samples,)
             Numbers to predict.
         sample_weight : array-like of shape (n_samples,), default=None
-            A weight of two is the row twice; rows of weight zero do not count.
+            A weight of two is the row twice; rows of weight zero are left out.
 
         Returns
         -------
@@ -166,12 +195,10 @@ class RECIPRegressor(RegressorMixin, ProjectionEstimator):
         check_parameters(self)
         random = check_random_state(self.random_state)
         n_threads = thread_count(self.n_jobs)
-        values = self._take_rows(X)
-        given = self._given()
-        target = real_targets(self, y, values)
-        rows = distinct_rows(values, target, row_weights(sample_weight, values))
+        problem = number_problem(self, X, y, sample_weight, read=read_ranked)
+        rows = self._merged(problem, problem.target)
         self.k_ = self._usable_k(len(rows.target))
-        points, columns = self._scale(rows)
+        points, columns = self._place(rows)
         self._mean = float(np.average(rows.target, weights=rows.weight))
         with np.errstate(over="ignore", invalid="ignore"):
             variance = float(np.average((rows.target - self._mean) ** 2, weights=rows.weight))
@@ -185,8 +212,7 @@ class RECIPRegressor(RegressorMixin, ProjectionEstimator):
         def judge(views: list[View], chosen: Indices) -> Judge:
             return lambda sets: self._squared_errors(sets, views, points, rows, chosen, n_threads)
 
-        found = find_views(self, given, columns, loss, judge, rows.weight, random, n_threads)
-        self._keep_views(found, rows)
+        self._find_views(rows, columns, loss, judge, rows.weight, random)
         everyone = np.arange(len(rows.target))
         self._loss = self._losses(self._points, self._rows, self._views, everyone, self._gap, n_threads, None)
         self._loss *= np.float32(self._variance)
@@ -297,68 +323,27 @@ class RECIPRegressor(RegressorMixin, ProjectionEstimator):
             The mean of the nearest rows in the view chosen; the mean of all rows where every view lacks a value.
         """
         check_is_fitted(self)
-        blocks = self._answers(self._query_values(X))
-        return np.concatenate([answers.chosen(None, self._mean)[1] for _, answers in blocks])
+        return self._answered(self._query_values(X))[1]
 
-    def explain(
-        self, X: Any, *, feature_names: Sequence[str] | None = None, units: Any = None
-    ) -> list[ProjectionExplanation]:
-        """Why each row gets its number: the view, the neighbours with their numbers, the runners-up.
+    def _answered(self, values: Table, exclude: NDArray[np.int32] | None = None) -> tuple[NDArray[np.intp], Any]:
+        found = [answers.chosen(None, self._mean) for _, answers in self._answers(values, exclude)]
+        return np.concatenate([view for view, _ in found]), np.concatenate([number for _, number in found])
 
-        Parameters
-        ----------
-        X : array or data frame of shape (n_samples, n_features)
-        feature_names : sequence of str, default=None
-            Names of all features; by default those of the table in ``fit``, or x0, x1, ...
-        units : dict or list, default=None
-            Units of features, by name or one for each feature.
-
-        Returns
-        -------
-        explanations : list of ProjectionExplanation
-            One a row. Row numbers are those of X in ``fit``.
-        """
-        check_is_fitted(self)
-        wording = Wording(self, feature_names, units)
-        values = self._query_values(X)
-        out = []
+    def _batches(self, values: Table, wording: Wording) -> Iterator[tuple[Batch, int]]:
         for block, found in self._answers(values):
             view, prediction = found.chosen(None, self._mean)
-            batch = NumberBatch(
-                wording, values[block], found.rows, found.distance, found.answer, found.expected, view, prediction
+            yield (
+                NumberBatch(
+                    wording, values[block], found.rows, found.distance, found.answer, found.expected, view, prediction
+                ),
+                len(view),
             )
-            out += [ProjectionExplanation(batch, query) for query in range(len(view))]
-        return out
 
-    def views_report(self, X: Any = None, y: Any = None) -> ViewsReport:
-        """Which share of the rows each view decides, and how well: a table.
+    def _quality(self, answer: NDArray[Any], truth: NDArray[Any], weight: Vector) -> float:
+        return float(np.sqrt(weight @ (answer - truth) ** 2 / weight.sum()))
 
-        Parameters
-        ----------
-        X, y : default=None
-            Rows to judge by; by default the training rows, each answered without itself.
-
-        Returns
-        -------
-        report : ViewsReport
-            ``view``, ``dimension``, ``support`` (share of training rows it is the best kept view of), ``decides``
-            (share of rows answered in it), ``rmse`` on those (None if there are none), ``entropy`` (mean loss of the
-            rows it is best for) and ``overall`` (mean loss of all rows in it), both in units of the variance of y.
-        """
-        check_is_fitted(self)
-        if X is None:
-            values, target, weight = self._rows.values, self._rows.target, self._rows.weight
-            blocks = self._answers(values, np.arange(len(values), dtype=np.int32))
-        else:
-            values = self._query_values(X)
-            target, weight = real_targets(self, y, values), np.ones(len(values))
-            blocks = self._answers(values)
-        found = [answers.chosen(None, self._mean) for _, answers in blocks]
-        view = np.concatenate([each[0] for each in found])
-        error = (np.concatenate([each[1] for each in found]) - target) ** 2
-        return self._report(
-            view, weight, "rmse", lambda mine: float(np.sqrt(weight[mine] @ error[mine] / weight[mine].sum()))
-        )
+    def _truth(self, y: Any, values: Table) -> NDArray[Any]:
+        return real_targets(self, y, values)
 
 
 def _mean_of(near: NDArray[np.int32], target: Vector, weight: Vector) -> Vector:

@@ -10,17 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise._progress import Progress
-from planewise.recip import _lasso, _selection
+from planewise.recip import _selection
 from planewise.recip._candidates import candidate_views, refuse_too_much_memory, some_rows, with_all_features
 from planewise.recip._neighbours import VIEWS_PER_STEP
 from planewise.recip._rows import FloatArray, Indices, Vector
-from planewise.recip._tuning import LAMS, Judge, find_lam
 from planewise.recip._views import View
 
-WITHOUT_PRICE = ("answers", "greedy")
+WITHOUT_LAM = ("answers", "greedy")
 LASSO_SHARES = (0.03, 0.1, 0.3, 0.9)  # of the largest penalty, tried where lam is not given
 
+LAMS = (0.3, 1.0, 3.0, 10.0)
+FOLDS = 5
+
+Choose = Callable[[Vector, float], list[int]]  # weights of the rows, lam -> kept views
+Judge = Callable[[list[list[int]]], list[Vector]]  # sets of views -> the loss of every row, by its other neighbours
 LossOfViews = Callable[[Sequence[View], NDArray[np.intp], Callable[[], object] | None], FloatArray]
+JudgeOf = Callable[[list[View], Indices], Judge]  # candidates, rows that choose -> what compares sets of views
 
 
 @dataclass(frozen=True)
@@ -43,14 +48,14 @@ def find_views(
     given: list[View] | None,
     columns: Sequence[int],
     loss: LossOfViews,
-    judge: Callable[[list[View], Indices], Judge],
+    judge: JudgeOf,
     weight: Vector,
     random: np.random.RandomState,
     n_threads: int,
 ) -> Found:
     """The views that serve these rows: those given, or the chosen ones of all candidates.
 
-    `loss` is of views and rows; `judge` makes of the candidates and the rows that choose what tells sets apart.
+    `loss` is of views and rows; `judge` makes, from the candidates and the rows that choose, what compares sets.
     """
     if given is not None:
         views = given
@@ -108,7 +113,7 @@ class Choice:
         self.entropies: bool = estimator._loss_is_entropy
         self.most, self.min_support = estimator.max_projections, estimator.min_support
         self.way = _way(estimator)
-        self.needs_lam = self.way not in WITHOUT_PRICE
+        self.needs_lam = self.way not in WITHOUT_LAM
         self.least = _selection.least_by_row(Z)
         self.objective: list[float] = []
 
@@ -116,7 +121,7 @@ class Choice:
         """Those tried by cross-validation."""
         if self.way == "recip":
             return LAMS
-        largest = _lasso.largest_penalty(self.Z, self.weight)
+        largest = _selection.largest_penalty(self.Z, self.weight)
         return tuple(share * largest for share in LASSO_SHARES)
 
     def views(self, weight: Vector, lam: float | None) -> list[int]:
@@ -128,9 +133,9 @@ class Choice:
         if self.way == "greedy" or lam is None:
             return _selection.greedy_views(self.Z, weight, self.most, self.min_support, self.n_threads)
         if self.way == "lasso":
-            return _lasso.lasso_views(self.Z, weight, lam, self.most)
+            return _selection.lasso_views(self.Z, weight, lam, self.most)
         if self.way == "robust_lasso":
-            return _lasso.robust_lasso_views(self.Z, weight, lam, self.most, self.min_support)
+            return _selection.robust_lasso_views(self.Z, weight, lam, self.most, self.min_support)
         loop = _selection.recip_loop(self.Z, weight, lam, least=self.least, n_threads=self.n_threads)
         self.objective = loop.objective
         kept = _selection.kept_views(loop, weight, self.min_support)
@@ -141,18 +146,46 @@ class Choice:
 
 
 def _way(estimator: Any) -> str:
-    """How views are chosen; an error where lam is given to a way that has no price."""
+    """How views are chosen; an error where lam is given to a way that has no such penalty."""
     way: str = estimator.selection
     if way == "auto":
         return "answers" if estimator.lam is None else "recip"
-    if way in WITHOUT_PRICE and estimator.lam is not None:
+    if way in WITHOUT_LAM and estimator.lam is not None:
         raise ValueError(
-            f"selection={way!r} has no price of views, so that lam={estimator.lam!r} would do nothing; leave lam out, "
-            "or use selection='recip'."
+            f"selection={way!r} has no penalty on views, so that lam={estimator.lam!r} would have no effect; leave "
+            "lam out, or use selection='recip'."
         )
     if way == "recip" and estimator.max_projections is not None and estimator.lam is None:
         return "greedy"  # how many views is known, what one costs is not
     return way
+
+
+def find_lam(
+    lams: Sequence[float], choose: Choose, judge: Judge, weight: Vector, random: np.random.RandomState
+) -> tuple[float, Vector]:
+    """The lam of the least held-out loss, of equal ones the largest; and the loss of each.
+
+    Views are chosen without the rows of a fold, which are then answered by all other rows in those views. (The local
+    entropies of the rows that choose do see held-out rows as neighbours.)
+    """
+    fold = _folds(weight, random)
+    trials = [(lam, k) for lam in lams for k in range(int(fold.max()) + 1)]
+    sets = [choose(np.where(fold == k, 0.0, weight), lam) for lam, k in trials]
+    total = np.zeros(len(lams))
+    for (lam, k), lost in zip(trials, judge(sets), strict=True):
+        held = fold == k
+        total[lams.index(lam)] += weight[held] @ lost[held]
+    loss = total / weight.sum()
+    best = max(range(len(lams)), key=lambda place: (-loss[place], lams[place]))
+    return float(lams[best]), loss
+
+
+def _folds(weight: Vector, random: np.random.RandomState) -> NDArray[np.intp]:
+    """The fold of each row, -1 for rows that do not count; rows are dealt out in a random order."""
+    fold = np.full(len(weight), -1)
+    counting = random.permutation(np.flatnonzero(weight > 0))
+    fold[counting] = np.arange(len(counting)) % FOLDS
+    return fold
 
 
 def _mean(values: FloatArray, weight: Vector) -> float:

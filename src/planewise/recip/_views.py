@@ -1,8 +1,8 @@
-"""Views as users name them: features by number or name."""
+"""Views as users name them, by numbers or names of features, and the table of what each of them does."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from numbers import Integral
 from typing import Any
 
@@ -32,7 +32,7 @@ def _column(feature: Any, n_features: int, known: list[str], parameter: str) -> 
         if not known:
             raise ValueError(f"{parameter} names {feature!r}, but X has no names: pass a data frame, or numbers.")
         if feature not in known:
-            raise ValueError(f"{parameter} names {feature!r}, which is no column of X.")
+            raise ValueError(f"{parameter} names {feature!r}, which is not a column of X.")
         return known.index(feature)
     column = int(feature) if isinstance(feature, Integral) and not isinstance(feature, bool) else -1
     if not 0 <= column < n_features:
@@ -40,13 +40,47 @@ def _column(feature: Any, n_features: int, known: list[str], parameter: str) -> 
     return column
 
 
-def feature_names(estimator: Any, given: Sequence[str] | None = None) -> list[str]:
-    """Those given, else those of the table in ``fit``, else x0, x1, ..."""
-    if given is not None:
-        if len(given) != estimator.n_features_in_:
-            raise ValueError(
-                f"feature_names has {len(given)} names, but the estimator was fitted on {estimator.n_features_in_}."
-            )
-        return [str(name) for name in given]
-    names = getattr(estimator, "feature_names_in_", None)
-    return [f"x{j}" for j in range(estimator.n_features_in_)] if names is None else [str(name) for name in names]
+class ViewsReport:
+    """A plain table with one row per view: ``report[0]["accuracy"]``, ``print(report)``, ``report.to_pandas()``.
+
+    Made by ``views_report`` of :class:`RECIPClassifier` and :class:`RECIPRegressor`.
+    """
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        self.rows = rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.rows)
+
+    def __getitem__(self, place: int) -> dict[str, Any]:
+        return self.rows[place]
+
+    def __str__(self) -> str:
+        columns = list(self.rows[0])
+        cells = [columns] + [[_cell(row[name]) for name in columns] for row in self.rows]
+        width = [max(len(line[at]) for line in cells) for at in range(len(columns))]
+        lines = ["  ".join(cell.ljust(wide) for cell, wide in zip(line, width, strict=True)).rstrip() for line in cells]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame; needs pandas."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows)
+
+    def to_polars(self) -> Any:
+        """A polars DataFrame; needs polars."""
+        import polars as pl
+
+        return pl.DataFrame(self.rows)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

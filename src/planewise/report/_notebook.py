@@ -1,28 +1,76 @@
-"""Explanations in notebooks: a piece of HTML whose styles reach nothing else, with pictures that answer the mouse."""
+"""What notebooks show of estimators and explanations: HTML whose styles reach nothing else on the page."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-from planewise.report import _page
-from planewise.report._view_files import view_script, view_style
-from planewise.report._view_parts import block, views_of, views_switch
+import numpy as np
+
+from planewise.report import html
+from planewise.report._tree_svg import tree_figure
 from planewise.report._view_scene import TrainingRows
+from planewise.report.views import block, views_of, views_switch
+from planewise.words import Limits, TableSection, TextSection, describe, feature_names, number
 
 MOST_POINTS = 600  # a notebook keeps what it shows
+MOST_ROWS = 8  # of a table
+LIMITS = Limits(max_trees=0, max_vectors=MOST_ROWS, max_columns=MOST_ROWS)
 
 
-def explanation_html(explanation: Any, estimator: Any) -> str:
+def explanation_html(explanation: Any) -> str:
     """An explanation of RECIP: its sentence, the views to switch between, and the rows that decided in each."""
     ident = f"pw-{uuid4().hex[:12]}"  # outputs of one page must not share names
     views = views_of(explanation)
-    training = TrainingRows.of(estimator) if views else TrainingRows(None, None)
+    training = TrainingRows.of(explanation) if views else TrainingRows(None, None)
     return piece(
-        _page.paragraph(explanation.to_text()), views_switch(views, training, ident=ident, most_points=MOST_POINTS)
+        html.paragraph(explanation.to_text()), views_switch(views, training, ident=ident, most_points=MOST_POINTS)
     )
 
 
 def piece(*parts: str) -> str:
     """Parts with the styles and the script they need; the script does its work once a page, however often it comes."""
-    return f"<style>{view_style()}</style>\n{block(*parts)}\n<script>{view_script()}</script>"
+    return f"<style>{html.view_style()}</style>\n{block(*parts)}\n<script>{html.view_script()}</script>"
+
+
+def summary_html(estimator: Any) -> str:
+    """The summary; a notebook must show its cell in any case, so that what fails here is said, not raised."""
+    try:
+        parts = list(_parts(estimator))
+    except Exception as failure:
+        reason = f"{type(failure).__name__}: {failure}"
+        parts = [html.paragraph(f"This model could not be summed up ({reason}).", note=True)]
+    return piece(*parts)
+
+
+def _parts(estimator: Any) -> Iterator[str]:
+    about = describe(estimator, LIMITS)
+    yield html.facts(about.facts)
+    if hasattr(estimator, "tree_"):
+        yield tree_figure(estimator)
+    for each in (*about.sections, *_feature_losses(estimator)):
+        if each.heading != "Parameters":  # the diagram has these
+            yield html.section(_shortened(each), level=4)
+
+
+def _shortened(each: TableSection | TextSection) -> TableSection | TextSection:
+    if isinstance(each, TextSection):
+        left = len(each.lines) - MOST_ROWS
+        return replace(each, lines=[*each.lines[:MOST_ROWS], *([f"… and {left} more"] if left > 0 else [])])
+    left = len(each.rows) - MOST_ROWS
+    if left <= 0:
+        return each
+    note = " ".join([*([each.note] if each.note else []), f"… and {left} more"])
+    return replace(each, rows=each.rows[:MOST_ROWS], weights=each.weights[:MOST_ROWS], note=note)
+
+
+def _feature_losses(estimator: Any) -> Iterator[TableSection]:
+    """Of a feature test: the features whose best split loses least."""
+    losses = getattr(estimator, "losses_", None)
+    if losses is None:
+        return
+    names = feature_names(estimator)
+    rows = [[names[j], number(losses[j])] for j in np.argsort(losses, kind="stable")]
+    yield TableSection("Losses of the best splits", ["column", "loss"], rows)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from planewise.export._models import TREE_MODELS
+from planewise._tables import column_values, take
+from planewise.evaluate import Calibration, Evaluation
 from planewise.mcm import MCMClassifier, MCMClassifierCV
 from planewise.plot import (
     ConvergenceDisplay,
@@ -16,17 +17,16 @@ from planewise.plot import (
     ProjectionDisplay,
     TreeDisplay,
 )
-from planewise.plot._tables import column_values, take
+from planewise.plot.style import COLOURS, GREY, dress, new_axes
 from planewise.recip import RECIPClassifier, RECIPRegressor
-from planewise.report._quality import Evaluation
 
 MOST_ROWS = 3000  # for pictures that show rows or are costly by the row; quality is measured on all
 
 
-def pictures(case: Evaluation) -> Iterator[tuple[str, Any]]:
+def pictures_of(case: Evaluation) -> Iterator[tuple[str, Any]]:
     """Captions and figures; each figure is to be closed by the caller."""
     model, (X, y) = case.model, _some(case)
-    if isinstance(model, TREE_MODELS):
+    if hasattr(model, "tree_") or hasattr(model, "forest_"):
         yield from _trees(model, X, y)
     elif isinstance(model, (RECIPClassifier, RECIPRegressor)):
         yield from _views(model, X, y)
@@ -64,7 +64,8 @@ def _trees(model: Any, X: Any, y: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _views(model: Any, X: Any, y: Any) -> Iterator[tuple[str, Any]]:
-    rows, target = model._fitted_table()
+    known = model.fitted_rows()
+    rows, target = (np.repeat(each, known.n_repeats, axis=0) for each in (known.values, known.target))
     asked = model.explain(X) if len(y) <= 500 else model.explain(take(X, np.arange(500)))
     if any(each.view is not None for each in asked):
         shown = ProjectionDisplay.from_estimator(model, rows, target, X, y).plot()
@@ -80,8 +81,6 @@ def _kernel(model: Any, X: Any, y: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _against_truth(case: Evaluation) -> Any:
-    from planewise.plot._style import COLOURS, GREY, dress, new_axes
-
     ax = new_axes(size=(4.2, 3.8))[0, 0]
     span = [min(case.target.min(), case.predicted.min()), max(case.target.max(), case.predicted.max())]
     ax.plot(span, span, color=GREY, linewidth=0.8, linestyle="--")
@@ -90,4 +89,19 @@ def _against_truth(case: Evaluation) -> Any:
     else:
         ax.scatter(case.target, case.predicted, s=9, color=COLOURS[0], alpha=0.5, linewidths=0)
     dress(ax, "true", "predicted")
+    return ax.get_figure()
+
+
+def calibration_picture(found: Calibration) -> Any:
+    """Predicted probability against observed frequency, with intervals."""
+    ax = new_axes(size=(4.2, 3.8))[0, 0]
+    predicted = np.array([group.predicted for group in found.groups])
+    value, low, high = (
+        np.array([getattr(group.observed, name) for group in found.groups]) for name in ("value", "low", "high")
+    )
+    ax.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, linestyle="--")
+    ax.errorbar(predicted, value, yerr=[value - low, high - value], color=COLOURS[0], marker="o", markersize=4,
+                linewidth=1.0, elinewidth=0.8)  # fmt: skip
+    ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), aspect="equal")
+    dress(ax, f"predicted probability of {found.event}", "observed frequency")
     return ax.get_figure()

@@ -1,58 +1,61 @@
-"""One page about a model on data: what it is, how good, how it looks, and where it errs."""
+"""One page about a model: what it is and, on given rows, how good, how it looks, and where it errs."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import confusion_matrix
 
-from planewise.export._describe import Limits, describe
-from planewise.export._files import write_whole
-from planewise.export._models import fitted
-from planewise.plot._style import require_matplotlib
-from planewise.plot._tables import take
-from planewise.report import _page
-from planewise.report._calibration import calibration, draw
-from planewise.report._mistakes import Mistake, worst_mistakes
-from planewise.report._pictures import pictures
-from planewise.report._quality import Evaluation, evaluate, quality
-from planewise.report._sections import has_views, reasons_shown, section, views_of_case
+from planewise._atomic import write_whole
+from planewise._tables import take
+from planewise.evaluate import Calibration, Evaluation, calibration, evaluate, quality, worst_rows
+from planewise.plot.style import require_matplotlib
+from planewise.report import html
+from planewise.report._pictures import calibration_picture, pictures_of
 from planewise.report._view_scene import TrainingRows
-from planewise.table import TableModel
-from planewise.table._model import target_values
-from planewise.table._polars import as_polars
+from planewise.report.views import views_of_case
+from planewise.words import Description, Limits, TableSection, View, describe, fitted_model, number, percent, shorten
+
+MAX_MISTAKES = 5
+MAX_CLASSES = 20  # for which the confusion is shown
+TREES_DESCRIBED = 3  # where there is nothing else on the page
 
 
 def report(
     model: Any,
-    X: Any,
+    X: Any = None,
     y: Any = None,
     path: str | os.PathLike[str] | None = None,
     *,
     sample_weight: Any = None,
+    pictures: Sequence[tuple[str, Any]] = (),
     title: str | None = None,
 ) -> str:
-    """One page about a fitted model and how it does on given rows, in a file that loads nothing from elsewhere.
+    """One page about a fitted model, and how it does on given rows, in a file that loads nothing from elsewhere.
 
-    What the model is and its size; quality with 95 % confidence intervals, beside the commonest class or the mean and a
-    logistic or ridge regression; the pictures that suit it; whether probabilities can be believed; what it looks at
-    (importances, vectors or views); and its worst mistakes, each with the reasons for the answer: of RECIP the views
-    themselves, to be switched, with words under the mouse. The page can be sent by e-mail and printed, and follows the
-    reader's choice of light or dark. Needs matplotlib.
+    What the model is, its size, and what it looks at (importances, vectors or views). With rows to measure it on, also:
+    quality with 95 % confidence intervals, beside the most common class or the mean and a logistic or ridge regression;
+    the pictures that suit the model; whether its probabilities can be trusted; and its worst mistakes, each with the
+    reasons for the answer. The page can be sent by e-mail and printed, and follows the reader's choice of light or
+    dark.
 
     Parameters
     ----------
     model : fitted estimator
         Any of planewise, or a :class:`planewise.table.TableModel`.
-    X, y : rows and their targets
-        Data to measure the model on, best such as it has not seen. For a TableModel, X is the table; without y the
-        column it predicts is read from there.
+    X, y : rows and their targets, default=None
+        Data to measure the model on, preferably data it has not seen; needs matplotlib. For a TableModel, X is the
+        table; without y, the target column is read from there. None: the page says what the model is, no more.
     path : path, default=None
         Where to write the page; an existing file is replaced in one step. None: nowhere.
     sample_weight : array of shape (n_rows,), default=None
         Weights of the rows in all measures; rows of weight 0 do not count. Only their ratios matter.
+    pictures : list of (caption, picture), default=()
+        More pictures to put into the page: figures of matplotlib, or the bytes of PNG files.
     title : str, default=None
         The page's title; the estimator's name if not given.
 
@@ -70,83 +73,138 @@ def report(
     >>> "<h2>Worst mistakes</h2>" in page
     True
     """
-    plt = require_matplotlib()
-    model, X, y, sample_weight = _asked(model, X, y, sample_weight)
-    about = describe(model, Limits(max_trees=0 if hasattr(model, "forest_") else 1))
-    case = evaluate(model, X, y, sample_weight)
-    before = set(plt.get_fignums())
-    with plt.ioff():
-        try:
-            body = [
-                _page.heading(title or about.title, level=1),
-                _page.facts(about.facts),
-                *(section(each) for each in quality(case, linear=True)),
-                *_shown(pictures(case)),
-                *_calibrated(case),
-                *_mistaken(case, worst_mistakes(case, model.n_features_in_)),
-                *(section(each) for each in about.sections),
-                _page.footer(about.title),
-            ]
-        finally:
-            for figure in set(plt.get_fignums()) - before:
-                plt.close(figure)
-    page = _page.page(title or about.title, body)
+    model = fitted_model(model)
+    if X is None:
+        if y is not None or sample_weight is not None:
+            raise ValueError("y and sample_weight belong to rows: pass X too.")
+        about = describe(model, Limits(max_trees=TREES_DESCRIBED))
+        measured: list[str] = []
+    else:
+        case = evaluate(model, X, y, sample_weight)
+        about = describe(case.model, Limits(max_trees=0 if hasattr(case.model, "forest_") else 1))
+        with _figures_closed():
+            measured = list(_measured(case))
+    more = _drawn(pictures, "More pictures" if measured else "Pictures")
+    page = _page(about, title or about.title, [*measured, *more])
     if path is not None:
         write_whole(path, page)
     return page
 
 
-def _asked(model: Any, X: Any, y: Any, weight: Any) -> tuple[Any, Any, Any, Any]:
-    """The estimator with the rows it takes."""
-    if isinstance(model, TableModel):
-        table = as_polars(X)
-        if y is None:
-            if model.target_ not in table.columns:
-                raise ValueError(f"The table has no column {model.target_!r}, the target; pass y, or the whole table.")
-            y = target_values(table[model.target_], model.task_)
-        return model.estimator_, model.read(table), y, weight
-    if y is None:
-        raise ValueError("y is missing: a report measures the model on rows whose targets are known.")
-    return fitted(model), X, y, weight
+def _page(about: Description, title: str, parts: Iterable[str]) -> str:
+    body = [
+        html.heading(title, level=1),
+        html.facts(about.facts),
+        *parts,
+        *(html.section(each) for each in about.sections),
+        html.footer(about.title),
+    ]
+    return html.page(title, body)
 
 
-def _shown(found: Iterable[tuple[str, Any]]) -> Iterator[str]:
-    drawn = [_page.figure(caption, picture) for caption, picture in found]
+@contextmanager
+def _figures_closed() -> Iterator[None]:
+    """No figure that is made inside is shown, or stays open."""
+    plt = require_matplotlib()
+    before = set(plt.get_fignums())
+    with plt.ioff():
+        try:
+            yield
+        finally:
+            for figure in set(plt.get_fignums()) - before:
+                plt.close(figure)
+
+
+def _measured(case: Evaluation) -> Iterator[str]:
+    found = quality(case)
+    yield html.section(TableSection("Quality", *found.table(), found.note))
+    if case.classes is not None and 2 <= len(case.classes) <= MAX_CLASSES:
+        yield html.section(_confusion(case))
+    yield from _drawn(pictures_of(case), "Pictures")
+    yield from _calibrated(case)
+    yield from _mistaken(case)
+
+
+def _confusion(case: Evaluation) -> TableSection:
+    assert case.classes is not None
+    weighted = np.ptp(case.weight) > 0
+    weight = case.weight if weighted else None
+    matrix = confusion_matrix(case.target, case.predicted, labels=case.classes, sample_weight=weight)
+    rows = [
+        [str(label), *(number(count) if weighted else str(count) for count in row)]
+        for label, row in zip(case.classes, matrix, strict=True)
+    ]
+    note = "One row per true class, one column per predicted class."
+    return TableSection("Confusion", ["true class", *map(str, case.classes.tolist())], rows, note)
+
+
+def _drawn(found: Iterable[tuple[str, Any]], heading: str) -> Iterator[str]:
+    drawn = [html.figure(caption, picture) for caption, picture in found]
     if drawn:
-        yield _page.heading("Pictures")
+        yield html.heading(heading)
         yield from drawn
 
 
+# ------------------------------------------------------------------------------------------------------ calibration
 def _calibrated(case: Evaluation) -> Iterator[str]:
     if case.classes is None or len(case.classes) == 1:
         return
-    yield _page.heading("Calibration")
+    yield html.heading("Calibration")
     found = calibration(case)
     if found is None:
-        yield _page.paragraph("This model gives no probabilities.", note=True)
+        yield html.paragraph("This model gives no probabilities.", note=True)
         return
-    yield _page.paragraph(
-        f"Rows in groups by the probability of {found.event}: what the model said, and how often it was so. "
-        + found.words()
+    yield html.paragraph(
+        f"Rows are grouped by the predicted probability of {found.event}. On average over the rows, the predicted "
+        f"probability and the observed frequency are {number(100 * found.error, 2)} percentage points apart."
     )
-    yield _page.beside(
-        _page.figure("How often it was so, by probability; on the line they are equal.", draw(found)),
-        _page.table(["probability", "how often it was so", "rows"], found.rows()),
-    )
+    caption = "Observed frequency by predicted probability; on the dashed line they are equal."
+    yield html.beside(html.figure(caption, calibration_picture(found)), html.table(*_groups(found)))
 
 
-def _mistaken(case: Evaluation, worst: list[Mistake]) -> Iterator[str]:
-    yield _page.heading("Worst mistakes")
-    if not worst:
-        yield _page.paragraph("Every row is answered rightly.", note=True)
-    views = has_views(case.model)
-    training = TrainingRows.of(case.model) if views and worst else None
-    for place, mistake in enumerate(worst):
-        yield _page.heading(mistake.words, level=3)
-        if mistake.reasons.why:
-            yield _page.paragraph(mistake.reasons.sentence())
-        yield _page.paragraph(f"{mistake.reasons.heading}:")
-        yield reasons_shown(mistake.reasons)
-        if training is not None:
-            explanation = case.model.explain(take(case.X, np.array([mistake.row])))[0]
-            yield views_of_case(explanation, training, ident=f"mistake-{place + 1}")
+def _groups(found: Calibration) -> tuple[list[str], list[list[str]]]:
+    """A header, and one row per group."""
+    rows = [
+        [
+            percent(group.predicted, 1),
+            f"{percent(group.observed.value, 1)} ({100 * group.observed.low:.0f} to {100 * group.observed.high:.0f})",
+            f"{group.n_rows:,}",
+        ]
+        for group in found.groups
+    ]
+    return ["predicted probability", "observed frequency", "rows"], rows
+
+
+# --------------------------------------------------------------------------------------------------------- mistakes
+def _mistaken(case: Evaluation) -> Iterator[str]:
+    """The worst mistakes, each with the reasons for the answer."""
+    yield html.heading("Worst mistakes")
+    worst = worst_rows(case)[:MAX_MISTAKES]
+    if not len(worst):
+        yield html.paragraph("Every row is predicted correctly.", note=True)
+        return
+    training = None
+    for place, (row, why) in enumerate(zip(worst, case.model.explain(take(case.X, worst)), strict=True), 1):
+        yield html.heading(_mistake_in_words(case, int(row)), level=3)
+        if isinstance(why, View):
+            yield html.reason(why)
+            training = training or TrainingRows.of(case.model)
+            yield views_of_case(why, training, ident=f"mistake-{place}")
+            continue
+        yield html.paragraph(why.sentence())
+        yield html.paragraph(f"{why.table().heading}:")
+        yield html.reason(why)
+
+
+def _mistake_in_words(case: Evaluation, row: int) -> str:
+    if case.classes is None:
+        off = case.predicted[row] - case.target[row]
+        return (
+            f"Row {row}: {number(case.predicted[row])} instead of {number(case.target[row])}, "
+            f"{number(abs(off))} too {'high' if off > 0 else 'low'}"
+        )
+    sure = ""
+    if case.probability is not None:
+        at = [int(np.searchsorted(case.classes, each[row])) for each in (case.predicted, case.target)]
+        sure = f", {percent(case.probability[row, at[0]], 1)} against {percent(case.probability[row, at[1]], 1)}"
+    return f"Row {row}: {shorten(case.predicted[row])} instead of {shorten(case.target[row])}{sure}"

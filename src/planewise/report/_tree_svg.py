@@ -6,14 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from planewise.export._models import feature_names
-from planewise.plot._drawn_tree import DrawnTree, Plane, drawn_tree
-from planewise.plot._formula import categories_of, formula, sides, wrap
-from planewise.plot._style import colour
-from planewise.plot._tree_layout import shown_nodes
-from planewise.plot._words import count, number, shorten
-from planewise.report._page import said
+from planewise.plot.style import colour
+from planewise.plot.trees import DrawnTree, drawn_tree, shown_nodes
 from planewise.report._view_shapes import class_form
+from planewise.report.html import said
+from planewise.words import Plane, categories_of, cell_in_marks, count, feature_names, formula, number, shorten, wrap
 
 MOST_NODES = 25  # more are folded, those with the fewest rows first
 MOST_DEPTH = 6  # columns
@@ -71,7 +68,7 @@ class _Drawing:
         children: list[_Node] = []
         taken = 0.0
         for child in self.tree.cells(node):
-            words = sides(self.tree.codes(child), n_planes, PLANES)
+            words = cell_in_marks(self.tree.codes(child), n_planes, PLANES)
             taken += self._arrange(child, top + taken, words, opened, children)
         spare = max(0.0, needed - taken) / 2  # a tall box beside few cells: these go to its middle
         out += [replace(child, y=child.y + spare) for child in children]
@@ -152,13 +149,13 @@ class _Drawing:
 
     def _answer(self, node: int) -> str:
         value = self.tree.value[node]
-        return number(value[0]) if self.classes is None else str(self.classes[int(value.argmax())])[:200]
+        return number(value[0], 3) if self.classes is None else str(self.classes[int(value.argmax())])[:200]
 
     def _words(self, node: _Node) -> str:
         """All that is known of a node."""
         value, rows = self.tree.value[node.place], f"{count(self.tree.n_samples[node.place])} training rows"
         if self.classes is None:
-            return "\n".join([*self._planes(node.place), f"{rows}: {number(value[0])}"])
+            return "\n".join([*self._planes(node.place), f"{rows}: {number(value[0], 3)}"])
         best = [k for k in value.argsort()[::-1][:4] if value[k] >= 0.005]
         mix = ", ".join(f"{shorten(self.classes[k], 40)} {100 * value[k]:.0f} %" for k in best)
         return "\n".join([*self._planes(node.place), f"{rows}: {mix}"])

@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.plot._points import limits
-from planewise.plot._style import colours_rgb
-from planewise.plot._tables import column_values
-from planewise.plot._view_plane import Axis, DecidingRows, Numbers, axes_of, rows_in
-from planewise.plot._words import number, tidy
-from planewise.report._png import png_address
+from planewise._tables import column_values
+from planewise.plot.style import colours_rgb, limits
+from planewise.plot.views import Axis, DecidingRows, Numbers, axes_of, rows_in
+from planewise.report._view_shapes import png_address
 
 MOST_NEIGHBOURS = 30  # that are drawn and listed
 STEPS = 56  # of the shading along each side
@@ -54,9 +52,9 @@ class TrainingRows:
 
     @classmethod
     def of(cls, model: Any) -> TrainingRows:
-        """Those of a fitted RECIP model, equal ones once and called by the first of them: so does the model count."""
-        rows, target = model._distinct_table()
-        return cls(rows, target, model._rows.origin[model._rows.origin_start[:-1]], model._rows.weight)
+        """Those of a fitted RECIP model or of an explanation; equal rows are one, named by the first of them."""
+        known = model.fitted_rows()
+        return cls(known.values, known.target, known.row_number, known.weight)
 
     def plane(self, data: Mapping[str, Any]) -> Plane:
         """The rows in the view of an explanation's data."""
@@ -247,15 +245,6 @@ def neighbours_of(data: Mapping[str, Any], most: int | None = MOST_NEIGHBOURS) -
         )
         for order, (side, each) in enumerate(found[:most], 1)
     ]  # fmt: skip
-
-
-def value_in_words(value: Any) -> str:
-    """A value of the user's, short enough for a table."""
-    if value is None:
-        return "missing"
-    if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
-        return number(float(value)) if abs(float(value)) >= 1e5 else f"{float(value):.4g}".replace("-", "−")
-    return tidy(value)
 
 
 def _places(plane: Plane, data: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], answers: list[Any]) -> Numbers:

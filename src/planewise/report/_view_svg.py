@@ -2,7 +2,7 @@
 
 The markup holds no script, no handlers and no style attributes, so that pages with a strict content security policy can
 show it; without the script it is a picture to read. All of it stands in an element of the class ``planewise-view``
-(see :func:`planewise.report._view_parts.block`), to which the rules of ``view.css`` are limited.
+(see :func:`planewise.report.views.block`), to which the rules of ``view.css`` are limited.
 """
 
 from __future__ import annotations
@@ -16,15 +16,14 @@ from typing import Any
 import numpy as np
 
 from planewise._categories import is_missing
-from planewise.plot._style import colour
-from planewise.plot._view_plane import Axis, Numbers, even_steps
-from planewise.plot._words import class_names, count, number, shorten, tidy
-from planewise.report._page import said
-from planewise.report._view_layout import arrow, badge_places
-from planewise.report._view_scene import Box, Neighbour, Scene, TrainingRows, scene, value_in_words
-from planewise.report._view_shapes import circle, class_form, scale_colours, star
+from planewise.plot.style import colour
+from planewise.plot.views import Axis, Numbers, even_steps
+from planewise.report._view_scene import Box, Neighbour, Scene, TrainingRows, scene
+from planewise.report._view_shapes import arrow, badge_places, circle, class_form, scale_colours, star
+from planewise.report.html import said
+from planewise.words import class_names, count, number, shorten, tidy, value_in_words
 
-MOST_POINTS = 1500  # rows that are drawn beside the neighbours
+MAX_POINTS = 1500  # rows that are drawn beside the neighbours
 MOST_NEAR = 400  # of these in the close-up
 MOST_IN_KEY = 12
 MOST_CATEGORIES = 200  # whose names a row's words may hold
@@ -40,7 +39,7 @@ def view_figure(
     ident: str,
     classes: Sequence[Any] | Mapping[Any, Any] | None = None,
     moved_from: Mapping[str, Any] | None = None,
-    most_points: int = MOST_POINTS,
+    most_points: int = MAX_POINTS,
 ) -> str:
     """One case in a view: the training rows, the ratio shaded underneath, and the numbered rows that decided.
 
@@ -316,13 +315,13 @@ class _Drawing:
         view = self.data["view"]
         parts = []
         for name, unit in zip(view["features"], view["units"], strict=True):
-            value = shorten(value_in_words(values.get(name)), 40)
+            value = shorten(value_in_words(values.get(name), 4), 40)
             parts.append(f"{shorten(name, 40)} {value}" + (f" {shorten(unit, 12)}" if unit else ""))
         return ", ".join(parts)
 
     def neighbour_in_words(self, each: Neighbour) -> str:
         """What stands under the mouse."""
-        answer = self.names[self.scene.plane.place_of(each.answer)] if self.names else value_in_words(each.answer)
+        answer = self.names[self.scene.plane.place_of(each.answer)] if self.names else value_in_words(each.answer, 4)
         values = self._values_in_words(each.values)
         return f"{each.order}. training row {each.names()}: {answer}; {values}; distance {each.distance:.3g}"
 
@@ -335,8 +334,8 @@ class _Drawing:
         if len(plane.axes) > 2:
             drawn = " × ".join(shorten(axis.name, 40) for axis in plane.axes[:2])
             name = self.data["view"]["features"][2]
-            own = shorten(value_in_words(self.data["query"].get(name)), 40)
-            near = [shorten(value_in_words(each.values.get(name)), 20) for each in self.scene.neighbours[:8]]
+            own = shorten(value_in_words(self.data["query"].get(name), 4), 40)
+            near = [shorten(value_in_words(each.values.get(name), 4), 20) for each in self.scene.neighbours[:8]]
             words.append(
                 f"Drawn are {drawn}; the view has {shorten(plane.axes[2].name, 40)} too: this case {own}, "
                 f"its nearest rows {', '.join(near)}, so that rows which look near may be far."

@@ -18,6 +18,7 @@ from planewise._input import category_counts, prediction_rows, thread_count
 from planewise._params import Limit, boolean, either, integer, one_of, real
 from planewise._progress import Progress
 from planewise.slm._boost_checkpoint import Checkpoint, fingerprint
+from planewise.slm._explain import ExplainsByContributions
 from planewise.slm._growth import ENDLESS, GROWTH_LIMITS, TreeEstimator, growth_options
 from planewise.slm._objectives import LossLike, RawLoss
 from planewise.slm.fitted import Forest, Trials
@@ -57,7 +58,7 @@ class Start:
         return self.before.predict(rows, self.base, n_threads=threads)
 
 
-class Boosting(TreeEstimator):
+class Boosting(ExplainsByContributions, TreeEstimator):
     """What the classifier and the regressor share."""
 
     parameter_limits: ClassVar[Mapping[str, Limit]] = GROWTH_LIMITS | {

@@ -35,6 +35,7 @@ from planewise._params import (
 )
 from planewise._progress import Progress
 from planewise._warn import warn_user
+from planewise.slm._explain import ExplainsByContributions
 from planewise.slm._growth import SINGLE_TREE_LIMITS, TreeEstimator, most_terms, tree_options
 from planewise.slm.fitted import Forest
 
@@ -42,7 +43,7 @@ from planewise.slm.fitted import Forest
 Grow = Callable[[_core.Table, _core.BagOptions, int, int, int], _core.Forest]
 
 
-class _SLMForest(TreeEstimator):
+class _SLMForest(ExplainsByContributions, TreeEstimator):
     """What the classifier and the regressor share."""
 
     parameter_limits: ClassVar[Mapping[str, Limit]] = SINGLE_TREE_LIMITS | {

@@ -21,11 +21,12 @@ from planewise._input import (
     thread_count,
 )
 from planewise._params import Limit, check_parameters, class_weights, keep_parameters, one_of
+from planewise.slm._explain import ExplainsByPath
 from planewise.slm._growth import SINGLE_TREE_LIMITS, TreeEstimator, most_terms, tree_options
 from planewise.slm.fitted import Forest
 
 
-class _SLMTree(TreeEstimator):
+class _SLMTree(ExplainsByPath, TreeEstimator):
     """What the classifier and the regressor share."""
 
     parameter_limits: ClassVar[Mapping[str, Limit]] = SINGLE_TREE_LIMITS

@@ -1,5 +1,50 @@
-"""Tables with names, gaps and words: what stands between a file on the disk and an estimator."""
+"""Tables with named, typed columns: what stands between a file on the disk and an estimator."""
 
-from planewise.table._model import TableModel
+from planewise.table._columns import (
+    KINDS,
+    KINDS_IN_WORDS,
+    Column,
+    LeftOut,
+    as_polars,
+    first_unread,
+    kind_of,
+    polars,
+    require_columns,
+    unread_value,
+    with_dates,
+)
+from planewise.table._families import (
+    FAMILIES,
+    TAKE_GAPS,
+    estimator_class,
+    estimator_name,
+    for_many_rows,
+    max_rows,
+    read_setting,
+)
+from planewise.table._model import TableModel, as_table_model, target_values, task_of
 
-__all__ = ["TableModel"]
+__all__ = [
+    "FAMILIES",
+    "KINDS",
+    "KINDS_IN_WORDS",
+    "TAKE_GAPS",
+    "Column",
+    "LeftOut",
+    "TableModel",
+    "as_polars",
+    "as_table_model",
+    "estimator_class",
+    "estimator_name",
+    "first_unread",
+    "for_many_rows",
+    "kind_of",
+    "max_rows",
+    "polars",
+    "read_setting",
+    "require_columns",
+    "target_values",
+    "task_of",
+    "unread_value",
+    "with_dates",
+]

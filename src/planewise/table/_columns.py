@@ -1,4 +1,4 @@
-"""The columns of a table: of what kind each is, which tell nothing, and how they become what estimators take."""
+"""The columns of a table: of what kind each is, which to leave out, and how they become what estimators take."""
 
 from __future__ import annotations
 
@@ -7,15 +7,27 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.table._polars import polars
-from planewise.table._words import A_DAY, first_unread, read_words
+from planewise._extras import require
 
 KINDS = ("number", "truth", "date", "category")
-MOST_CATEGORIES = 1000
-MOST_INDICATORS = 50  # columns that one category column becomes for a machine: its most frequent categories
+KINDS_IN_WORDS = {
+    "number": "numbers",
+    "truth": "booleans",
+    "date": "dates",
+    "category": "text",
+    None: "values of a type that cannot be used",
+}
+MAX_CATEGORIES = 1000
+MAX_INDICATORS = 50  # columns that one category column becomes for a machine: its most frequent categories
+A_DAY = 86_400_000_000  # in microseconds
+TRUTHS = {"true": 1.0, "1": 1.0, "false": 0.0, "0": 0.0}
+# A day, or a moment, which may state its offset from UTC.
+_ISO = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]([01]\d|2[0-3])(:?[0-5]\d)?)?)?$"
+_AHEAD = r"[T ].*([+-])(\d{2}):?(\d{2})?$"
 _NAMED_AS_KEY = re.compile(
     r"(?i)^(.*[ _-])?(id|ids|uid|uuid|guid|key|index|idx|rownum|row_?number|nr)$|^unnamed: 0$|^$"
 )
@@ -29,11 +41,11 @@ class Column:
     ----------
     name : str
     kind : {"number", "truth", "date", "category"}
-        Truth values are read as 0 and 1, dates as days since 1970.
+        Booleans ("truth") are read as 0 and 1, dates as days since 1970.
     usual : float
-        The median in ``fit``: what a machine reads where the value is missing.
+        The median in ``fit``, which machines read in place of a missing value.
     categories : tuple of str
-        Of a category column: those that a machine tells apart, the most frequent ones first.
+        Of a category column: those that a machine distinguishes, the most frequent first.
     missing : bool
         Whether values were missing in ``fit``.
     """
@@ -53,8 +65,23 @@ class LeftOut:
     why: str
 
 
+def polars() -> Any:
+    """The module, or an error that says how to get it."""
+    return require("A table model", "polars", "cli")
+
+
+def as_polars(table: Any) -> Any:
+    """A data frame of any library as one of polars."""
+    pl = polars()
+    if isinstance(table, pl.DataFrame):
+        return table
+    if not nw.dependencies.is_into_dataframe(table):
+        raise TypeError(f"A table with named columns is needed (polars, pandas, Arrow); got {type(table).__name__}.")
+    return nw.from_native(table, eager_only=True).to_polars()
+
+
 def find_columns(table: Any, target: str) -> tuple[list[Column], list[LeftOut]]:
-    """What can be learned from, and what not, in the order of the table."""
+    """The columns to learn from and those to leave out, in the order of the table."""
     used, left_out = [], []
     for name in table.columns:
         if name == target:
@@ -69,7 +96,7 @@ def find_columns(table: Any, target: str) -> tuple[list[Column], list[LeftOut]]:
 
 
 def kind_of(dtype: Any) -> str | None:
-    """The kind of a column of this data type; None for one that no model reads."""
+    """The kind of a column of this data type; None if it cannot be used."""
     pl = polars()
     if dtype == pl.Boolean:
         return "truth"
@@ -87,19 +114,19 @@ def _why_useless(values: Any) -> str:
     if n_present == 0:
         return "is empty"
     if kind is None:
-        return f"holds {values.dtype} values, which no model reads"
+        return f"holds values of type {values.dtype}, which cannot be used"
     n_distinct = values.drop_nulls().n_unique()
     if n_distinct == 1 and values.null_count() == 0:
-        return "is the same in every row"
+        return "has the same value in every row"
     if kind == "category" and n_distinct > max(20, n_present // 2):
-        return f"has {n_distinct} different texts in {n_present} rows: an identifier, or free text"
-    if kind == "category" and n_distinct > MOST_CATEGORIES:
-        return f"has {n_distinct} different texts; at most {MOST_CATEGORIES} are taken for categories"
+        return f"has {n_distinct} different texts in {n_present} rows: looks like an identifier or free text"
+    if kind == "category" and n_distinct > MAX_CATEGORIES:
+        return f"has {n_distinct} different texts; a category column may have up to {MAX_CATEGORIES}"
     if kind == "number" and values.dtype.is_integer() and n_distinct == n_present > 20:
         span = int(values.max()) - int(values.min()) + 1
-        # Numbers of chance would meet long before so many fit so tightly; rows held out leave gaps.
+        # Random numbers in so narrow a range would repeat; rows that were held out leave gaps.
         if span <= 2 * n_present or _NAMED_AS_KEY.match(values.name):
-            return "is another whole number in every row: an identifier"
+            return "has a different whole number in every row: looks like an identifier"
     return ""
 
 
@@ -110,7 +137,7 @@ def _described(values: Any) -> Column:
     if kind == "category":
         counts = values.drop_nulls().cast(polars().String).value_counts(sort=True)
         ordered = sorted(zip(counts[:, 0].to_list(), counts[:, 1].to_list(), strict=True), key=lambda p: (-p[1], p[0]))
-        return Column(values.name, kind, 0.0, tuple(name for name, _ in ordered[:MOST_INDICATORS]), missing)
+        return Column(values.name, kind, 0.0, tuple(name for name, _ in ordered[:MAX_INDICATORS]), missing)
     numbers = as_numbers(values, kind)
     present = numbers[~np.isnan(numbers)]
     return Column(
@@ -123,7 +150,7 @@ def _described(values: Any) -> Column:
 
 
 def as_numbers(values: Any, kind: str) -> NDArray[np.float64]:
-    """A column of numbers, truth values or dates as float64, NaN where missing; an error if it is another kind."""
+    """A column of numbers, booleans or dates as float64, NaN where missing; an error if it is another kind."""
     pl = polars()
     now = kind_of(values.dtype)
     if values.null_count() == len(values):
@@ -131,34 +158,37 @@ def as_numbers(values: Any, kind: str) -> NDArray[np.float64]:
     if kind in ("truth", "date") and now == "category":
         at = first_unread(values, kind)
         if at is not None:
-            raise ValueError(
-                f"Column {values.name!r} holds the text {values[at]!r} in row {at}, but held {IN_WORDS[kind]} when the "
-                "model was fitted."
-            )
+            raise unread_value(values.name, values[at], at, kind)
         return np.array(read_words(values, kind).to_numpy(), dtype=np.float64)
     if now != kind and {now, kind} != {"number", "truth"}:
-        raise ValueError(
-            f"Column {values.name!r} holds {IN_WORDS[now]}, but held {IN_WORDS[kind]} when the model was fitted."
-        )
+        raise _now_holds(values.name, KINDS_IN_WORDS[now], kind)
     if kind == "date":
         values = values.cast(pl.Datetime("us")).dt.timestamp("us").cast(pl.Float64) / A_DAY
     numbers = np.array(values.cast(pl.Float64).to_numpy(), dtype=np.float64)
     if np.isinf(numbers).any():
-        raise ValueError(f"Column {values.name!r} contains infinity; leave such values empty or put them right.")
+        raise ValueError(f"Column {values.name!r} contains infinity; leave such values empty or correct them.")
     return numbers
 
 
-IN_WORDS = {
-    "number": "numbers",
-    "truth": "truth values",
-    "date": "dates",
-    "category": "text",
-    None: "values that no model reads",
-}
+def _as_categories(values: Any) -> Any:
+    """A category column as text, null where missing; an error if it is another kind."""
+    now = kind_of(values.dtype)
+    if now != "category" and values.null_count() < len(values):
+        raise _now_holds(values.name, KINDS_IN_WORDS[now], "category")
+    return values.cast(polars().String)
+
+
+def unread_value(name: str, text: str, row: int, kind: str) -> ValueError:
+    """The error for a text where the model needs a number, a boolean or a date."""
+    return _now_holds(name, f"the text {text!r} in row {row}", kind)
+
+
+def _now_holds(name: str, what: str, kind: str) -> ValueError:
+    return ValueError(f"Column {name!r} holds {what}, but held {KINDS_IN_WORDS[kind]} when the model was fitted.")
 
 
 def require_columns(columns: list[str], table_columns: list[str]) -> None:
-    """An error that names the columns that are missing, and near ones that are there."""
+    """An error that names missing columns, and existing ones with similar names."""
     missing = [name for name in columns if name not in table_columns]
     if not missing:
         return
@@ -173,26 +203,21 @@ def _some(names: list[str]) -> str:
 
 
 def for_trees(table: Any, columns: list[Column]) -> Any:
-    """The table that trees read: numbers with gaps, and categories as they are."""
+    """The table that trees and views read: numbers with gaps, and categories as they are."""
     pl = polars()
     require_columns([column.name for column in columns], table.columns)
-    parts = []
-    for column in columns:
-        values = table[column.name]
-        if column.kind == "category":
-            if kind_of(values.dtype) != "category" and values.null_count() < len(values):
-                raise ValueError(
-                    f"Column {column.name!r} holds {IN_WORDS[kind_of(values.dtype)]}, but held text when the model was "
-                    "fitted."
-                )
-            parts.append(values.cast(pl.String).cast(pl.Categorical))
-        else:
-            parts.append(pl.Series(column.name, as_numbers(values, column.kind)))
-    return pl.DataFrame(parts)
+    return pl.DataFrame(
+        [
+            _as_categories(table[column.name]).cast(pl.Categorical)
+            if column.kind == "category"
+            else pl.Series(column.name, as_numbers(table[column.name], column.kind))
+            for column in columns
+        ]
+    )
 
 
 def for_machines(table: Any, columns: list[Column]) -> Any:
-    """The table that machines read: gaps filled with the usual value, a column of 0 and 1 for each category."""
+    """The table that machines read: gaps filled with the median, a column of 0 and 1 for each category."""
     pl = polars()
     require_columns([column.name for column in columns], table.columns)
     parts = []
@@ -202,11 +227,52 @@ def for_machines(table: Any, columns: list[Column]) -> Any:
             numbers = as_numbers(values, column.kind)
             parts.append(pl.Series(column.name, np.where(np.isnan(numbers), column.usual, numbers)))
             continue
-        if kind_of(values.dtype) != "category" and values.null_count() < len(values):
-            raise ValueError(f"Column {column.name!r} holds other values than text, but held text in the fit.")
-        words = values.cast(pl.String)
+        words = _as_categories(values)
         parts += [
             pl.Series(f"{column.name}={category}", (words == category).fill_null(False).cast(pl.Float64))
             for category in column.categories
         ]
     return pl.DataFrame(parts)
+
+
+def read_words(words: Any, kind: str) -> Any:
+    """Text as booleans (0 and 1) or dates (days since 1970); null where it is missing or neither."""
+    pl = polars()
+    words = words.cast(pl.String).str.strip_chars()
+    if kind == "truth":
+        return words.str.to_lowercase().replace_strict(TRUTHS, default=None, return_dtype=pl.Float64)
+    return _moments(words).dt.timestamp("us").cast(pl.Float64) / A_DAY
+
+
+def first_unread(words: Any, kind: str) -> int | None:
+    """The place of the first text that is not a boolean, or not a date."""
+    bad = read_words(words, kind).is_null() & words.is_not_null()
+    return bad.arg_max() if bad.any() else None
+
+
+def with_dates(table: Any) -> Any:
+    """The table with its columns of text as dates where all of a column's values are dates of ISO 8601."""
+    pl = polars()
+    found = []
+    for values in table.get_columns():
+        if values.dtype != pl.String or not values.drop_nulls().head(1).str.strip_chars().str.contains(_ISO).any():
+            continue  # most columns of words are told by their first one
+        moments = _moments(values.str.strip_chars())
+        if moments.null_count() == values.null_count():
+            whole = (values.drop_nulls().str.strip_chars().str.len_bytes() == len("2024-03-09")).all()
+            found.append(moments.cast(pl.Date) if whole else moments)
+    return table.with_columns(found)
+
+
+def _moments(words: Any) -> Any:
+    """Dates of ISO 8601 as moments in UTC; a time without an offset is taken for UTC."""
+    pl = polars()
+    iso = pl.when(words.str.contains(_ISO)).then(words.str.replace(" ", "T", literal=True))
+    clock = iso.str.replace("(T[^Z+-]*)[Z+-].*", "$1")
+    length = clock.str.len_bytes()
+    full = pl.when(length == 10).then(clock + "T00:00:00").when(length == 16).then(clock + ":00").otherwise(clock)
+    moments = full.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f", time_unit="us", strict=False)
+    hours, minutes = (iso.str.extract(_AHEAD, group).cast(pl.Int64).fill_null(0) for group in (2, 3))
+    sign = pl.when(iso.str.extract(_AHEAD, 1) == "-").then(-1).otherwise(1)
+    ahead = pl.duration(minutes=sign * (60 * hours + minutes))
+    return pl.select((moments - ahead).alias(words.name)).to_series()

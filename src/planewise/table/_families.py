@@ -8,42 +8,41 @@ from typing import Any
 
 import planewise
 
-FAMILIES = ("slm", "forest", "boost", "mcm", "recip")
-IN_WORDS = {
+FAMILIES = {
     "slm": "one tree of planes",
     "forest": "a forest of trees of planes",
     "boost": "boosted trees of planes",
     "mcm": "a kernel machine with few vectors",
-    "recip": "the few views in which rows are decided",
+    "recip": "two-feature views",
 }
 TAKE_GAPS = ("slm", "forest", "boost", "recip")  # and categories, as they are
 
-MOST_ROWS_SEARCHED = 3000  # by cross-validation over the machine's parameters
-MOST_ROWS_OF_A_REGRESSION_MACHINE = 20_000
-MOST_ROWS_OF_VIEWS = 20_000  # beyond, a model that keeps its rows is not what auto looks for
-MOST_ROWS_OF_A_TREE_OF_MANY = 100_000  # beyond, a forest would take the time of a hundred trees and as much space
+MAX_ROWS_SEARCHED = 3000  # up to here the parameters of the machine are cross-validated
+MAX_ROWS_REGRESSION_MACHINE = 20_000
+MAX_ROWS_VIEWS = 20_000  # a model that keeps its rows should not keep more
+MAX_ROWS_FOREST_TREE = 100_000  # beyond, a forest would take the time and space of a hundred large trees
 
 
 def for_many_rows(family: str, settings: Mapping[str, Any], n_rows: int) -> dict[str, Any]:
-    """The settings a command fits so many rows with: above a limit every tree of a forest draws its own sample."""
+    """The settings for a table of so many rows: in a large one, each tree of a forest draws its own sample."""
     own = {"bootstrap", "max_samples"} & set(settings)
-    if family != "forest" or own or n_rows <= MOST_ROWS_OF_A_TREE_OF_MANY:
+    if family != "forest" or own or n_rows <= MAX_ROWS_FOREST_TREE:
         return dict(settings)
-    return {**settings, "bootstrap": True, "max_samples": MOST_ROWS_OF_A_TREE_OF_MANY}
+    return {**settings, "bootstrap": True, "max_samples": MAX_ROWS_FOREST_TREE}
 
 
-def most_rows(family: str, task: str) -> int | None:
-    """How many rows a command fits the family on, if it is not all: what keeps its rows, or compares all pairs."""
+def max_rows(family: str, task: str) -> int | None:
+    """The maximum number of rows to fit a family on, which keeps its rows or compares all pairs; None: no limit."""
     if family == "recip":
-        return MOST_ROWS_OF_VIEWS
-    return MOST_ROWS_OF_A_REGRESSION_MACHINE if family == "mcm" and task == "regression" else None
+        return MAX_ROWS_VIEWS
+    return MAX_ROWS_REGRESSION_MACHINE if family == "mcm" and task == "regression" else None
 
 
 def estimator_name(family: str, task: str, n_rows: int) -> str:
-    """What the estimator for a table of so many rows is called."""
+    """The name of the estimator for a table of so many rows."""
     kind = "Classifier" if task == "classification" else "Regressor"
     if family == "mcm" and kind == "Classifier":
-        return "MCMClassifierCV" if n_rows <= MOST_ROWS_SEARCHED else "LargeScaleMCMClassifier"
+        return "MCMClassifierCV" if n_rows <= MAX_ROWS_SEARCHED else "LargeScaleMCMClassifier"
     return {"slm": "SLM", "forest": "SLMForest", "boost": "SLMBoost", "mcm": "MCM", "recip": "RECIP"}[family] + kind
 
 
@@ -73,15 +72,17 @@ def read_setting(cls: type, name: str, text: str) -> Any:
 
 
 def _readings(name: str, text: str) -> list[Any]:
-    """What the text may mean, the likeliest first; with commas, or where nothing else will do, a list.
+    """The values that the text may mean, the likeliest first; with commas, or where nothing else fits, a list.
 
-    In brackets it is a list as JSON writes it, which may hold others.
+    In brackets it is a JSON list, which may hold other lists.
     """
     if text.strip().startswith("["):
         try:
             return [json.loads(text)]
         except ValueError as error:
-            raise ValueError(f"The value of {name!r}, {text!r}, begins as a JSON list but is none: {error}.") from None
+            raise ValueError(
+                f"The value of {name!r}, {text!r}, starts like a JSON list but is not one: {error}."
+            ) from None
     parts = [_of_one(part)[0] for part in text.split(",") if part.strip()]
     return [parts, text.strip()] if "," in text else [*_of_one(text), parts]
 

@@ -12,15 +12,19 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from planewise._input import all_or_nothing
-from planewise._params import (
-    Limit,
-    check_parameters,
-    one_of,
-    seed,
+from planewise._params import Limit, check_parameters, one_of, seed
+from planewise.table._columns import (
+    Column,
+    LeftOut,
+    as_polars,
+    find_columns,
+    for_machines,
+    for_trees,
+    polars,
+    require_columns,
 )
-from planewise.table._columns import Column, LeftOut, find_columns, for_machines, for_trees, require_columns
 from planewise.table._families import FAMILIES, TAKE_GAPS, estimator_class
-from planewise.table._polars import as_polars, polars
+from planewise.words import Description, Limits, Reason, TableSection, number
 
 LIMITS: dict[str, Limit] = {
     "family": one_of(*FAMILIES),
@@ -31,7 +35,7 @@ LIMITS: dict[str, Limit] = {
     ),
     "random_state": seed(),
 }
-MOST_CLASSES_OF_WHOLE_NUMBERS = 20
+MAX_INTEGER_CLASSES = 20
 
 
 def _has_classes(model: Any) -> bool:
@@ -42,19 +46,18 @@ def _has_classes(model: Any) -> bool:
 
 
 class TableModel(BaseEstimator):
-    """An estimator with all it takes to be asked about tables: names, kinds, gaps and categories of the columns.
+    """An estimator together with how it reads tables: names, kinds, gaps and categories of the columns.
 
-    It is what ``planewise fit`` makes: identifiers, constant columns and free text are left out; trees and views read
-    gaps and categories as they are, machines get gaps filled with the median and a column of 0 and 1 a category.
+    ``planewise fit`` makes one. Identifiers, constant columns and free text are left out. Trees and views read gaps and
+    categories as they are; machines get the median in place of gaps, and one column of 0 and 1 per category.
 
     Parameters
     ----------
     family : {"slm", "forest", "boost", "mcm", "recip"}, default="boost"
-        One tree, a forest, boosting, a kernel machine (with its parameters searched for up to 3,000 rows; the
-        large-scale one beyond), or RECIP's views.
+        One tree, a forest, boosting, a kernel machine (up to 3,000 rows with a search for its parameters, beyond that
+        the large-scale one), or RECIP's views.
     task : {"auto", "classification", "regression"}, default="auto"
-        "auto": text, truth values and whole numbers of at most 20 different values are classes, other numbers are
-        predicted as numbers.
+        "auto": regression for numbers, except whole numbers with at most 20 different values; else classification.
     settings : dict or None, default=None
         Parameters of the estimator.
     random_state : int or None, default=None
@@ -66,12 +69,12 @@ class TableModel(BaseEstimator):
         The column that is predicted.
     task_ : {"classification", "regression"}
     columns_ : list of Column
-        What the model reads.
+        The columns that the model reads.
     left_out_ : list of LeftOut
-        What it does not read, and why.
+        Columns that were left out, and why.
     estimator_ : estimator
         Fitted on the columns as it takes them.
-    n_features_in_, feature_names_in_ : of the columns it reads.
+    n_features_in_, feature_names_in_ : number and names of the columns it reads
 
     Examples
     --------
@@ -132,7 +135,7 @@ class TableModel(BaseEstimator):
         self.columns_, self.left_out_ = find_columns(table, target)
         if not self.columns_:
             reasons = "; ".join(f"{each.name!r} {each.why}" for each in self.left_out_) or "there is no other column"
-            raise ValueError(f"No column is left to learn {target!r} from: {reasons}.")
+            raise ValueError(f"There is no column to learn {target!r} from: {reasons}.")
         self.n_features_in_ = len(self.columns_)
         self.feature_names_in_ = np.array([column.name for column in self.columns_], dtype=object)
         self.estimator_ = self._estimator(len(table)).fit(self.read(table), y)
@@ -164,6 +167,49 @@ class TableModel(BaseEstimator):
         check_is_fitted(self)
         return self.estimator_.predict(self.read(table))
 
+    def explain(self, table: Any) -> list[Reason]:
+        """Why each row of a table gets its answer, with the table's own values.
+
+        Returns
+        -------
+        reasons : list of planewise.words.Path, Contributions, Vectors or View
+            One per row; which of them depends on the family.
+        """
+        check_is_fitted(self)
+        table = as_polars(table)
+        given = self.estimator_.explain(self.read(table))
+        return [
+            reason.with_values(lambda name, row=row: row[self.column_of(name)])
+            for reason, row in zip(given, table.iter_rows(named=True), strict=True)
+        ]
+
+    def column_of(self, feature: str) -> str:
+        """The column a feature of the estimator is made from: "town" for "town=Ulm", which a machine reads."""
+        return feature if feature in self.feature_names_in_ else feature.rpartition("=")[0]
+
+    def describe(self, limits: Limits | None = None) -> Description:
+        """What the estimator is, and how the columns of a table become what it takes.
+
+        Returns
+        -------
+        description : planewise.words.Description
+        """
+        check_is_fitted(self)
+        about: Description = self.estimator_.describe(limits)
+        fills = self.family not in TAKE_GAPS
+        rows = []
+        for column in self.columns_:
+            gap = "no category" if column.kind == "category" else number(column.usual)
+            rows.append([column.name, column.kind, *([gap] if fills else [])])
+        note = "Booleans are read as 0 and 1, dates as days since 1970-01-01."
+        note = note if any(column.kind in ("truth", "date") for column in self.columns_) else ""
+        columns = ["column", "kind", *(["missing is read as"] if fills else [])]
+        made = int(self.estimator_.n_features_in_)
+        read = str(len(rows)) if made == len(rows) else f"{len(rows)}, from which {made} are made"
+        about.facts[:1] = [("target", self.target_), ("columns", read)]
+        about.sections.insert(-1, TableSection("Columns", columns, rows, note))
+        return about
+
     @available_if(_has_classes)  # type: ignore[untyped-decorator]
     def predict_proba(self, table: Any) -> NDArray[np.float64]:
         """The probability of each class, in the order of ``classes_``."""
@@ -176,14 +222,14 @@ def _row_numbers(given: Any, n_rows: int) -> NDArray[np.intp]:
     numbers = np.asarray(given)
     if numbers.shape != (n_rows,) or numbers.dtype.kind not in "iu" or (n_rows and numbers.min() < 0):
         raise ValueError(
-            f"row_numbers must be one whole number from 0 on for each of the {n_rows} rows of the table; got an array "
+            f"row_numbers must have one integer of at least 0 for each of the {n_rows} rows of the table; got an array "
             f"of shape {numbers.shape} and type {numbers.dtype}."
         )
     return numbers.astype(np.intp)
 
 
 def task_of(target: Any) -> str:
-    """What the values of a target ask for."""
+    """The task that the values of a target suggest."""
     dtype = target.dtype
     if not dtype.is_numeric():
         return "classification"
@@ -192,7 +238,7 @@ def task_of(target: Any) -> str:
         if not (present == present.round()).all() or present.n_unique() > 2:
             return "regression"
         return "classification"
-    return "classification" if target.drop_nulls().n_unique() <= MOST_CLASSES_OF_WHOLE_NUMBERS else "regression"
+    return "classification" if target.drop_nulls().n_unique() <= MAX_INTEGER_CLASSES else "regression"
 
 
 def target_values(target: Any, task: str) -> NDArray[Any]:
@@ -209,3 +255,38 @@ def target_values(target: Any, task: str) -> NDArray[Any]:
     if target.dtype.is_numeric() or target.dtype == pl.Boolean:
         return np.asarray(target.to_numpy())
     return np.array(target.cast(pl.String).to_list(), dtype=np.str_)
+
+
+def as_table_model(model: Any, named: str = "The model") -> TableModel:
+    """A TableModel as it is; an estimator that was fitted on a data frame, wrapped.
+
+    Raises
+    ------
+    ValueError
+        If it makes no predictions, or does not know the names of its columns.
+    """
+    if isinstance(model, TableModel):
+        return model
+    kind = type(model).__name__
+    if not hasattr(model, "predict"):
+        raise ValueError(f"{named} holds a {kind}, which makes no predictions.")
+    if not hasattr(model, "feature_names_in_"):
+        raise ValueError(
+            f"{named} holds a {kind} that was fitted on an array without column names, so the columns of a table "
+            "cannot be matched to it. Fit it on a data frame, or with planewise fit."
+        )
+    categories = getattr(model, "categories_", {})
+    if any(known.dtype.kind in "iuf" for known in categories.values()):
+        raise ValueError("The model has categories that are numbers, but a table can only name them by text.")
+    trees, views = hasattr(model, "tree_") or hasattr(model, "forest_"), hasattr(model, "projections_")
+    wrapped = TableModel("recip" if views else "boost" if trees else "mcm")
+    wrapped.estimator_ = model
+    wrapped.target_ = "prediction"
+    wrapped.task_ = "classification" if hasattr(model, "classes_") else "regression"
+    wrapped.columns_ = [
+        Column(name, "category" if j in categories else "number")
+        for j, name in enumerate(model.feature_names_in_.tolist())
+    ]
+    wrapped.left_out_ = []
+    wrapped.n_features_in_, wrapped.feature_names_in_ = model.n_features_in_, model.feature_names_in_
+    return wrapped

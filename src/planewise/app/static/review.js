@@ -116,12 +116,12 @@
   document.addEventListener("htmx:responseError", (event) => {
     const { xhr } = event.detail;
     const plain = (xhr.getResponseHeader("content-type") ?? "").startsWith("text/plain");
-    const known = xhr.status >= 500 ? "Load the page again to see what is saved." : "Nothing was saved.";
-    say(plain ? xhr.responseText : `The server answered with an error (${xhr.status}). ${known}`, true);
+    const known = xhr.status >= 500 ? "Reload the page to see what is saved." : "Nothing was saved.";
+    say(plain ? xhr.responseText : `The server reported an error (${xhr.status}). ${known}`, true);
   });
   for (const name of ["htmx:sendError", "htmx:timeout"]) {
     document.addEventListener(name, () =>
-      say("The server does not answer: nothing is confirmed as saved. Your decision is still here; try again when it runs.", true),
+      say("The server does not respond, so the decision may not be saved. It is still on this page; try again when the server is running.", true),
     );
   }
   document.addEventListener("htmx:beforeSwap", (event) => {

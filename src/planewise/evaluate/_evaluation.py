@@ -1,0 +1,132 @@
+"""Rows with known targets and what a model answers to them: what every measure starts from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planewise.evaluate._measured import Vector
+from planewise.table import TableModel, as_polars, target_values
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Rows with their targets and weights, and a fitted estimator's predictions for them.
+
+    Attributes
+    ----------
+    model : fitted estimator
+        Of a TableModel, its estimator.
+    X : rows as the estimator takes them
+    target, predicted : array of shape (n_rows,)
+    weight : array of shape (n_rows,)
+    probability : array of shape (n_rows, n_classes) or None
+        None if the model predicts numbers or has no probabilities.
+    """
+
+    model: Any
+    X: Any
+    target: NDArray[Any]
+    weight: Vector
+    predicted: NDArray[Any]
+    probability: NDArray[Any] | None
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """The classes of the model; None if it predicts numbers."""
+        return getattr(self.model, "classes_", None)
+
+
+def evaluate(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Evaluation:
+    """Predict rows whose targets are known, once, for all measures.
+
+    Parameters
+    ----------
+    model : fitted estimator or TableModel
+    X : rows
+        For a TableModel, a table.
+    y : targets, default=None
+        Only a TableModel can do without: it then reads its target column from the table.
+    sample_weight : array of shape (n_rows,), default=None
+        Weights of the rows. Only their ratios matter; rows of weight 0 do not count.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from planewise import SLMClassifier
+    >>> from planewise.evaluate import evaluate, quality
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = SLMClassifier(random_state=0).fit(X[::2], y[::2])
+    >>> found = quality(evaluate(model, X[1::2], y[1::2]), X[::2], y[::2])
+    >>> list(found.found)
+    ['model', 'most_common_class', 'logistic_regression']
+    """
+    if isinstance(model, TableModel):
+        table = as_polars(X)
+        y = _target_column(model, table) if y is None else y
+        model, X = model.estimator_, model.read(table)
+    if not hasattr(model, "predict"):
+        raise TypeError(f"{type(model).__name__} makes no predictions, so there is nothing to measure.")
+    if y is None:
+        raise ValueError("y is missing: a model is measured on rows whose targets are known.")
+    predicted, target = np.asarray(model.predict(X)), np.asarray(y)
+    if target.shape != predicted.shape:
+        raise ValueError(
+            f"y must have one target for each of the {len(predicted)} rows of X; got shape {target.shape}."
+        )
+    classes, probability = getattr(model, "classes_", None), None
+    if classes is None:
+        target = target.astype(np.float64)
+        if not np.isfinite(target).all():
+            raise ValueError("y must hold finite numbers; leave out rows without a known target.")
+    else:
+        known = set(classes.tolist())
+        unknown = [label for label in dict.fromkeys(target.tolist()) if label not in known]
+        if unknown:
+            raise ValueError(f"y contains the label {unknown[0]!r}, which is not a class of the model.")
+        if hasattr(model, "predict_proba") and len(classes) > 1:
+            probability = model.predict_proba(X)
+    return Evaluation(model, X, target, _weights(sample_weight, len(predicted)), predicted, probability)
+
+
+def _target_column(model: TableModel, table: Any) -> NDArray[Any]:
+    if model.target_ not in table.columns:
+        raise ValueError(f"The table has no column {model.target_!r}, the target; pass y, or the whole table.")
+    return target_values(table[model.target_], model.task_)
+
+
+def _weights(given: Any, n_rows: int) -> Vector:
+    if given is None:
+        return np.ones(n_rows)
+    weight = np.asarray(given, dtype=np.float64)
+    if weight.shape != (n_rows,):
+        raise ValueError(f"sample_weight must have one weight for each of the {n_rows} rows; got shape {weight.shape}.")
+    if not (np.isfinite(weight).all() and (weight >= 0).all() and weight.any()):
+        raise ValueError("sample_weight must hold finite numbers of at least 0, not all of them 0.")
+    return weight
+
+
+def worst_rows(case: Evaluation) -> NDArray[np.intp]:
+    """The rows that are predicted wrongly, the worst first: the least probable truth, or the largest error."""
+    rows = np.flatnonzero((case.predicted != case.target) & (case.weight > 0))
+    if rows.size == 0:
+        return rows
+    badness = np.abs(case.target - case.predicted) if case.classes is None else _surprise(case)
+    return rows[np.argsort(-badness[rows], kind="stable")]
+
+
+def _surprise(case: Evaluation) -> NDArray[np.float64]:
+    """How much the model preferred another class to the true one."""
+    assert case.classes is not None
+    rows, place = np.arange(len(case.target)), np.searchsorted(case.classes, case.target)
+    if case.probability is not None:
+        return 1 - case.probability[rows, place].astype(np.float64)
+    scores = np.asarray(case.model.decision_function(case.X), dtype=np.float64)
+    if scores.ndim == 1 or scores.shape[1] == 1:
+        return np.abs(scores).reshape(len(rows))
+    if scores.shape[1] == len(case.classes):
+        return scores.max(axis=1) - scores[rows, place]
+    return np.abs(scores).min(axis=1)  # one machine per pair of classes: how clear the closest of them was

@@ -1,0 +1,144 @@
+"""How well a model does on given rows, beside simple models."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planewise.evaluate import _measured
+from planewise.evaluate._baselines import Answers, baselines
+from planewise.evaluate._evaluation import Evaluation
+from planewise.evaluate._measured import Measured
+from planewise.words import counted, number, percent
+
+MEASURES = {  # in the order they are shown; the first of a task is the one that models are compared by
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "log_loss": "log loss",
+    "roc_auc": "ROC AUC",
+    "r2": "R²",
+    "rmse": "RMSE",
+    "mae": "MAE",
+}
+SHARES = ("accuracy", "balanced_accuracy")  # shown in per cent
+
+
+@dataclass(frozen=True)
+class Quality:
+    """The measures of a model beside those of simple models, on the same rows.
+
+    Attributes
+    ----------
+    found : dict of dict of Measured
+        By model ("model" first, then the simple ones) and by measure, see ``MEASURES``.
+    note : str
+        What was measured, and what the simple models were fitted on.
+    """
+
+    found: dict[str, dict[str, Measured]]
+    note: str
+
+    def data(self) -> dict[str, dict[str, dict[str, float]]]:
+        """For programs: by model and measure the ``value`` and the bounds of its interval, ``low`` and ``high``."""
+        return {name: {measure: asdict(each) for measure, each in found.items()} for name, found in self.found.items()}
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """For people: a header, and one row per measure with a column per model."""
+        rows = [
+            [
+                MEASURES[measure],
+                *(in_words(measure, each[measure]) if measure in each else "" for each in self.found.values()),
+            ]
+            for measure in self.found["model"]
+        ]
+        return ["measure", *(name.replace("_", " ") for name in self.found)], rows
+
+
+def quality(case: Evaluation, X_train: Any = None, y_train: Any = None) -> Quality:
+    """Measure a model and, on the same rows, the most common class or the mean and a linear model.
+
+    With training rows, the simple models are fitted on them, as the model itself was. Without, the linear model is
+    fitted on the given rows in five folds, each of which is judged by the fit on the others.
+
+    Parameters
+    ----------
+    case : Evaluation
+    X_train, y_train : rows and targets, default=None
+        What the model was fitted on, in the form in which the estimator takes it.
+    """
+    answers = {"model": Answers(case.predicted, case.probability), **baselines(case, X_train, y_train)}
+    found = {name: _measures(case, each) for name, each in answers.items()}
+    return Quality(found, _note(case, list(answers)[1:], y_train is not None))
+
+
+def _note(case: Evaluation, simple: list[str], on_training_rows: bool) -> str:
+    weighted = ", weighted" if np.ptp(case.weight) > 0 else ""
+    note = [
+        f"Measured on {counted(np.count_nonzero(case.weight), 'row')}{weighted}; 95 % confidence intervals in brackets."
+    ]
+    if case.classes is not None:
+        note.append("Balanced accuracy is the mean of the classes' recalls.")
+    constant, *linear = (name.replace("_", " ") for name in simple)
+    if on_training_rows:
+        both = f" and the {linear[0]} were" if linear else " was"
+        note.append(f"The {constant}{both} fitted on the training rows.")
+    else:
+        note.append(f"The {constant} is that of these rows.")
+        note += [
+            f"The {name} was fitted on these rows in five folds: no row is judged by a fit on it." for name in linear
+        ]
+    return " ".join(note)
+
+
+def measures(case: Evaluation) -> dict[str, Measured]:
+    """All measures of a model's predictions, by the keys of ``MEASURES``."""
+    return _measures(case, Answers(case.predicted, case.probability))
+
+
+def score(case: Evaluation) -> float:
+    """The figure that models are compared by: accuracy, or R² (0 where all targets are equal)."""
+    found = measures(case)
+    return found["accuracy"].value if case.classes is not None else found["r2"].value if "r2" in found else 0.0
+
+
+def in_words(measure: str, found: Measured) -> str:
+    """Such as "93.8 % (83.2 to 97.9)", or "0.1234 (0.09 to 0.157)"."""
+    if found.low == found.high:  # by definition, as the AUC of a constant
+        return number(found.value)
+    if measure in SHARES:
+        return f"{percent(found.value, 1)} ({100 * found.low:.1f} to {100 * found.high:.1f})"
+    return f"{number(found.value)} ({number(found.low, 3)} to {number(found.high, 3)})"
+
+
+def _measures(case: Evaluation, given: Answers) -> dict[str, Measured]:
+    return _of_numbers(case, given.predicted) if case.classes is None else _of_classes(case, given)
+
+
+def _of_numbers(case: Evaluation, predicted: NDArray[Any]) -> dict[str, Measured]:
+    error, found = case.target - predicted, {}
+    if np.ptp(case.target[case.weight > 0]) > 0:
+        found["r2"] = _measured.explained(case.target, predicted, case.weight)
+    found["rmse"] = _measured.root_mean(error**2, case.weight)
+    found["mae"] = _measured.mean(np.abs(error), case.weight)
+    return found
+
+
+def _of_classes(case: Evaluation, given: Answers) -> dict[str, Measured]:
+    hit, classes = given.predicted == case.target, case.classes
+    assert classes is not None
+    places = [(case.target == label) & (case.weight > 0) for label in classes]
+    recalls = [_measured.share(hit[here], case.weight[here]) for here in places if here.any()]
+    found = {
+        "accuracy": _measured.share(hit, case.weight),
+        "balanced_accuracy": _measured.mean_of_shares(recalls),
+    }
+    if given.probability is not None:
+        chance = given.probability[np.arange(len(hit)), np.searchsorted(classes, case.target)]
+        loss = -np.log(np.clip(chance, np.finfo(chance.dtype).eps, 1)).astype(np.float64)
+        found["log_loss"] = _measured.mean(loss, case.weight)
+        if len(classes) == 2 and len(recalls) == 2:
+            found["roc_auc"] = _measured.area(given.probability[:, 1], places[1], case.weight)
+    return found

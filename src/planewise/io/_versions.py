@@ -1,0 +1,72 @@
+"""Versions of the file format: which are read, and what the models of earlier ones are called today."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from planewise.io._errors import require
+
+FORMAT = "planewise model"
+SCHEMA = 2
+
+# Version 1 had a parameter `scale`, of different meanings; `scaling` now has the same words in all estimators.
+_THREE = {True: "arcsinh", "standard": "standard", False: None}
+_TWO = {True: "standard", False: None}
+_SCALES: dict[str, Mapping[Any, Any]] = {
+    **dict.fromkeys(["MCMClassifier", "MCMRegressor", "MCMClassifierCV", "RECIPClassifier", "RECIPRegressor"], _THREE),
+    **dict.fromkeys(["LargeScaleMCMClassifier", "ConformalKernel"], _TWO),
+}
+_NAMES = {"RECIPClassifier": {"smoothing": "prior_weight", "alpha": "tsallis_order"}}
+
+
+def check_version(document: Mapping[str, Any]) -> None:
+    """An error if the file is not of a version that can be read."""
+    require(document.get("format") == FORMAT, "is not a planewise model")
+    schema, versions = document.get("schema"), document.get("versions")
+    require(type(schema) is int and schema >= 1, "is a model file without a version")
+    assert isinstance(schema, int)
+    writer = versions.get("planewise", "?") if isinstance(versions, dict) else "?"
+    require(
+        schema <= SCHEMA,
+        f"was written by planewise {str(writer)[:40]} in version {schema} of the file format, and this planewise reads "
+        f"versions up to {SCHEMA}; install a newer planewise to read it",
+    )
+
+
+def upgrade(document: Mapping[str, Any]) -> Any:
+    """The document's model as this version would write it; what is wrong in it is left for others to find."""
+    model = document["model"]
+    if document["schema"] == 1:
+        inner = model
+        while isinstance(inner, dict):
+            inner = _from_version_1(inner)
+    return model
+
+
+def _from_version_1(packed: dict[str, Any]) -> Any:
+    """Rename in place what this model has; the model inside it, if there is one."""
+    fitted = packed.get("fitted")
+    fitted = fitted if isinstance(fitted, dict) else {}
+    inner = fitted.get("estimator_", fitted.get("best_estimator_"))
+    if isinstance(packed.get("parameters"), dict):
+        packed["parameters"] = _renamed(packed.get("kind"), packed["parameters"])
+        settings = packed["parameters"].get("settings")
+        if isinstance(inner, dict) and isinstance(settings, dict) and isinstance(settings.get("dict"), list):
+            pairs = [pair for pair in settings["dict"] if isinstance(pair, list) and len(pair) == 2]
+            if all(isinstance(name, str) for name, _ in pairs) and len(pairs) == len(settings["dict"]):
+                settings["dict"] = [list(pair) for pair in _renamed(inner.get("kind"), dict(pairs)).items()]
+    return inner
+
+
+def _renamed(kind: Any, parameters: dict[str, Any]) -> dict[str, Any]:
+    kind = kind if isinstance(kind, str) else ""
+    names, scales = _NAMES.get(kind, {}), _SCALES.get(kind)
+    out = {}
+    for name, value in parameters.items():
+        if name == "scale" and scales is not None:
+            plain = isinstance(value, (bool, str))
+            out["scaling"] = scales.get(value, value) if plain else value
+        else:
+            out[names.get(name, name)] = value
+    return out

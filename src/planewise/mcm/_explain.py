@@ -1,0 +1,121 @@
+"""What the answers of all machines are explained and described by: vectors, and the score that decides."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planewise.words import Description, Limits, TableSection, Vector, Vectors, feature_names, number, signed
+
+MAX_COLUMNS = 6  # by which vectors are shown; as data they are whole
+Numbers = NDArray[np.float64]
+KERNELS = {
+    "linear": "x·v",
+    "rbf": "exp(−{gamma}·|x − v|²)",
+    "laplacian": "exp(−{gamma}·Σ|x − v|)",
+    "poly": "({gamma}·x·v + {coef0}) to the power of {degree}",
+    "sigmoid": "tanh({gamma}·x·v + {coef0})",
+}
+
+
+class Kept:
+    """Support vectors or prototypes in the user's units, and the columns to show them by."""
+
+    def __init__(self, names: list[str], values: Numbers, telling: Any, are_rows: bool = True) -> None:
+        self.names, self.values, self.telling = names, values, [names[j] for j in telling]
+        self.are_rows = are_rows  # of the fit; prototypes have been moved
+
+
+def by_vectors(machine: Any, kept: Kept, row: dict[str, float], nearness: Numbers, answer: Any) -> Vectors:
+    """The vectors of the score that decides, told by their values: their numbers are not those of the user's rows."""
+    signs = signs_of(machine, answer)
+    weights, intercept = signs @ machine.dual_coef_, float(signs @ machine.intercept_)
+    order = np.argsort(-np.abs(weights * nearness), kind="stable")
+    order = order[weights[order] != 0]  # the others are vectors of other classes
+    own = np.array([row.get(name, np.nan) for name in kept.names])
+    same = (kept.values == own).all(axis=1) & kept.are_rows
+    classes = getattr(machine, "classes_", ())
+    return Vectors(
+        answer=answer,
+        of=answer if len(classes) else None,
+        intercept=intercept,
+        vectors=[
+            Vector(
+                float(weights[j]),
+                float(nearness[j]),
+                dict(zip(kept.names, map(float, kept.values[j]), strict=True)),
+                bool(same[j]),
+            )
+            for j in order
+        ],
+        n_vectors=len(kept.values),
+        row=row,
+        telling=kept.telling,
+        n_classes=len(classes),
+        duels=by_pairs(machine),
+    )
+
+
+def signs_of(machine: Any, answer: Any) -> Numbers:
+    """How the scores of the machine's outputs make the one that decides: that of the class the row gets."""
+    classes = getattr(machine, "classes_", None)
+    if classes is None:
+        return np.ones(1)
+    place, n_classes = int(np.flatnonzero(classes == answer)[0]), len(classes)
+    if n_classes <= 2:
+        return np.array([1.0 if place == 1 else -1.0])
+    if not by_pairs(machine):
+        return np.eye(n_classes)[place]
+    return np.array([(a == place) * 1.0 - (b == place) * 1.0 for a, b in combinations(range(n_classes), 2)])
+
+
+def by_pairs(machine: Any) -> bool:
+    settings = getattr(machine, "_trained_settings", None)
+    return settings is not None and settings.multi_class == "ovo" and len(machine.classes_) > 2
+
+
+def telling_columns(vectors: Any, most: int) -> NDArray[np.intp]:
+    """The columns in which scaled vectors differ most, in their order; a few far values do not count."""
+    if len(vectors) == 0:
+        return np.arange(0)
+    spread = np.abs(vectors - np.median(vectors, axis=0)).mean(axis=0)
+    return np.sort(np.argsort(-spread, kind="stable")[:most])
+
+
+def describe_vectors(machine: Any, about: Description, limits: Limits, kernel: str, scaled: Any) -> None:
+    """The vectors in the user's units with their weights, those of the largest weights first."""
+    units, weight, names = np.asarray(machine.support_vectors_), machine.dual_coef_, feature_names(machine)
+    about.facts.append(("vectors", str(len(units))))
+    about.facts.append(("numbers stored", str(units.size + weight.size + machine.intercept_.size)))
+    about.facts.append(("kernel", kernel))
+    order = np.argsort(-np.abs(weight).max(axis=0, initial=0), kind="stable")[: limits.max_vectors]
+    telling = telling_columns(scaled, limits.max_columns)
+    rows = [[signed(each) for each in weight[:, v]] + [number(units[v, j]) for j in telling] for v in order]
+    notes = [f"Intercept: {', '.join(number(each) for each in machine.intercept_)}."]
+    if len(order) < len(units):
+        notes.append(f"… and {len(units) - len(order)} more vectors.")
+    if len(telling) < len(names):
+        notes.append(f"Only the {len(telling)} of {len(names)} columns in which the vectors differ most.")
+    columns = [f"weight: {each.removeprefix('score of ')}" for each in outputs_of(machine)]
+    columns += [names[j] for j in telling]
+    about.sections.append(TableSection("Vectors", columns, rows, " ".join(notes)))
+
+
+def outputs_of(machine: Any) -> list[str]:
+    """What each score of the machine stands for."""
+    classes = [str(each) for each in getattr(machine, "classes_", np.array([])).tolist()]
+    if not classes:
+        return ["prediction"]
+    if len(machine.intercept_) == 1:
+        return [f"score of {classes[-1]}"]
+    settings = getattr(machine, "_trained_settings", None)
+    if settings is not None and settings.multi_class == "ovo":
+        return [f"{a} against {b}" for k, a in enumerate(classes) for b in classes[k + 1 :]]
+    return [f"score of {each}" for each in classes]
+
+
+def kernel_in_words(kernel: Any) -> str:
+    return KERNELS[kernel.name].format(gamma=number(kernel.gamma), coef0=number(kernel.coef0), degree=kernel.degree)

@@ -1,0 +1,422 @@
+"""The minimal complexity machine for classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from planewise._input import ClassProblem, all_or_nothing, precise_rows, thread_count
+from planewise._params import Limit, boolean, check_parameters, either, keep_parameters, one_of, real
+from planewise._scaling import Scaling, find_scaling
+from planewise._shown import ShownInNotebooks
+from planewise._warn import warn_user
+from planewise.mcm._conformal_factor import SHRINKAGES, ConformalFactor
+from planewise.mcm._kernels import Matrix, gamma_limit, gamma_value, one_blas_thread
+from planewise.mcm._rows import DistinctRows, Indices, Labels, Vector, distinct_rows, plain_rows
+from planewise.mcm._scores import calibrate, choose_class, class_scores, probabilities
+from planewise.mcm.exact._explain import ExplainsExactMachine
+from planewise.mcm.exact._held_out import stratified_folds
+from planewise.mcm.exact._linear_program import Solution
+from planewise.mcm.exact._settings import (
+    CLASS_LIMITS,
+    RELAXATION,
+    Settings,
+    has_no_function,
+    read_classes,
+    scaling_for,
+    settings_of,
+)
+from planewise.mcm.exact._training import MachinePaths, Trained, train_conformal
+
+INNER_FOLDS = 5
+LEAST_MUS = (1e-6, 1e-5, 1e-4)  # in turn, where the published program, mu = 0, has no solution that numbers hold
+
+
+def _calibrated(estimator: Any) -> bool:
+    if not estimator.probability:
+        raise AttributeError("predict_proba needs probability=True, which calibrates scores on held-out folds.")
+    if hasattr(estimator, "support_") and not hasattr(estimator, "slope_"):
+        raise AttributeError("predict_proba needs a fit with probability=True; this one was fitted without.")
+    return True
+
+
+class MCMClassifier(ExplainsExactMachine, ShownInNotebooks, ClassifierMixin, BaseEstimator):
+    """Minimal complexity machine: a kernel classifier with few support vectors, solved exactly.
+
+    It minimises h + C mean(q) + mu sum |lambda|, where q is the slack of a row (what its margin lacks to one) and h the
+    largest margin, a bound on the machine's complexity (its VC dimension). The linear program is solved to a proven
+    optimum by column generation: ``gap_`` is the proof.
+
+    The published program has no penalty on lambda (``mu=0``). With a kernel of full rank it is degenerate: the labels
+    are interpolated, h is 1 and every row a support vector, whatever C. A positive `mu` makes it sparse.
+
+    Parameters
+    ----------
+    C : float, default=1000.0
+        Penalty on the (weighted) mean slack. The paper penalises the sum: its C is this one divided by the number of
+        rows. Thus C means the same for any number of rows and any scale of the weights.
+    mu : float, default=0.2
+        Penalty on |lambda|: the larger, the fewer support vectors. What matters is mu / C, unless C is small. 0
+        reproduces the paper.
+    kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear", "precomputed"} or callable, default="rbf"
+        "linear" solves for the weights of the features themselves and has no support vectors. "precomputed" takes the
+        square kernel matrix as X (to predict, the kernel values with all training rows). A callable gets two arrays of
+        scaled rows and returns the matrix of their kernel values.
+    gamma : float, "smooth", "scale" or "auto", default="smooth"
+        Coefficient of the kernel, on scaled rows. "auto" is 1 / n_features; "scale" is that divided by the variance,
+        which is 1 for scaled columns; "smooth" is "scale" divided by n_features, but by at most 20.
+    degree : int, default=3
+        Degree of the "poly" kernel.
+    coef0 : float, default=0.0
+        Constant of the "poly" and "sigmoid" kernels.
+    relaxation : float, default=0.3
+        Once the support vectors are chosen with `mu`, their coefficients are solved again with `relaxation` times `mu`,
+        so that they are less shrunk towards zero. 1 reproduces the paper.
+    conformal : {"none", "signed", "shrunk"}, default="none"
+        Fit again with the kernel r(x) r(x') k(x, x'), where r separates the classes best and is centred on the support
+        vectors of a first fit. "signed" is the published r; "shrunk" is (1 - s) + s r, with s the `shrinkage`.
+    gamma_conformal : float or "auto", default="auto"
+        Coefficient of the Gaussians that make up r. "auto" is twice `gamma`.
+    shrinkage : float or None, default=None
+        s of "shrunk", from 0 to 1. None chooses it by cross-validation.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, multiplied into the sample weights; zero leaves a class out.
+    multi_class : {"ovr", "ovo"}, default="ovr"
+        With more than two classes: one machine per class against the rest, or one per pair of classes.
+    probability : bool, default=False
+        Calibrate probabilities on held-out folds, which takes about five more fits. They agree with ``predict``.
+    scaling : {"arcsinh", "standard", None}, default="arcsinh"
+        "standard" standardises the columns of X; "arcsinh" also compresses their long tails (a linear machine only
+        standardises); None takes X as it is. Support vectors are always reported in the units of X.
+    tol : float, default=1e-8
+        Tolerance of the solver: it stops when no column would be worth more than `mu` by this share of it.
+    max_iter : int, default=100000
+        Maximum number of simplex steps per machine. If it is reached, the machine is kept as it is, with a warning.
+    n_jobs : int or None, default=None
+        Number of threads, for the machines of several classes; -1 uses all cores. The model does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds of `probability` and "shrunk"; nothing else is random.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The class labels, sorted.
+    support_ : array of shape (n_support,)
+        Rows of X that are support vectors of any machine, sorted. Empty for a linear machine.
+    support_vectors_ : array of shape (n_support, n_features)
+        Those rows, in the units of X; of shape (0, 0) for a precomputed kernel.
+    dual_coef_ : array of shape (n_machines, n_support)
+        lambda, in f(x) = sum_j lambda_j k(x_j, x) + b on scaled rows.
+    intercept_ : array of shape (n_machines,)
+        b; for a linear machine in the units of X.
+    coef_ : array of shape (n_machines, n_features)
+        Weights in the units of X, only for a linear machine.
+    slope_ : float
+        Slope of the logistic function of the probabilities, if `probability`.
+    shrinkage_ : float
+        s of a conformal kernel (1 if signed).
+    h_ : array of shape (n_machines,)
+        The bound on the complexity that was minimised: the largest of 1 and all y f, for the machine as it is.
+    objective_ : array of shape (n_machines,)
+        Value of the program that chose the support vectors.
+    gap_ : array of shape (n_machines,)
+        Difference between it and the bound that the dual proves, relative to it.
+    n_iter_ : array of shape (n_machines,)
+        Number of simplex steps.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : array of shape (n_features,)
+        Their names, if ``fit`` got a data frame.
+
+    See Also
+    --------
+    MCMClassifierCV : Chooses C, mu and gamma.
+    MCMRegressor : The machine for numbers.
+
+    References
+    ----------
+    .. [1] Jayadeva, "Learning a hyperplane classifier by minimizing an exact bound on the VC dimension",
+       Neurocomputing 149, 2015. Its preprint asks commercial users to turn to its authors' institute, IIT Delhi.
+    .. [2] S. Badge, S. Soman, S. Chandra, Jayadeva, "Kernel optimization using conformal maps for the minimal
+       complexity machine", Engineering Applications of Artificial Intelligence, 2021.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from planewise import MCMClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> machine = MCMClassifier().fit(X, y)
+    >>> machine.score(X, y) > 0.97
+    True
+    >>> len(machine.support_) < 30
+    True
+    >>> bool(machine.gap_[0] < 1e-6)
+    True
+    """
+
+    parameter_limits: ClassVar[Mapping[str, Limit]] = CLASS_LIMITS | {
+        "C": real(0, open_low=True),
+        "mu": real(0),
+        "gamma": gamma_limit(),
+        "gamma_conformal": either(real(0, open_low=True), one_of("auto")),
+        "shrinkage": either(real(0, 1), Limit(lambda value: value is None, "None")),
+        "probability": boolean(),
+    }
+    classes_: NDArray[Any]
+    n_features_in_: int
+    support_: Indices
+    support_vectors_: Matrix
+    dual_coef_: Matrix
+    intercept_: Vector
+    slope_: float
+    _scaling: Scaling
+    _trained_settings: Settings
+    _factor: ConformalFactor | None
+
+    def __init__(
+        self,
+        C: float = 1000.0,
+        mu: float = 0.2,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | str = "smooth",
+        degree: int = 3,
+        coef0: float = 0.0,
+        relaxation: float = RELAXATION,
+        conformal: str = "none",
+        gamma_conformal: float | str = "auto",
+        shrinkage: float | None = None,
+        class_weight: Any = None,
+        multi_class: str = "ovr",
+        probability: bool = False,
+        scaling: str | None = "arcsinh",
+        tol: float = 1e-8,
+        max_iter: int = 100_000,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        keep_parameters(self, locals())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the machine.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Numbers without missing values; a square kernel matrix if the kernel is "precomputed".
+        y : array of shape (n_samples,)
+            Class labels of any kind, at least two of them.
+        sample_weight : array of shape (n_samples,), default=None
+            A weight of two equals the row twice; rows of weight zero are left out.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        self._fit(read_classes(self, X, y, sample_weight))
+        return self
+
+    def _fit(self, problem: ClassProblem, *, expects_vectors: bool = True) -> None:
+        self.classes_ = problem.classes
+        self._scaling = find_scaling(problem.rows, problem.weight, scaling_for(self))
+        rows, label, weight, kept = self._scaling(problem.rows), problem.label, problem.weight, problem.kept
+        gamma = 1.0 if has_no_function(self) else gamma_value(self.gamma, rows, weight)
+        settings = settings_of(self, gamma, thread_count(self.n_jobs))
+        self._forget()
+        # Folds of distinct rows: the same whether a row comes twice or has twice the weight.
+        distinct = (plain_rows if settings.precomputed else distinct_rows)(rows, label, weight, kept)
+        judged_by = distinct.weight * share_of_samples(problem)[distinct.label]
+        if self.conformal == "shrunk":
+            given = self.shrinkage
+            self.shrinkage_ = self._choose_shrinkage(settings, distinct, judged_by) if given is None else given
+        elif self.conformal == "signed":
+            self.shrinkage_ = 1.0
+        trained = self._train(settings, rows, label, weight, kept)
+        if self.mu == 0 and not all(solution.converged for solution in trained.solutions):
+            trained = self._nearest_solvable(trained, rows, label, weight, kept)
+        self._warn(trained, label, weight, expects_vectors)
+        self._keep(trained, problem.table)
+        if self.probability:
+            scores, held = self._held_out_scores(settings, distinct, None)
+            self.slope_ = calibrate(scores, distinct.label[held], judged_by[held])
+
+    def _forget(self) -> None:
+        for name in ("coef_", "slope_", "shrinkage_"):
+            self.__dict__.pop(name, None)
+
+    def _train(
+        self,
+        settings: Settings,
+        rows: Matrix,
+        label: Labels,
+        weight: Vector,
+        origin: Indices | None = None,
+        shrinkage: float | None = None,
+        mu: float | None = None,
+    ) -> Trained:
+        mu = self.mu if mu is None else mu
+        with one_blas_thread():
+            paths = MachinePaths(settings, rows, label, weight, origin)
+            base = paths.solve(self.C, mu)
+            if self.conformal == "none":
+                return base
+            assert settings.kernel is not None
+            gamma = 2 * settings.kernel.gamma if self.gamma_conformal == "auto" else float(self.gamma_conformal)
+            share = self.shrinkage_ if shrinkage is None else shrinkage
+            return train_conformal(paths, base, self.C, mu, gamma, share)
+
+    def _nearest_solvable(
+        self, trained: Trained, rows: Matrix, label: Labels, weight: Vector, kept: Indices
+    ) -> Trained:
+        """Where the published program has no solution that numbers can hold, that of the least mu, with a warning."""
+        for mu in LEAST_MUS:
+            again = self._train(trained.settings, rows, label, weight, kept, mu=mu)
+            if all(solution.converged for solution in again.solutions):
+                warn_user(
+                    f"The published program (mu=0) is too ill-conditioned on these rows to be solved; mu={mu:g} was "
+                    "used instead. A larger mu gives a sparse machine.",
+                    ConvergenceWarning,
+                )
+                return again
+        return trained
+
+    def _warn(self, trained: Trained, label: Labels, weight: Vector, expects_vectors: bool) -> None:
+        """Say what is odd about a solution."""
+        if warn_unless_converged(trained.solutions, self.max_iter):
+            return
+        interpolates = any(s.h < 1 + 1e-6 and s.mean_slack < 1e-6 for s in trained.solutions)
+        if self.mu == 0 and interpolates and not trained.settings.linear:
+            warn_user(
+                "With mu=0 the published program is degenerate on these rows: h = 1 and no slack, the labels "
+                f"interpolated with {len(trained.origin)} of {len(label)} rows as support vectors, for any C. Any mu "
+                "above 0 makes it sparse.",
+            )
+        one_class_anyway = np.bincount(label, weights=weight).max() > 0.95 * weight.sum()
+        if expects_vectors and not trained.coefficients.any() and not one_class_anyway:
+            warn_user(
+                f"No support vector is worth its penalty, so that every row gets the same class: mu={self.mu:g} is too "
+                f"large for C={self.C:g} (try C / 1000), or X does not distinguish the classes (as when equal rows "
+                "have opposite labels).",
+            )
+
+    def _held_out_scores(
+        self, settings: Settings, distinct: DistinctRows, shrinkage: float | None
+    ) -> tuple[Matrix, Indices]:
+        """Scores by class from machines that have not seen the rows, and which of the distinct rows these are."""
+        part = replace(settings, n_jobs=1)
+        scores, held_out = [], []
+        for train, held in stratified_folds(INNER_FOLDS, distinct.label, self.random_state):
+            origin = distinct.origin[distinct.centre_of_row[train]] if settings.precomputed else None
+            trained = self._train(
+                part, distinct.rows[train], distinct.label[train], distinct.weight[train], origin, shrinkage
+            )
+            raw = trained.raw_scores(distinct.rows[held])
+            scores.append(class_scores(raw, settings.n_classes, settings.multi_class))
+            held_out.append(held)
+        return np.concatenate(scores), np.concatenate(held_out)
+
+    def _choose_shrinkage(self, settings: Settings, distinct: DistinctRows, judged_by: Vector) -> float:
+        """The s of best held-out accuracy, the smallest among equals; cores and r are fitted anew in each fold."""
+        accuracy = []
+        for share in SHRINKAGES:
+            scores, held = self._held_out_scores(settings, distinct, share)
+            accuracy.append(np.average(choose_class(scores) == distinct.label[held], weights=judged_by[held]))
+        return SHRINKAGES[int(np.argmax(accuracy))]
+
+    def _keep(self, trained: Trained, X: Matrix) -> None:
+        """The machine in the user's units and row numbers; X are the user's rows."""
+        settings, scaling = trained.settings, self._scaling
+        self._trained_settings, self._factor = settings, trained.factor
+        self.support_ = trained.origin
+        self.support_vectors_ = np.empty((0, 0)) if settings.precomputed else X[self.support_]
+        self.dual_coef_ = trained.coefficients[:, :0] if settings.linear else trained.coefficients
+        self.intercept_ = trained.intercept
+        if settings.linear:
+            self.coef_ = trained.coefficients / scaling.spread
+            self.intercept_ = trained.intercept - self.coef_ @ scaling.mean
+        self.h_ = np.array([solution.h for solution in trained.solutions])
+        self.objective_ = np.array([solution.objective for solution in trained.solutions])
+        self.gap_ = np.array([solution.gap for solution in trained.solutions])
+        self.n_iter_ = np.array([solution.n_iter for solution in trained.solutions])
+
+    def _scores(self, X: Any) -> Matrix:
+        """By class (one column for two classes), of the user's rows."""
+        check_is_fitted(self)
+        rows = precise_rows(self, X, reset=False)
+        settings = self._trained_settings
+        if settings.linear:
+            raw = rows @ self.coef_.T + self.intercept_
+        else:
+            vectors = self.support_vectors_ if settings.precomputed else self._scaling(self.support_vectors_)
+            scaled = rows if settings.precomputed else self._scaling(rows)
+            machine = Trained(settings, self.support_, vectors, self.dual_coef_, self.intercept_, self._factor, [])
+            raw = machine.raw_scores(scaled)
+        return class_scores(raw, len(self.classes_), settings.multi_class)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The score of each row: of the second class if there are two, of each class otherwise.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Or, for a precomputed kernel, the kernel values with all training rows.
+
+        Returns
+        -------
+        scores : array of shape (n_samples,) or (n_samples, n_classes)
+            Above zero means the second of two classes; of several, the largest wins. One-versus-one: the number of won
+            duels, with the margins to break ties.
+        """
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row."""
+        chosen = choose_class(self._scores(X))
+        return self.classes_[chosen]
+
+    @available_if(_calibrated)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of each class, in the order of ``classes_``; needs ``probability=True``.
+
+        Returns
+        -------
+        probability : array of shape (n_samples, n_classes)
+            The class of ``predict`` has the largest one.
+        """
+        return probabilities(self._scores(X), self.slope_)
+
+
+def warn_unless_converged(solutions: list[Solution], max_iter: int) -> bool:
+    """Whether there was a reason to warn, with the largest gap: a machine ran out of steps or numbers."""
+    open_gaps = [solution.gap for solution in solutions if not solution.converged]
+    if open_gaps:
+        steps = max(solution.n_iter for solution in solutions)
+        why = "ran out of steps" if steps >= max_iter else "met numbers it could not resolve"
+        warn_user(
+            f"The solver {why} after {steps} of at most {max_iter} steps; between its value and the proven bound a "
+            f"relative gap of {max(open_gaps):.1e} is left. Raise max_iter or mu, lower C, or choose another gamma.",
+            ConvergenceWarning,
+        )
+    return bool(open_gaps)
+
+
+def share_of_samples(problem: ClassProblem) -> Vector:
+    """By class, the samples' own share of the weights: class weights influence the fit, not what it is judged by."""
+    own = np.bincount(problem.label, weights=problem.sample_weight)
+    return own / np.bincount(problem.label, weights=problem.weight)

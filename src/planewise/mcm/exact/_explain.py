@@ -1,0 +1,148 @@
+"""Why exact machines answer as they do, and what they are: support vectors, or weights by column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from planewise._input import precise_rows
+from planewise._tables import rows_as_given
+from planewise.mcm._explain import (
+    MAX_COLUMNS,
+    Kept,
+    Numbers,
+    by_vectors,
+    describe_vectors,
+    kernel_in_words,
+    outputs_of,
+    signs_of,
+    telling_columns,
+)
+from planewise.words import (
+    Contributions,
+    Description,
+    Limits,
+    Reason,
+    Start,
+    TextSection,
+    feature_names,
+    linear_sum,
+    number,
+)
+
+
+class ExplainsExactMachine:
+    """A mixin for machines that keep training rows as support vectors, and for linear ones."""
+
+    def explain(self, X: Any) -> list[Reason]:
+        """Why each row gets its answer: the support vectors near it; without a kernel, what each column added.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Or, for a precomputed kernel, the kernel values with all training rows.
+
+        Returns
+        -------
+        reasons : list of planewise.words.Vectors or planewise.words.Contributions
+            One per row.
+        """
+        check_is_fitted(self)
+        machine: Any = getattr(self, "best_estimator_", self)
+        rows, answers = precise_rows(self, X, reset=False), self.predict(X)  # type: ignore[attr-defined]
+        if hasattr(machine, "coef_"):
+            return [
+                _linear(machine, feature_names(self), *each)
+                for each in zip(rows_as_given(X), rows, answers, strict=True)
+            ]
+        if getattr(machine, "kernel", None) == "precomputed":  # rows hold kernel values, and vectors have no columns
+            kept = Kept(["row of the kernel"], machine.support_[:, None].astype(np.float64), np.arange(1))
+            return [
+                by_vectors(machine, kept, {}, row[machine.support_], answer)
+                for row, answer in zip(rows, answers, strict=True)
+            ]
+        vectors = machine._scaling(machine.support_vectors_)
+        kept = Kept(feature_names(self), machine.support_vectors_, telling_columns(vectors, MAX_COLUMNS))
+        nearness = _exact_nearness(machine, machine._scaling(rows), vectors)
+        return [
+            by_vectors(machine, kept, dict(zip(kept.names, row.tolist(), strict=True)), near, answer)
+            for row, near, answer in zip(rows, nearness, answers, strict=True)
+        ]
+
+    def _describe(self, about: Description, limits: Limits) -> None:
+        _describe(self, about, limits)
+
+
+def _exact_nearness(machine: Any, scaled: Numbers, vectors: Numbers) -> Numbers:
+    settings = getattr(machine, "_trained_settings", None)
+    kernel: Any = machine._kernel if settings is None else settings.kernel
+    nearness = kernel(scaled, vectors) if len(vectors) else np.zeros((len(scaled), 0))
+    factor = getattr(machine, "_factor", None)
+    return nearness if factor is None else nearness * np.asarray(factor(scaled))[:, None]
+
+
+def _linear(machine: Any, names: list[str], values: Any, row: Numbers, answer: Any) -> Contributions:
+    """Without a kernel every column adds to the score, starting from that of a row of mean values."""
+    centre = machine._scaling.mean
+
+    def parts(label: Any) -> Numbers:
+        signs = signs_of(machine, label)
+        slopes = signs @ machine.coef_
+        return np.append(slopes * (row - centre), float(signs @ machine.intercept_) + slopes @ centre)
+
+    own, start = parts(answer), None
+    classes = getattr(machine, "classes_", None)
+    if classes is not None:
+        every = np.array([parts(each) for each in classes]) / (2 if len(classes) == 2 else 1)  # two share one score
+        place = int(np.flatnonzero(classes == answer)[0])
+        start = Start.of("the average score", classes, place, every[:, -1], every[:, :-1].sum(axis=1))
+    return Contributions.of_columns(
+        names,
+        values,
+        own[:-1],
+        answer=answer,
+        what="the score",
+        of=None if classes is None else answer,
+        average=float(own[-1]),
+        total=float(own.sum()),
+        start=start,
+    )
+
+
+def _describe(machine: Any, about: Description, limits: Limits) -> None:
+    """A machine that keeps training rows as vectors, or a linear one."""
+    if not hasattr(machine, "dual_coef_"):
+        about.facts.append(("machine", "not there: the search was fitted with refit=False"))
+        return
+    settings = getattr(machine, "_trained_settings", None)
+    kernel: Any = machine._kernel if settings is None else settings.kernel
+    if hasattr(machine, "coef_"):
+        _weights(machine, about)
+        return
+    if kernel is None or callable(kernel.name):
+        about.facts.append(("support vectors", str(len(machine.dual_coef_[0]))))
+        about.facts.append(("kernel", "a matrix of kernel values" if kernel is None else "a Python function"))
+        return
+    scaling = machine._scaling
+    scaled = bool(scaling.mean.any() or (scaling.spread != 1).any())
+    columns = ", on standardised columns" + (", long tails compressed" if scaling.tails is not None else "")
+    describe_vectors(
+        machine, about, limits, kernel_in_words(kernel) + (columns if scaled else ""), scaling(machine.support_vectors_)
+    )
+    if getattr(machine, "_factor", None) is not None:
+        about.facts.append(("conformal factor", f"{len(machine._factor.cores)} cores"))
+
+
+def _weights(machine: Any, about: Description) -> None:
+    """Scores of a linear machine as sums over columns."""
+    names, lines = feature_names(machine), []
+    for which, row, constant in zip(outputs_of(machine), machine.coef_, machine.intercept_, strict=True):
+        size = np.abs(row * machine._scaling.spread)
+        used = np.flatnonzero(size > 1e-12 * max(1.0, size.max()))  # the rest is rounding
+        total = linear_sum(row[used], [names[j] for j in used])
+        sign = "−" if constant < 0 else "+"
+        lines.append(f"{which} = {f'{total} {sign} {number(abs(constant))}' if total else number(constant)}")
+    about.facts.append(("weights", str(int(np.count_nonzero(machine.coef_)))))
+    about.sections.append(TextSection("Scores", lines))

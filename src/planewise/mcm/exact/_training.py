@@ -1,0 +1,224 @@
+"""Machines trained on scaled rows: what the classifier, its calibration and its search share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from planewise.mcm._conformal_factor import ConformalFactor, fit_conformal_factor
+from planewise.mcm._kernels import Kernel, Matrix
+from planewise.mcm._rows import DistinctRows, Indices, Labels, Vector, distinct_rows, plain_rows
+from planewise.mcm.exact._linear_program import (
+    BLOCK_VALUES,
+    HELD_BYTES,
+    Columns,
+    ComputedColumns,
+    HeldColumns,
+    ProgramPath,
+    Solution,
+)
+from planewise.mcm.exact._settings import Settings
+
+
+class Design:
+    """The columns of the program: kernel values with the centres, or the features themselves for a linear machine."""
+
+    def __init__(
+        self, problem: DistinctRows, kernel: Kernel | None, *, precomputed: bool = False, factor: Vector | None = None
+    ) -> None:
+        """`kernel` None: the columns are those of the problem's rows; `factor` is r of each centre.
+
+        Kernels are scaled to a mean diagonal of one, so that mu means the same for all.
+        """
+        self.problem, self.kernel = problem, kernel
+        self.factor = np.ones(len(problem.centres)) if factor is None else factor
+        self.held: Matrix | None = None
+        self.scale = 1.0
+        if kernel is None and not precomputed:
+            self.held = problem.rows
+        elif kernel is None:
+            self.scale = _one_over(np.abs(problem.rows.diagonal()).mean())
+            self.held = self.scale * problem.rows
+        else:
+            self.scale = _one_over((np.abs(kernel.diagonal(problem.centres)) * self.factor**2).mean())
+            if 8 * len(problem.rows) * len(problem.centres) <= HELD_BYTES:
+                by_pair = kernel(problem.centres, problem.centres)
+                by_pair *= self.scale * self.factor[:, None]
+                by_pair *= self.factor
+                distinct = len(problem.rows) == len(problem.centres)
+                self.held = by_pair if distinct else by_pair[problem.centre_of_row]
+
+    def columns(self, rows: Indices | None = None, centres: Indices | None = None) -> Columns:
+        """All of them, or those of some rows and centres."""
+        if self.held is not None:
+            if rows is None:
+                return HeldColumns(self.held)
+            return HeldColumns(self.held[rows] if centres is None else self.held[np.ix_(rows, centres)])
+        assert self.kernel is not None
+        take_row = np.arange(len(self.problem.rows)) if rows is None else rows
+        take_centre = np.arange(len(self.problem.centres)) if centres is None else centres
+        return ComputedColumns(
+            self.kernel,
+            self.problem.rows[take_row],
+            self.problem.centres[take_centre],
+            self.factor[self.problem.centre_of_row[take_row]],
+            self.scale * self.factor[take_centre],
+        )
+
+
+def _one_over(mean: float) -> float:
+    return 1 / float(mean) if mean > 0 else 1.0
+
+
+@dataclass(frozen=True)
+class Duel:
+    """One two-class program: its rows (None: all), the centres it may choose (None: all), and the rows' signs."""
+
+    rows: Indices | None
+    centres: Indices | None
+    sign: Vector
+
+
+def duels(problem: DistinctRows, n_classes: int, multi_class: str, *, linear: bool) -> Iterator[Duel]:
+    """The two-class programs: one for two classes, one per class ("ovr") or one per pair ("ovo") for more."""
+    label = problem.label
+    if n_classes == 2:
+        yield Duel(None, None, np.where(label == 1, 1.0, -1.0))
+    elif multi_class == "ovr":
+        for c in range(n_classes):
+            yield Duel(None, None, np.where(label == c, 1.0, -1.0))
+    else:
+        for a, b in combinations(range(n_classes), 2):
+            rows = np.flatnonzero((label == a) | (label == b))
+            centres = None if linear else np.unique(problem.centre_of_row[rows])
+            yield Duel(rows, centres, np.where(label[rows] == a, 1.0, -1.0))
+
+
+@dataclass(frozen=True)
+class Trained:
+    """Machines that share their vectors."""
+
+    settings: Settings
+    origin: Indices  # the user's rows that are support vectors; for a linear machine none
+    vectors: Matrix  # scaled; for a linear machine none
+    coefficients: Matrix  # machines x vectors (or x features)
+    intercept: Vector
+    factor: ConformalFactor | None
+    solutions: list[Solution]
+
+    def raw_scores(self, X: Matrix) -> Matrix:
+        """Scores of scaled rows by machine."""
+        settings = self.settings
+        if settings.precomputed:
+            return X[:, self.origin] @ self.coefficients.T + self.intercept
+        if settings.kernel is None:
+            return X @ self.coefficients.T + self.intercept
+        scores = kernel_scores(settings.kernel, X, self.vectors, self.coefficients)
+        if self.factor is not None:
+            scores *= self.factor(X)[:, None]
+        return scores + self.intercept
+
+
+def kernel_scores(kernel: Kernel, X: Matrix, vectors: Matrix, coefficients: Matrix) -> Matrix:
+    """K(X, vectors) @ coefficients', in blocks of rows."""
+    if len(vectors) == 0:
+        return np.zeros((len(X), len(coefficients)))
+    step = max(1, BLOCK_VALUES // len(vectors))
+    return np.concatenate([kernel(X[at : at + step], vectors) @ coefficients.T for at in range(0, len(X), step)])
+
+
+class MachinePaths:
+    """The two-class programs of one problem, along a path of costs."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        X: Matrix,
+        label: Labels,
+        weight: Vector,
+        origin: Indices | None = None,
+        factor: ConformalFactor | None = None,
+    ) -> None:
+        rows = np.arange(len(X)) if origin is None else origin
+        make = plain_rows if settings.kernel is None else distinct_rows
+        self.settings, self.factor = settings, factor
+        if settings.precomputed:
+            X = X[:, rows]
+        self.problem: DistinctRows = make(X, label, weight, rows)
+        self.by_centre = None if factor is None else factor(self.problem.centres)
+        self.design = Design(self.problem, settings.kernel, precomputed=settings.precomputed, factor=self.by_centre)
+        self.duels: list[Duel] = list(
+            duels(self.problem, settings.n_classes, settings.multi_class, linear=settings.linear)
+        )
+        self.paths = [
+            ProgramPath(
+                self.design.columns(duel.rows, duel.centres),
+                duel.sign,
+                self.problem.weight if duel.rows is None else self.problem.weight[duel.rows],
+            )
+            for duel in self.duels
+        ]
+
+    def solve(self, C: float, mu: float) -> Trained:
+        """The machines at these costs, starting from those of the last ones."""
+        settings = self.settings
+        solutions = self._solutions(C, mu)
+        chosen = [
+            solution.chosen if duel.centres is None else duel.centres[solution.chosen]
+            for duel, solution in zip(self.duels, solutions, strict=True)
+        ]
+        n_columns = self.design.problem.rows.shape[1] if settings.kernel is None else len(self.problem.centres)
+        coefficients = np.zeros((len(solutions), n_columns))
+        for machine, (places, solution) in enumerate(zip(chosen, solutions, strict=True)):
+            coefficients[machine, places] = solution.coefficients
+        intercept = np.array([solution.intercept for solution in solutions])
+        if settings.linear:
+            no_rows = np.zeros(0, dtype=np.intp)
+            return Trained(settings, no_rows, self.problem.centres[:0], coefficients, intercept, None, solutions)
+        used = np.flatnonzero(coefficients.any(axis=0))
+        coefficients = coefficients[:, used] * self.design.scale
+        if self.by_centre is not None:
+            coefficients = coefficients * self.by_centre[used]
+        order = np.argsort(self.problem.origin[used])
+        return Trained(
+            settings,
+            self.problem.origin[used][order],
+            self.problem.centres[used][order] if not settings.precomputed else self.problem.centres[:0],
+            coefficients[:, order],
+            intercept,
+            self.factor,
+            solutions,
+        )
+
+    def _solutions(self, C: float, mu: float) -> list[Solution]:
+        settings = self.settings
+
+        def solve(path: ProgramPath) -> Solution:
+            solution = path.solve(C, mu, tol=settings.tol, max_iter=settings.max_iter)
+            if settings.relaxation == 1 or not solution.converged:
+                return solution
+            return path.relax(solution, C, settings.relaxation * mu, max_iter=settings.max_iter)
+
+        jobs = min(settings.n_jobs, len(self.paths))
+        if jobs == 1:
+            return [solve(path) for path in self.paths]
+        solutions: list[Solution] = Parallel(n_jobs=jobs, prefer="threads")(delayed(solve)(path) for path in self.paths)
+        return solutions
+
+
+def train_conformal(
+    paths: MachinePaths, base: Trained, C: float, mu: float, gamma_conformal: float, shrinkage: float
+) -> Trained:
+    """The machine again, with the kernel that the support vectors of `base` make better (Algorithm 1, steps 2-6)."""
+    settings, problem = paths.settings, paths.problem
+    assert settings.kernel is not None
+    factor = fit_conformal_factor(
+        settings.kernel, problem.rows, problem.label, base.vectors, gamma_conformal, problem.weight
+    ).shrunk(shrinkage)
+    origin = problem.origin[problem.centre_of_row]
+    again = MachinePaths(settings, problem.rows, problem.label, problem.weight, origin, factor)
+    return again.solve(C, mu)

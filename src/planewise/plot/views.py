@@ -1,0 +1,213 @@
+"""A view of RECIP as a plane: where values are drawn, and what the ratio is everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from planewise._categories import is_missing
+from planewise._tables import column_values
+from planewise.recip.fitted import nearest
+from planewise.words import number, shorten
+
+Numbers = NDArray[np.float64]
+LARGEST = 1e7  # eq. 9: a distance over none
+LONG = 8.0  # tails that reach so many standard deviations are compressed
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One feature of a view: its name, and how its values become places in the picture.
+
+    The model measures distances in scaled values. The picture shows these, but for long tails: where `tails` is true
+    they are compressed, so that the bulk of the rows is not pressed into a corner. `categories` are the values of a
+    column that does not hold numbers; they stand `gap` apart.
+    """
+
+    name: str
+    column: int
+    scaling: Mapping[str, Any]
+    categories: tuple[str, ...] = ()
+    tails: bool = False
+
+    @property
+    def gap(self) -> float:
+        """The distance between two categories."""
+        return float(self.scaling.get("gap", 1.0))
+
+    def places(self, values: Sequence[Any] | NDArray[Any]) -> Numbers:
+        """Where values are drawn; NaN where one is missing or not known."""
+        if self.categories:
+            place = {word: self.gap * at for at, word in enumerate(self.categories)}
+            return np.array([np.nan if is_missing(v) else place.get(str(v), np.nan) for v in values])
+        raw = np.array([np.nan if v is None else v for v in values], dtype=np.float64)
+        scaled = (raw - self.scaling.get("centre", 0.0)) / self.scaling.get("spread", 1.0)
+        if "tail_factor" in self.scaling:
+            drawn = np.arcsinh(self.scaling["tail_factor"] * scaled)
+            scaled = (drawn - self.scaling["tail_centre"]) / self.scaling["tail_spread"]
+        return np.arcsinh(2 * scaled) if self.tails else scaled
+
+    def scaled(self, places: Numbers) -> Numbers:
+        """What the model measures distances in."""
+        return np.sinh(places) / 2 if self.tails else np.asarray(places, dtype=np.float64)
+
+    def values(self, places: Numbers) -> Numbers:
+        """The user's numbers at places: the inverse of `places`."""
+        scaled = self.scaled(places)
+        if "tail_factor" in self.scaling:
+            drawn = scaled * self.scaling["tail_spread"] + self.scaling["tail_centre"]
+            scaled = np.sinh(drawn) / self.scaling["tail_factor"]
+        return scaled * self.scaling.get("spread", 1.0) + self.scaling.get("centre", 0.0)
+
+    def ticks(self, low: float, high: float, most: int) -> tuple[Numbers, list[str]]:
+        """Round numbers of the user's between two places, and where they lie."""
+        if self.categories:
+            at: Numbers = self.gap * np.arange(len(self.categories), dtype=np.float64)
+            return at, [shorten(word, 14) for word in self.categories]
+        first, last = self.values(np.array([low, high]))
+        tries = [even_steps(float(first), float(last), most)]
+        if self.tails or "tail_factor" in self.scaling:
+            wanted = self.values(np.linspace(low, high, most + 2)[1:-1])
+            tries.insert(0, np.unique([0.0, *(_round(value) for value in wanted)]))
+        for raw in tries:  # powers suit a wide range, even steps a narrow one
+            at = self.places(raw)
+            kept = _apart(at, raw, low, high, (high - low) / (2 * most))
+            if len(kept) >= 3:
+                break
+        return at[kept], [number(value) for value in raw[kept]]
+
+
+def _apart(at: Numbers, raw: Numbers, low: float, high: float, least: float) -> list[int]:
+    """Ticks inside the picture that keep so far apart; zero goes first."""
+    kept: list[int] = []
+    for tick in sorted(range(len(at)), key=lambda tick: (raw[tick] != 0, tick)):
+        if low <= at[tick] <= high and all(abs(at[tick] - at[other]) >= least for other in kept):
+            kept.append(tick)
+    return sorted(kept)
+
+
+def even_steps(low: float, high: float, most: int) -> Numbers:
+    """At most so many round numbers from low to high, evenly apart by 1, 2, 2.5 or 5 times a power of ten.
+
+    >>> even_steps(0.3, 9.8, 6).tolist()
+    [2.0, 4.0, 6.0, 8.0]
+    """
+    span = float(high) - float(low)
+    if not (np.isfinite(span) and span > 0):
+        return np.array([low])
+    power = 10.0 ** np.floor(np.log10(span / most))
+    for step in power * np.array([1, 2, 2.5, 5, 10, 20]):
+        first, last = np.ceil(low / step), np.floor(high / step)
+        if last - first + 1 <= most:
+            return np.array([float(f"{at * step:.12g}") for at in np.arange(first, last + 1)])
+    return np.array([low])
+
+
+def _round(value: float) -> float:
+    """The nearest of ..., 1, 2, 5, 10, 20, ...: neighbouring ticks of a stretched axis differ by more."""
+    if value == 0 or not np.isfinite(value):
+        return 0.0
+    power = 10.0 ** np.floor(np.log10(abs(value)))
+    nearest = min((1, 2, 5, 10), key=lambda digit: abs(np.log(abs(value) / (digit * power))))
+    return float(f"{np.sign(value) * nearest * power:.6g}")
+
+
+def axes_of(view: Mapping[str, Any], X: Any) -> list[Axis]:
+    """The axes of an explanation's view; `X` says which categories there are."""
+    found = []
+    for name, column, unit, scaling in zip(
+        view["features"], view["columns"], view["units"], view["scaling"], strict=True
+    ):
+        words: tuple[str, ...] = ()
+        values = column_values(X, column)
+        if scaling.get("kind") == "categories":
+            words = tuple(sorted({str(value) for value in values.tolist() if not is_missing(value)}))
+        axis = Axis(f"{name} ({unit})" if unit else str(name), int(column), scaling, words)
+        if not words and "tail_factor" not in scaling:
+            axis = replace(axis, tails=_has_tails(axis.places(values)))
+        found.append(axis)
+    return found
+
+
+def _has_tails(scaled: Numbers) -> bool:
+    known = scaled[np.isfinite(scaled)]
+    spread = float(known.std()) if len(known) else 0.0
+    return spread > 0 and float(np.abs(known - known.mean()).max()) > LONG * spread
+
+
+def rows_in(axes: Sequence[Axis], X: Any) -> Numbers:
+    """Places of rows, shape (n_rows, n_axes)."""
+    return np.column_stack([axis.places(column_values(X, axis.column)) for axis in axes])
+
+
+def scaled_in(axes: Sequence[Axis], places: Numbers) -> Numbers:
+    """Places as the model measures distances between them."""
+    return np.column_stack([axis.scaled(places[:, at]) for at, axis in enumerate(axes)])
+
+
+def ratio_at(points: Numbers, rows: Numbers, label: NDArray[np.intp], n_classes: int, k: int, power: float) -> Numbers:
+    """Eq. 9 at points: how much nearer each class is than all others; shape (n_points, n_classes)."""
+    near = np.full((len(points), n_classes, k), np.inf)
+    for c in range(n_classes):
+        mine = rows[label == c]
+        if len(mine):
+            distance, _ = cKDTree(mine).query(points, k=np.arange(1, min(k, len(mine)) + 1))
+            near[:, c, : distance.shape[1]] = distance
+    ratio = np.full((len(points), n_classes), np.inf)
+    for c in range(n_classes):
+        others = np.sort(np.delete(near, c, axis=1).reshape(len(points), -1), axis=1)
+        own, other = near[:, c, k - 1], others[:, k - 1]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            one = np.where((own == 0) & (other == 0), 1.0, own / other)
+        known = np.isfinite(own) & np.isfinite(other)
+        ratio[known, c] = np.minimum(one[known] ** power, LARGEST)
+    return ratio
+
+
+def odds_at(
+    points: Numbers,
+    rows: Numbers,
+    label: NDArray[np.intp],
+    k: int,
+    power: float,
+    smoothing: float,
+    share: Numbers,
+    weight: Numbers,
+) -> Numbers:
+    """The same from counts: of the k nearest rows those of other classes against those of each, smoothed."""
+    view = [tuple(range(rows.shape[1]))]
+    near = nearest(rows.astype(np.float32), view, points.astype(np.float32), k)[0][0]  # of equally far ones the model's
+    there = np.where(near >= 0, weight[near], 0.0)
+    counts = np.stack([(there * (label[near] == c)).sum(axis=1) for c in range(len(share))], axis=1)
+    others = counts.sum(axis=1, keepdims=True) - counts
+    return ((others + smoothing * (1 - share)) / (counts + smoothing * share)) ** power
+
+
+@dataclass(frozen=True)
+class DecidingRows:
+    """The rows of a view as the model counts them: equal ones once, each with its weight.
+
+    ``places`` has a column for each of the view's axes, NaN where a value is missing; ``label`` holds places among the
+    classes.
+    """
+
+    axes: Sequence[Axis]
+    places: Numbers
+    label: NDArray[np.intp]
+    weight: Numbers
+    n_classes: int
+
+    def ratios_at(self, data: Mapping[str, Any], places: Numbers) -> Numbers:
+        """The ratio of each class at places of the view, by which the model of an explanation's data decides there."""
+        known = np.isfinite(self.places).all(axis=1)
+        points, rows = scaled_in(self.axes, places), scaled_in(self.axes, self.places[known])
+        label, k, power = self.label[known], int(data["k"]), float(data["power"])
+        if data.get("estimate", "distances") == "distances":
+            return ratio_at(points, rows, label, self.n_classes, k, power)
+        share = np.bincount(self.label, self.weight, minlength=self.n_classes) / self.weight.sum()  # of all rows
+        return odds_at(points, rows, label, k, power, float(data["prior_weight"]), share, self.weight[known])

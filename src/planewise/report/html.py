@@ -1,0 +1,247 @@
+"""The one page that all others are: its style, what stands in it, and how text from data gets there safely."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import warnings
+from collections.abc import Iterable, Sequence
+from functools import cache
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from planewise.words import Reason, TableSection, TextSection, shown
+
+DPI = 150  # of figures
+PIXELS_AN_INCH = 115  # of a page, for figures: type of 8 points is as large as the text around it
+BROAD = 600  # pixels of a figure that a phone would make unreadable
+LONGEST_VALUE = 300  # letters of a value from the data; a cell may hold megabytes
+
+STYLE = """
+:root { color-scheme: light dark; --ink: #1b1f24; --soft: #59636e; --paper: #fff; --line: #d5dae0; --band: #f4f6f8;
+  --for: #0072b2; --against: #d55e00; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e4e8ec; --soft: #a5afba; --paper: #15181c; --line: #343a42; --band: #1e2329;
+    --for: #56b4e9; --against: #e69f00; }
+}
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
+main { max-width: 60rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
+h1 { font-size: 1.7rem; margin: 0 0 .25rem; overflow-wrap: anywhere; }
+h2 { font-size: 1.15rem; margin: 2.25rem 0 .5rem; } h3 { font-size: 1rem; margin: 1.5rem 0 .25rem; }
+h2, h3 { break-after: avoid; overflow-wrap: anywhere; } p { margin: .5rem 0; overflow-wrap: anywhere; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1.25rem; margin: 1rem 0 0; }
+dt, .note, figcaption, footer { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
+.wide { overflow-x: auto; } .beside { display: flex; flex-wrap: wrap; gap: 0 2rem; align-items: center; }
+.beside > div { min-width: 0; max-width: 100%; }
+table { width: max-content; border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: .25rem .9rem .25rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line);
+  max-width: 26rem; overflow-wrap: break-word; }
+th { font-weight: 600; } tr { break-inside: avoid; } table.figures { white-space: nowrap; }
+.bar { display: inline-block; height: .7rem; border-radius: 2px; }
+.bar.for { background: var(--for); } .bar.against { background: var(--against); }
+pre { background: var(--band); border: 1px solid var(--line); border-radius: 6px; padding: .9rem 1rem;
+  overflow-x: auto; font: 13px/1.55 ui-monospace, monospace; }
+figure { margin: 1.25rem 0; break-inside: avoid; }
+figure img { max-width: 100%; height: auto; background: #fff; border-radius: 6px; }
+@media screen and (prefers-color-scheme: dark) {
+  figure img.drawn { filter: invert(1) hue-rotate(180deg); mix-blend-mode: screen; }
+}
+footer { margin-top: 3rem; font-size: .85rem; }
+@media screen and (max-width: 40rem) {
+  figure { overflow-x: auto; } figure img.broad { max-width: none; } 
+  table { font-size: .9rem; } th, td { max-width: 13rem; }
+}
+@media print {
+  :root { color-scheme: light; --ink: #000; --soft: #444; --paper: #fff; --line: #bbb; --band: #f4f6f8;
+    --for: #0072b2; --against: #d55e00; }
+  body { font-size: 10pt; } main { max-width: none; padding: 0; } footer { margin-top: 1.5rem; break-before: avoid; }
+  .wide, pre { overflow: visible; } pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+  .wide, .beside { break-inside: avoid; } .beside img { max-width: 9cm; } h3 + p { break-after: avoid; }
+  table { width: auto; } th, td { max-width: none; overflow-wrap: anywhere; }
+  .bar { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+}
+"""
+
+
+def said(value: Any, most: int | None = LONGEST_VALUE) -> str:
+    """Any value as text that is only text in a page: escaped, of bounded length, without letters that act on others.
+
+    >>> said("<b>"), said("a" * 9, most=5)
+    ('&lt;b&gt;', 'aaaa…')
+    """
+    text = str(value)
+    if most is not None and len(text) > most:
+        text = text[: most - 1] + "…"
+    return escape(shown(text, breaks="\n\t"))
+
+
+def page(title: str, body: Iterable[str]) -> str:
+    """The whole page around parts that are HTML already.
+
+    Its policy lets the browser load nothing, send nothing, and use no other styles and scripts than those written here.
+    """
+    parts = list(body)
+    style, script = STYLE, ""
+    if any('class="planewise-view"' in part for part in parts):
+        style, script = STYLE + view_style(), view_script()
+    rules = f"default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src '{_digest(style)}'"
+    if script:
+        rules += f"; script-src '{_digest(script)}'"
+        script = f"<script>{script}</script>\n"
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{rules}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{said(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
+        + "\n".join(parts)
+        + f"\n</main>\n{script}</body>\n</html>\n"
+    )
+
+
+def _digest(text: str) -> str:
+    """By which a policy names a text."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+
+
+def footer(words: str) -> str:
+    """The last line of a page: what made it."""
+    import planewise
+
+    return f"<footer>{said(words)}, planewise {said(planewise.__version__)}</footer>"
+
+
+def heading(words: Any, level: int = 2) -> str:
+    """A heading, the page's own being of level 1."""
+    return f"<h{level}>{said(words)}</h{level}>"
+
+
+def paragraph(words: Any, note: bool = False) -> str:
+    """A paragraph, or a note in softer ink."""
+    style = ' class="note"' if note else ""
+    return f"<p{style}>{said(words, most=2000)}</p>"
+
+
+def facts(pairs: Iterable[tuple[str, Any]]) -> str:
+    """Names and values, one pair per line."""
+    shown = "".join(f'<dt>{said(name)}</dt><dd dir="auto">{said(value, most=2000)}</dd>' for name, value in pairs)
+    return f"<dl>{shown}</dl>"
+
+
+def lines(text: Iterable[str]) -> str:
+    """Lines as they are, spaces too."""
+    return f'<pre tabindex="0">{chr(10).join(said(line, most=2000) for line in text)}</pre>'
+
+
+def table(columns: Sequence[Any], rows: Sequence[Sequence[Any]], weights: Sequence[float] = ()) -> str:
+    """A table; with `weights`, one per row, each row ends with a bar."""
+    head = "".join(f'<th scope="col">{said(each)}</th>' for each in columns) + ("<td></td>" if weights else "")
+    longest = max((abs(weight) for weight in weights), default=0.0)
+    out = []
+    for place, row in enumerate(rows):
+        cells = "".join(f'<td dir="auto">{said(cell)}</td>' for cell in row)
+        if weights:
+            cells += f"<td>{bar(weights[place], longest)}</td>"
+        out.append(f"<tr>{cells}</tr>\n")
+    return (
+        f'<div class="wide" tabindex="0">\n<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{"".join(out)}</tbody>\n'
+        "</table></div>"
+    )
+
+
+def bar(weight: float, longest: float) -> str:
+    """A bar as long as the weight, in one of two colours by its sign."""
+    share = 0.0 if longest == 0 else abs(weight) / longest
+    side = "for" if weight >= 0 else "against"
+    words = f"{weight:+.4g}"  # a width by style= would be against the page's policy
+    return (
+        f'<svg class="bar {side}" width="{12 * share:.2f}rem" height=".7rem" role="img" aria-label="{words}">'
+        f"<title>{words}</title></svg>"
+    )
+
+
+def beside(*parts: str) -> str:
+    """Parts next to one another where the page is wide enough."""
+    return f'<div class="beside">{"".join(f"<div>{part}</div>" for part in parts)}</div>'
+
+
+def figure(caption: str, picture: Any) -> str:
+    """A picture inside the page, a figure of matplotlib or the bytes of a PNG file: the one way in for pictures."""
+    size, scrolls, kinds = "", "", []
+    if hasattr(picture, "savefig"):
+        width = PIXELS_AN_INCH * picture.get_figwidth()
+        size = f' width="{width:.0f}"'
+        if _on_white(picture):  # on a dark page its light and dark change places
+            kinds.append("drawn")
+        if width > BROAD:  # on a phone it keeps its size, and is moved
+            kinds.append("broad")
+            scrolls = ' tabindex="0"'
+        stream = io.BytesIO()
+        arranged = picture.get_layout_engine() is not None  # such a figure fits already, and cutting draws it twice
+        if _drawn_without_letters(picture, stream, None if arranged else "tight"):
+            caption += " Some letters are missing from the font of the pictures and are shown as boxes."
+        picture = stream.getvalue()
+    if not isinstance(picture, bytes) or not picture.startswith(b"\x89PNG"):
+        raise TypeError(
+            f"The picture {caption!r} must be a figure of matplotlib or the bytes of a PNG file; got "
+            f"{type(picture).__name__}."
+        )
+    data = base64.b64encode(picture).decode("ascii")
+    look = f' class="{" ".join(kinds)}"' if kinds else ""
+    return (
+        f'<figure{scrolls}><img alt="{said(caption)}"{look}{size} src="data:image/png;base64,{data}">'
+        f"<figcaption>{said(caption)}</figcaption></figure>"
+    )
+
+
+def _drawn_without_letters(figure: Any, stream: io.BytesIO, box: str | None) -> bool:
+    """Write a figure as PNG; whether its type lacked letters, of which the page says so rather than each one warn."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        figure.savefig(stream, format="png", dpi=DPI, bbox_inches=box)
+    others = [each for each in heard if "missing from font" not in str(each.message)]
+    for each in others:
+        warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    return len(others) < len(heard)
+
+
+def _on_white(figure: Any) -> bool:
+    from matplotlib.colors import to_rgb
+
+    return min(to_rgb(figure.get_facecolor())) > 0.9
+
+
+def section(each: TableSection | TextSection, level: int = 2) -> str:
+    """A section with its heading."""
+    out = [heading(each.heading, level)]
+    if isinstance(each, TextSection):
+        return "\n".join([*out, lines(each.lines)])
+    if each.rows:
+        out.append(table(each.columns, each.rows, each.weights))
+    if each.note:
+        out.append(paragraph(each.note, note=True))
+    return "\n".join(out)
+
+
+def reason(given: Reason) -> str:
+    """The details of a reason: a table with bars, or its sentence where there is nothing else."""
+    details = given.table()
+    if len(details.columns) == 1:
+        out = [paragraph(words) for row in details.rows for words in row]
+    else:
+        out = [table(details.columns, details.rows, details.weights)]
+    return "\n".join([*out, *([paragraph(details.note, note=True)] if details.note else [])])
+
+
+@cache
+def view_style() -> str:
+    """The rules of ``view.css``, all limited to elements inside of ``.planewise-view``."""
+    return files("planewise.report").joinpath("view.css").read_text(encoding="utf-8")
+
+
+@cache
+def view_script() -> str:
+    """``view.js``: once per page is enough, and pieces added to the page later work as well."""
+    return files("planewise.report").joinpath("view.js").read_text(encoding="utf-8")

@@ -1,0 +1,155 @@
+"""What trees, forests and boosting are, in words: importances, and trees as nested rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planewise.slm.fitted import Forest
+from planewise.words import (
+    Description,
+    Limits,
+    TableSection,
+    TextSection,
+    cell_in_words,
+    class_in_words,
+    counted,
+    feature_names,
+    mix_in_words,
+    number,
+    percent,
+    plane_in_words,
+    read_plane,
+    signed,
+)
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+class DescribedTrees:
+    """A mixin: what `describe` says of one or many trees."""
+
+    def _describe(self, about: Description, limits: Limits) -> None:
+        model: Any = self
+        trees, start = _trees(model)
+        n_trees, n_planes, n_leaves = trees.n_trees, trees.n_planes, trees.n_leaves
+        about.facts += [("trees", str(n_trees)), ("planes", str(n_planes)), ("leaves", str(n_leaves))]
+        about.facts.append(("numbers stored", str(trees.stored_numbers())))
+        if start.any():
+            about.facts.append(("starts from", ", ".join(number(each) for each in start)))
+        if n_planes:
+            about.sections.append(_importances(model, limits))
+        for tree in range(min(n_trees, limits.max_trees)):
+            heading = "Rules" if n_trees == 1 else f"Tree {tree + 1} of {n_trees}"
+            about.sections.append(TextSection(heading, _Rules(model, tree, limits).lines))
+
+
+def _trees(model: Any) -> tuple[Forest, NDArray[np.float64]]:
+    """The arrays of the trees, and what their values are added to."""
+    if hasattr(model, "tree_"):
+        return model.tree_, np.zeros(1)
+    base = getattr(model, "base_score_", None)
+    return model.forest_, np.atleast_1d(np.asarray(model._start() if base is None else base, np.float64))
+
+
+def _importances(model: Any, limits: Limits) -> TableSection:
+    share, names = model.feature_importances_, feature_names(model)
+    order = np.argsort(-share, kind="stable")
+    shown = [j for j in order if share[j] > 0][: limits.max_columns]
+    left = int((share > 0).sum()) - len(shown)
+    note = f"… and {left} more" if left > 0 else ""
+    rows = [[names[j], percent(share[j])] for j in shown]
+    return TableSection("Importances", ["column", "share"], rows, note, [float(share[j]) for j in shown])
+
+
+def _leaf_in_words(model: Any, start: NDArray[np.float64], tree: int) -> Callable[[NDArray[Any]], str]:
+    """How the value of a leaf is written: a mix of classes, a number, or what is added to scores."""
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        alone = hasattr(model, "tree_") or (model.forest_.n_trees == 1 and not start.any())
+        return lambda value: number(value[0], 6) if alone else signed(value[0])
+    if not hasattr(model, "base_score_"):  # probabilities; of two classes the second one's may stand for both
+        return lambda value: mix_in_words(
+            np.array([1 - value[0], value[0]] if len(value) < len(classes) else value, np.float64), classes
+        )
+    one = class_in_words(classes[tree % len(start) if len(start) > 1 else -1])
+    return lambda value: (
+        f"{one} {signed(value[0])}"
+        if len(value) == 1
+        else ", ".join(f"{class_in_words(label)} {signed(each)}" for label, each in zip(classes, value, strict=True))
+    )
+
+
+class _Rules:
+    """Lines that read a tree from its root; beyond the limits stands "…" with what is left out."""
+
+    def __init__(self, model: Any, tree: int, limits: Limits) -> None:
+        self.trees, start = _trees(model)
+        self.names, self.categories = feature_names(model), model.categories_
+        self.value = _leaf_in_words(model, start, tree)
+        self.root = int(self.trees.node_start[tree])
+        self.max_depth, self.nodes_left = limits.max_depth, limits.max_nodes
+        self.lines: list[str] = []
+        if self._is_leaf(self.root):
+            self.lines.append(f"every row → {self._value(self.root)}")
+            return
+        # A stack, not recursion: trees can be deeper than Python's calls.
+        self.open: list[tuple[int, int, str]] = [(self.root, 0, "")]
+        while self.open:
+            node, depth, opening = self.open.pop()
+            if node < 0:
+                self.lines.append(opening)
+            else:
+                self._node(node, depth, opening)
+
+    def _is_leaf(self, node: int) -> bool:
+        return bool(self.trees.plane_start[node] == self.trees.plane_start[node + 1])
+
+    def _node(self, node: int, depth: int, opening: str) -> None:
+        trees, indent = self.trees, "    " * depth
+        if opening:
+            self.lines.append(opening)
+        if self.nodes_left <= 0 or (self.max_depth is not None and depth >= self.max_depth):
+            self.lines.append(f"{indent}… ({self._below(node)} nodes more)")
+            return
+        self.nodes_left -= 1
+        letters = self._planes(node, indent)
+        entries = trees.children[trees.child_start[node] : trees.child_start[node + 1]] + self.root
+        later = []
+        for child in sorted(set(entries.tolist()), key=lambda child: -int(np.flatnonzero(entries == child)[-1])):
+            cell = f"{indent}- {cell_in_words(np.flatnonzero(entries == child).tolist(), letters)}"
+            rows = counted(trees.n_samples[child], "row")
+            if child == node:
+                later.append((-1, depth, f"{cell} → {self._value(node)}, as no training row was there"))
+            elif self._is_leaf(child):
+                later.append((-1, depth, f"{cell} → {self._value(child)}, {rows}"))
+            else:
+                later.append((child, depth + 1, f"{cell}, {rows}:"))
+        self.open += reversed(later)
+
+    def _planes(self, node: int, indent: str) -> str:
+        """Write the planes of a node, each with its letter where there are several."""
+        places = range(self.trees.plane_start[node], self.trees.plane_start[node + 1])
+        words = [plane_in_words(read_plane(self.trees, k), self.names, self.categories) for k in places]
+        letters = LETTERS[: len(words)] if len(words) <= len(LETTERS) else "".join(chr(0x3B1 + k) for k in places)
+        if len(words) == 1:
+            self.lines.append(f"{indent}{words[0]}?")
+        else:
+            self.lines += [f"{indent}{letter}: {each}" for letter, each in zip(letters, words, strict=True)]
+        return letters
+
+    def _below(self, node: int) -> int:
+        """How many nodes a subtree has, with its root."""
+        count, open_nodes = 0, [node]
+        while open_nodes:
+            at = open_nodes.pop()
+            count += 1
+            entries = self.trees.children[self.trees.child_start[at] : self.trees.child_start[at + 1]]
+            open_nodes += [self.root + int(each) for each in np.unique(entries) if self.root + int(each) != at]
+        return count
+
+    def _value(self, node: int) -> str:
+        return self.value(self.trees.value[node])

@@ -1,0 +1,128 @@
+"""Why trees, forests and boosting answer as they do: the path down one tree, or what each column added."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from planewise._input import prediction_rows
+from planewise._tables import rows_as_given
+from planewise.slm._describe import DescribedTrees
+from planewise.slm.fitted import Forest
+from planewise.words import Contributions, Path, Start, Step, feature_names, normal_form, plane_in_words, read_plane
+
+
+class ExplainsByPath(DescribedTrees):
+    """A mixin for one tree."""
+
+    tree_: Forest
+    categories_: Any
+
+    def explain(self, X: Any) -> list[Path]:
+        """Why each row gets its answer: the planes on its way down the tree.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        paths : list of planewise.words.Path
+            One per row.
+        """
+        check_is_fitted(self)
+        names, answers = feature_names(self), self.predict(X)  # type: ignore[attr-defined]
+        words = [plane_in_words(read_plane(self.tree_, k), names, self.categories_) for k in range(self.tree_.n_planes)]
+        rows = prediction_rows(self, X)
+        ends = self.tree_.apply(rows)[:, 0].tolist()
+        return [
+            _path(self.tree_, row, end, answer, words, self.categories_)
+            for row, end, answer in zip(rows, ends, answers, strict=True)
+        ]
+
+
+def _path(tree: Forest, row: NDArray[np.float32], end: int, answer: Any, words: list[str], categories: Any) -> Path:
+    steps = [
+        Step(int(tree.depth[node]), words[plane], _shown(tree, plane, float(value), categories), bool(right))
+        for node, plane, value, right in zip(*tree.trace(row), strict=True)
+    ]
+    return Path(answer, steps, end, int(tree.depth[end]), int(tree.n_samples[end]), tree.value[end].tolist())
+
+
+def _shown(tree: Forest, plane: int, value: float, categories: Any) -> Any:
+    """A weighted sum in the scale of the plane's words; a category by its name."""
+    if np.isnan(value):
+        return None
+    terms = slice(tree.term_start[plane], tree.term_start[plane + 1])
+    known = categories.get(int(tree.term_feature[terms.start]))
+    if known is not None:
+        return known[int(value)] if 0 <= value < len(known) else "another category"
+    return value / normal_form(tree.term_weight[terms], 0.0).divisor
+
+
+class ExplainsByContributions(DescribedTrees):
+    """A mixin for sums of trees."""
+
+    def explain(self, X: Any) -> list[Contributions]:
+        """Why each row gets its answer: what each column added to the probability, score or number.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        contributions : list of planewise.words.Contributions
+            One per row; they are those of ``predict_contributions``.
+        """
+        parts, answers = self.predict_contributions(X), self.predict(X)  # type: ignore[attr-defined]
+        made = _number_added_up if getattr(self, "classes_", None) is None else _class_added_up
+        return [made(self, feature_names(self), *each) for each in zip(rows_as_given(X), parts, answers, strict=True)]
+
+
+def _number_added_up(estimator: Any, names: list[str], values: Any, parts: Any, answer: Any) -> Contributions:
+    logarithm = getattr(estimator, "loss", "") == "poisson"
+    return Contributions.of_columns(
+        names,
+        values,
+        parts[:-1],
+        answer=answer,
+        what="the logarithm of the prediction" if logarithm else "the prediction",
+        of=None,
+        average=float(parts[-1]),
+        total=float(np.sum(parts)),
+        logarithm=logarithm,
+    )
+
+
+def _class_added_up(estimator: Any, names: list[str], values: Any, parts: Any, answer: Any) -> Contributions:
+    classes = estimator.classes_
+    shares = hasattr(estimator, "voting")  # the trees of a forest add up to probabilities
+    what, neutral = ("probability", 0.5) if shares else ("score", 0.0)
+    place, start = int(np.flatnonzero(classes == answer)[0]), None
+    of, towards = answer, 1.0
+    if len(classes) > 1:
+        if parts.ndim == 1:  # of the second of two classes
+            halves = np.array([-0.5, 0.5])
+            averages, columns = halves * (parts[-1] - neutral), halves * parts[:-1].sum()
+            of, towards = classes[1], 1.0 if place else -1.0
+        else:
+            averages, columns = parts[:, -1], parts[:, :-1].sum(axis=1)
+            parts = parts[place]
+        start = Start.of(f"the average {what}", classes, place, averages, columns)
+    return Contributions.of_columns(
+        names,
+        values,
+        parts[:-1],
+        answer=answer,
+        what=f"the {what}",
+        of=of,
+        average=float(parts[-1]),
+        total=float(np.sum(parts)),
+        towards=towards,
+        start=start,
+        only_class=len(classes) == 1,
+    )

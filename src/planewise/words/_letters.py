@@ -1,0 +1,88 @@
+"""Text from data, made safe to show and short enough to fit."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+MAX_MARKS = 6  # on one letter: more than any writing has
+JOINERS = "\u200c\u200d"  # Persian and Indian scripts are not readable without
+LONGEST = 2000  # letters of one line; nothing has room for more
+
+
+def unpiled(text: str) -> str:
+    """Text without piles of marks, which would cover the lines around them.
+
+    >>> len(unpiled("a" + 500 * chr(0x301) + "b"))
+    8
+    """
+    if text.isascii():
+        return text
+    kept, marks = [], 0
+    for letter in text:
+        marks = marks + 1 if unicodedata.category(letter) in ("Mn", "Me") else 0
+        if marks <= MAX_MARKS:
+            kept.append(letter)
+    return "".join(kept)
+
+
+def shown(text: str, breaks: str = "") -> str:
+    """Text whose characters a terminal, an editor or a browser only displays and never obeys.
+
+    Printable characters, spaces, and the control characters listed in `breaks` stay. All others become �: escape
+    sequences, line ends of any kind, marks that reverse the direction of text, lone surrogates, which no file can hold.
+
+    >>> shown("a" + chr(27) + "[31m" + chr(10) + "b")
+    'a�[31m�b'
+    """
+    return "".join(letter if letter in breaks or _is_only_shown(letter) else "�" for letter in unpiled(text))
+
+
+def _is_only_shown(letter: str) -> bool:
+    # Not assigned (Cn): a letter of a later Unicode than Python's.
+    return letter in JOINERS or letter.isprintable() or unicodedata.category(letter) in ("Zs", "Cn")
+
+
+def tidy(value: Any) -> str:
+    """Any value as one printable line; of very long text, its two ends."""
+    text = str(value)
+    if len(text) > LONGEST:
+        text = text[: LONGEST // 2] + "…" + text[-LONGEST // 2 + 1 :]
+    return shown(" ".join(text.split()))
+
+
+def shorten(value: Any, most: int = 80) -> str:
+    """One printable line of at most so many letters.
+
+    >>> shorten("concave  points error", 12)
+    'concav…error'
+    """
+    return cut(tidy(value), most)
+
+
+def cut(text: str, most: int = 80) -> str:
+    """At most so many letters, without the middle: names that begin alike often differ at the end."""
+    if len(text) <= most:
+        return text
+    tail = (most - 1) // 2
+    return text[: most - 1 - tail] + "…" + (text[-tail:] if tail else "")
+
+
+def joined(words: list[str]) -> str:
+    """Words as a list in a sentence.
+
+    >>> joined(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def wrap(words: list[str], fits: Any) -> list[str]:
+    """Lines of as many words as `fits(line)` allows, at least one per line."""
+    lines: list[str] = []
+    for word in words:
+        if lines and fits(f"{lines[-1]} {word}"):
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines

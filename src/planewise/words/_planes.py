@@ -1,0 +1,169 @@
+"""One way to write a plane, for text, reports and pictures: which term comes first, and what it is divided by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from planewise.words._letters import shorten, tidy
+from planewise.words._numbers import MINUS, number
+
+Categories = Mapping[int, Sequence[Any]]  # by column, in the order of their codes
+
+
+@dataclass(frozen=True)
+class Plane:
+    """A row is on the right side when its weighted sum reaches the threshold (`strict`: exceeds it).
+
+    On a categorical column: when its category is among `categories` (or is not, unless `members_right`).
+    """
+
+    features: tuple[int, ...]
+    weights: tuple[float, ...]
+    threshold: float
+    categories: tuple[int, ...] | None = None
+    strict: bool = False
+    missing_right: bool = False
+    members_right: bool = True
+
+
+def read_plane(trees: Any, place: int) -> Plane:
+    """A plane of fitted trees, by its place among all of them."""
+    terms = slice(trees.term_start[place], trees.term_start[place + 1])
+    members: Sequence[int] = trees.set_category[trees.set_start[place] : trees.set_start[place + 1]].tolist()
+    return Plane(
+        tuple(trees.term_feature[terms].tolist()),
+        tuple(trees.term_weight[terms].tolist()),
+        float(trees.threshold[place]),
+        tuple(members) or None,
+        missing_right=bool(trees.missing_right[place]),
+        members_right=not members or bool(trees.term_weight[terms][0] >= trees.threshold[place]),
+    )
+
+
+@dataclass(frozen=True)
+class NormalForm:
+    """A plane divided so that its largest weight is one: "at least", or "at most" if it was turned round."""
+
+    order: tuple[int, ...]  # of the terms: the first has a plus sign
+    weights: tuple[float, ...]  # in that order
+    threshold: float
+    divisor: float  # by which a row's sum is divided, too
+    turned: bool
+
+
+def normal_form(weights: Iterable[Any], threshold: Any) -> NormalForm:
+    """Terms with a plus sign first, the largest weight one, and no plane with minus signs alone.
+
+    >>> form = normal_form([-2.0, 4.0], 6.0)
+    >>> form.order, form.weights, form.threshold, form.turned
+    ((1, 0), (1.0, -0.5), 1.5, False)
+    >>> normal_form([-2.0], 3.0).threshold, normal_form([-2.0], 3.0).turned
+    (-1.5, True)
+    """
+    plain = [float(weight) for weight in weights]
+    turned = max(plain) <= 0
+    divisor = max(map(abs, plain)) * (-1.0 if turned else 1.0)
+    divided = [weight / divisor for weight in plain]
+    order = tuple(sorted(range(len(plain)), key=lambda term: divided[term] < 0))
+    return NormalForm(order, tuple(divided[term] for term in order), float(threshold) / divisor, divisor, turned)
+
+
+def plane_in_words(plane: Plane, names: Sequence[str], categories: Categories | None = None) -> str:
+    """What lies on the right side of a plane, for text.
+
+    >>> plane_in_words(Plane((0, 1), (2.0, -1.0), 3.0, missing_right=True), ["length", "width"])
+    'length − 0.5·width ≥ 1.5 or missing'
+    """
+    if plane.categories is not None:
+        words = _membership(plane, names, categories, longest=None, n_shown=8)
+    else:
+        words = _terms(plane, names, longest=None, digits=4, threshold_digits=6)
+    return " ".join([*words, *(["or missing"] if plane.missing_right else [])])
+
+
+def formula(plane: Plane, names: Sequence[str], categories: Categories | None = None, longest: int = 24) -> list[str]:
+    """The same for pictures: fewer digits and short names, one word per term, to be joined by spaces or lines.
+
+    >>> formula(Plane((0, 1), (2.0, -1.0), 3.0), ["length", "width"])
+    ['length', '− 0.5·width', '≥ 1.5']
+    >>> formula(Plane((1,), (-2.0,), 3.0), ["length", "width"])
+    ['width', '≤ −1.5']
+    """
+    if plane.categories is not None:
+        return _membership(plane, names, categories, longest, n_shown=4)
+    return _terms(plane, names, longest, digits=3, threshold_digits=3)
+
+
+def _terms(plane: Plane, names: Sequence[str], longest: int | None, digits: int, threshold_digits: int) -> list[str]:
+    form = normal_form(plane.weights, plane.threshold)
+    named = [_short(names[plane.features[term]], longest) for term in form.order]
+    relation = ("<" if form.turned else ">") if plane.strict else ("≤" if form.turned else "≥")
+    return [*_weighted(form.weights, named, digits), f"{relation} {number(form.threshold, threshold_digits)}"]
+
+
+def _short(name: str, longest: int | None) -> str:
+    return name if longest is None else shorten(name, longest)
+
+
+def _weighted(weights: Sequence[Any], names: Sequence[str], digits: int) -> list[str]:
+    """A weight of one is not written."""
+    words: list[str] = []
+    for weight, name in zip(weights, names, strict=True):
+        size = number(abs(float(weight)), digits)
+        minus, plus = (f"{MINUS} ", "+ ") if words else (MINUS, "")
+        words.append(f"{minus if weight < 0 else plus}{name if size == '1' else f'{size}·{name}'}")
+    return words
+
+
+def linear_sum(weights: Sequence[Any], names: Sequence[str]) -> str:
+    """Such as 0.8·alcohol − 0.3·ash."""
+    return " ".join(_weighted(weights, names, digits=4))
+
+
+def _membership(
+    plane: Plane, names: Sequence[str], categories: Categories | None, longest: int | None, n_shown: int
+) -> list[str]:
+    column = plane.features[0]
+    known = (categories or {}).get(column)
+    members = [tidy(code if known is None else known[code]) for code in plane.categories or ()]
+    shown = [_short(member, None if longest is None else max(4, longest // 2)) for member in members[:n_shown]]
+    more = f", … {len(members)} in all" if len(members) > n_shown else ""
+    relation = "in" if plane.members_right else "not in"
+    return [_short(names[column], longest), f"{relation} {{{', '.join(shown)}{more}}}"]
+
+
+def cell_in_words(codes: Sequence[int], letters: str) -> str:
+    """Which sides of its node's planes a cell lies on: "yes" or "no" for one plane, letters for several.
+
+    >>> cell_in_words([1], "AB"), cell_in_words([0, 2], "AB"), cell_in_words([1, 2], "AB"), cell_in_words([1], "A")
+    ('A and not B', 'not A', '(A and not B) or (not A and B)', 'yes')
+    """
+    if len(letters) == 1:
+        return "yes" if codes[0] else "no"
+    every = [
+        " and ".join(letters[k] if right else f"not {letters[k]}" for k, right in sides)
+        for sides in _sides(codes, len(letters))
+    ]
+    return (every[0] or "always") if len(every) == 1 else " or ".join(f"({each})" for each in every)
+
+
+def cell_in_marks(codes: Sequence[int], n_planes: int, letters: str = "ABCDEFGH") -> str:
+    """The same for pictures: ✓ for the right side of a plane, ✗ for the other.
+
+    >>> cell_in_marks([1], 2), cell_in_marks([0, 2], 2), cell_in_marks([1, 2], 2), cell_in_marks([1], 1)
+    ('A✓B✗', 'A✗', 'A✓B✗ or A✗B✓', 'yes')
+    """
+    if n_planes == 1:
+        return "yes" if codes[0] else "no"
+    every = ["".join(f"{letters[k]}{'✓' if right else '✗'}" for k, right in sides) for sides in _sides(codes, n_planes)]
+    return " or ".join(every)
+
+
+def _sides(codes: Sequence[int], n_planes: int) -> list[list[tuple[int, int]]]:
+    """The planes that matter with the side of each; more than one such list only if one cannot say it."""
+    fixed = [k for k in range(n_planes) if len({code >> k & 1 for code in codes}) == 1]
+    if len(codes) == 2 ** (n_planes - len(fixed)):  # the cell is all that these sides allow
+        return [[(k, codes[0] >> k & 1) for k in fixed]]
+    return [[(k, code >> k & 1) for k in range(n_planes)] for code in codes]

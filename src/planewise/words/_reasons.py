@@ -1,0 +1,340 @@
+"""Why a row gets its answer: a path, contributions, vectors or a view. Families make these, outputs show them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
+
+from planewise.words._contribution_words import Part, Start, class_why, number_why
+from planewise.words._descriptions import TableSection
+from planewise.words._letters import shorten
+from planewise.words._numbers import counted, number, percent, signed
+from planewise.words._values import plain_data, value_in_words
+
+MAX_ROWS = 12  # of a table; as data everything is there
+LONGEST_ANSWER = 200
+SAME_VALUES = (
+    "A training row has the same values in all columns that the model uses: if it is this very row, it is its own "
+    "nearest one."
+)
+
+
+class Reason(ABC):
+    """Why one row gets its answer: :meth:`data` for programs, :meth:`to_text` for people.
+
+    Attributes
+    ----------
+    answer : object
+        The class or the number predicted for the row.
+    """
+
+    answer: Any
+    text_columns: ClassVar[tuple[int, ...]] = (0,)  # of the table; the others hold numbers
+
+    @abstractmethod
+    def data(self) -> dict[str, Any]:
+        """Everything as plain numbers, strings, lists and dicts, ready for JSON; its "kind" says which reason it is."""
+
+    @abstractmethod
+    def sentence(self, sure: str = "") -> str:
+        """The answer, how sure it is where that is given, and why, in one sentence."""
+
+    @abstractmethod
+    def table(self) -> TableSection:
+        """The details; of many rows the first ones."""
+
+    def to_text(self) -> str:
+        """The sentence, and the details below it."""
+        return f"{self.sentence()}\n\n{self.table().to_text()}"
+
+    def with_values(self, value: Callable[[str], Any]) -> Self:
+        """The same with the user's own values of the columns, where values are shown."""
+        return self
+
+    @property
+    def answer_in_words(self) -> str:
+        """Long labels are shortened."""
+        return shorten(value_in_words(self.answer), LONGEST_ANSWER)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.sentence()}>"
+
+
+# -------------------------------------------------------------------------------------------------------- one tree
+@dataclass(frozen=True)
+class Step:
+    """A plane on the way from the root to a leaf, and where the row lies."""
+
+    level: int
+    plane: str  # what lies on its right side, in words
+    value: Any  # of the row, in the scale of those words; a category by its name; None if it is missing
+    right: bool
+
+    @property
+    def side(self) -> str:
+        """Whether the words are true of the row."""
+        return "yes" if self.right else "no"
+
+
+@dataclass(frozen=True, repr=False)
+class Path(Reason):
+    """The planes on the way down one tree, with the row's side of each, and the leaf it ends in.
+
+    Attributes
+    ----------
+    steps : list of Step
+    node : int
+        The node where the row ends, as ``apply`` numbers it; ``level`` is its depth.
+    n_rows : int
+        Training rows of that node.
+    value : list of float
+        Its class probabilities, or the predicted number.
+    """
+
+    answer: Any
+    steps: Sequence[Step]
+    node: int
+    level: int
+    n_rows: int
+    value: Sequence[float]
+
+    text_columns: ClassVar[tuple[int, ...]] = (0, 1, 3)
+
+    def data(self) -> dict[str, Any]:
+        steps = [
+            {"level": step.level, "plane": step.plane, "value": step.value, "side": step.side} for step in self.steps
+        ]
+        leaf = {"node": self.node, "level": self.level, "n_rows": self.n_rows, "value": list(self.value)}
+        return plain_data({"kind": "path", "prediction": self.answer, "steps": steps, "leaf": leaf})
+
+    def sentence(self, sure: str = "") -> str:
+        if not self.steps:
+            return f"{self.answer_in_words}: the tree has a single leaf, so that every row gets the same answer."
+        questions = "one question leads" if len(self.steps) == 1 else f"{len(self.steps)} questions lead"
+        share = "" if len(self.value) == 1 else f", {percent(max(self.value), 0)} of them {self.answer_in_words}"
+        rows = counted(self.n_rows, "training row")
+        return f"{self.answer_in_words}, because {questions} to a leaf of {rows}{share}."
+
+    def table(self) -> TableSection:
+        rows = [[str(step.level), step.plane, value_in_words(step.value, 4), step.side] for step in self.steps]
+        end = value_in_words(self.answer, 4)
+        if len(self.value) > 1:
+            end += f", {percent(max(self.value), 0)}"
+        rows.append([str(self.level), f"ends in a leaf of {counted(self.n_rows, 'training row')}", "", end])
+        return TableSection("The path down the tree", ["level", "question", "value", "answer"], rows)
+
+
+# ------------------------------------------------------------------------------------------------ sums over columns
+@dataclass(frozen=True, repr=False)
+class Contributions(Reason):
+    """What each column added to a score, a probability or a predicted number.
+
+    Attributes
+    ----------
+    what : str
+        What is added up, such as "the score"; ``of`` is the class that has this score, None for numbers.
+    parts : list of Part
+        Columns with the row's values and what each added, the largest first.
+    average : float or None
+        The average over the training rows, to which the columns add. None: nothing is added up, but each part says how
+        much smaller the score would be if the column had its mean value.
+    total : float
+        The score, probability or number of the row.
+    towards : float
+        1 if positive contributions are for the answer, −1 if they are against it.
+    """
+
+    answer: Any
+    what: str
+    of: Any
+    parts: Sequence[Part]
+    average: float | None
+    total: float
+    towards: float = 1.0
+    start: Start | None = None
+    logarithm: bool = False
+    only_class: bool = False
+
+    @classmethod
+    def of_columns(cls, names: Sequence[str], values: Sequence[Any], added: Iterable[float], **known: Any) -> Self:
+        """From one number per column."""
+        parts = [Part(*each) for each in zip(names, values, map(float, added), strict=True)]
+        return cls(parts=sorted(parts, key=lambda each: -abs(each.added)), **known)
+
+    def with_values(self, value: Callable[[str], Any]) -> Self:
+        return replace(self, parts=[replace(each, value=value(each.column)) for each in self.parts])
+
+    def data(self) -> dict[str, Any]:
+        columns = [{"column": each.column, "value": each.value, "added": each.added} for each in self.parts]
+        return plain_data(
+            {
+                "kind": "contributions",
+                "prediction": self.answer,
+                "what": self.what,
+                "of": self.of,
+                "average": self.average,
+                "sum": self.total,
+                "columns": columns,
+            }
+        )
+
+    def sentence(self, sure: str = "") -> str:
+        return f"{self.answer_in_words}{sure}{self._why()}."
+
+    def _why(self) -> str:
+        if self.only_class:
+            return ", the only class among the training rows"
+        if self.of is None and self.average is not None:
+            return number_why(self.parts, self.average, self.total - self.average, self.logarithm)
+        return class_why(self.parts, self.towards, self.start)
+
+    def table(self) -> TableSection:
+        what = self.what if self.of is None else f"{self.what} of {self.of}"
+        if self.average is None:
+            title = f"How much smaller {what}, {number(self.total)}, would be if a column had its mean value"
+        else:
+            title = f"What each column added to {what}: {number(self.average)} on average, {number(self.total)} here"
+        shown = self.parts[:MAX_ROWS]
+        rows = [[each.column, value_in_words(each.value), signed(each.added)] for each in shown]
+        return TableSection(title, ["column", "value", "added"], rows, weights=[each.added for each in shown])
+
+
+# ------------------------------------------------------------------------------------------------- kernel machines
+@dataclass(frozen=True)
+class Vector:
+    """A support vector or prototype, and what it adds to the score."""
+
+    weight: float
+    nearness: float  # the kernel value
+    values: Mapping[str, float]  # by column
+    same_values: bool = False  # as the row that is explained
+
+    @property
+    def added(self) -> float:
+        return self.weight * self.nearness
+
+
+@dataclass(frozen=True, repr=False)
+class Vectors(Reason):
+    """The vectors of a kernel machine and what each adds to the score of the answer.
+
+    Attributes
+    ----------
+    of : object
+        The class whose score it is; None for numbers.
+    intercept : float
+        Where the sum starts; ``score`` is where it ends.
+    vectors : list of Vector
+        Those that bear on this score, the largest contribution first; ``n_vectors`` is how many the machine has.
+    row : dict
+        The row's own values by the machine's columns.
+    telling : list of str
+        The columns in which the vectors differ most.
+    n_classes : int
+        0 for numbers.
+    duels : bool
+        Whether the classes are compared in pairs, and the score is a sum over pairs.
+    """
+
+    answer: Any
+    of: Any
+    intercept: float
+    vectors: Sequence[Vector]
+    n_vectors: int
+    row: Mapping[str, Any] = field(default_factory=dict)
+    telling: Sequence[str] = ()
+    n_classes: int = 0
+    duels: bool = False
+
+    text_columns: ClassVar[tuple[int, ...]] = (3,)
+
+    @property
+    def score(self) -> float:
+        return self.intercept + sum(each.added for each in self.vectors)
+
+    @property
+    def same_values_in_fit(self) -> bool:
+        """Whether a vector has the values of the row."""
+        return any(each.same_values for each in self.vectors)
+
+    def data(self) -> dict[str, Any]:
+        vectors = [
+            {
+                "weight": each.weight,
+                "kernel": each.nearness,
+                "added": each.added,
+                "values": dict(each.values),
+                "same_values": each.same_values,
+            }
+            for each in self.vectors
+        ]
+        return plain_data(
+            {
+                "kind": "vectors",
+                "prediction": self.answer,
+                "of": self.of,
+                "intercept": self.intercept,
+                "score": self.score,
+                "same_values_in_fit": self.same_values_in_fit,
+                "vectors": vectors,
+            }
+        )
+
+    def sentence(self, sure: str = "") -> str:
+        words, score = self.answer_in_words, number(self.score, 3)
+        if self.of is None:
+            added = signed(self.score - self.intercept, 3)
+            vectors = f"{counted(len(self.vectors), 'vector')} add{'s' if len(self.vectors) == 1 else ''}"
+            return f"{words}, because {vectors} {added} to {number(self.intercept)}."
+        for_it = sum(each.added for each in self.vectors if each.added > 0)
+        against = -sum(each.added for each in self.vectors if each.added < 0)
+        if self.n_classes <= 2:
+            what = f"its score is {score}, {'above 0' if round(self.score, 12) > 0 else 'not below 0'}"
+        elif self.duels:
+            what = f"no other class wins more duels (its scores in them add up to {score})"
+        else:
+            what = f"its score is {score}, the highest of the classes' scores"
+        return (
+            f"{words}{sure}, because {what}: vectors near it add {number(for_it, 3)} for {words} and "
+            f"{number(against, 3)} against it, starting from {number(self.intercept, 3)}."
+        )
+
+    def table(self) -> TableSection:
+        of = "" if self.of is None else f" of {self.of}"
+        title = (
+            f"What {len(self.vectors)} of {counted(self.n_vectors, 'vector')} add to the score{of}: "
+            f"from {number(self.intercept)} to {number(self.score)}"
+        )
+        shown = self.vectors[:MAX_ROWS]
+        rows = [
+            [
+                signed(each.weight),
+                number(each.nearness),
+                signed(each.added),
+                ", ".join(f"{name} {number(each.values[name])}" for name in self.telling),
+            ]
+            for each in shown
+        ]
+        notes = [SAME_VALUES] if self.same_values_in_fit else []
+        n_columns = len(self.vectors[0].values) if self.vectors else 0
+        if len(self.telling) < n_columns:
+            notes.append(f"Only the {len(self.telling)} of {n_columns} columns in which the vectors differ most.")
+        columns = ["weight", "nearness", "added", "vector"]
+        return TableSection(title, columns, rows, " ".join(notes), [each.added for each in shown])
+
+
+# ---------------------------------------------------------------------------------------------------- views (RECIP)
+class View(Reason):
+    """The view of few features in which a row was decided; RECIP's ``ProjectionExplanation`` is one."""
+
+    same_values_in_fit: bool
+
+    def table(self) -> TableSection:
+        note = SAME_VALUES if self.same_values_in_fit else ""
+        return TableSection("The view that decides", ["in words"], [[self.sentence()]], note)
+
+    def to_text(self) -> str:
+        """One sentence, which says so where the case is not clear."""
+        return self.sentence()

@@ -1,0 +1,227 @@
+"""One way to measure: scikit-learn's values, intervals that hold what they promise, and the same figures everywhere."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.stats import norm
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, mean_absolute_error, roc_auc_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from typer.testing import CliRunner
+
+from planewise import SLMBoostRegressor, SLMClassifier, SLMForestClassifier, load
+from planewise.cli._app import app
+from planewise.evaluate import (
+    MEASURES,
+    _measured,
+    calibration,
+    evaluate,
+    leading_features,
+    measures,
+    quality,
+    score,
+    worst_rows,
+)
+from planewise.report import report
+from planewise.table import TableModel
+
+
+def wine():
+    data = load_wine()
+    y = data.target_names[data.target]
+    X = data.data[:, :6]
+    return X[::2], y[::2], X[1::2], y[1::2]
+
+
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    return X[::2, :5], y[::2], X[1::2, :5], y[1::2]
+
+
+def diabetes():
+    X, y = load_diabetes(return_X_y=True)
+    return X[::2], y[::2], X[1::2], y[1::2]
+
+
+def test_measures_of_two_classes_are_those_of_scikit_learn():
+    X, y, X_new, y_new = cancer()
+    model = SLMForestClassifier(n_estimators=5, random_state=0).fit(X, y)
+    case = evaluate(model, X_new, y_new)
+    found, answer, chance = measures(case), model.predict(X_new), model.predict_proba(X_new).astype(float)
+    assert list(found) == ["accuracy", "balanced_accuracy", "log_loss", "roc_auc"]
+    assert found["accuracy"].value == pytest.approx(accuracy_score(y_new, answer)) == score(case)
+    assert found["balanced_accuracy"].value == pytest.approx(balanced_accuracy_score(y_new, answer))
+    assert found["log_loss"].value == pytest.approx(log_loss(y_new, chance), rel=1e-4)
+    assert found["roc_auc"].value == pytest.approx(roc_auc_score(y_new, chance[:, 1]))
+    assert all(each.low < each.value < each.high for each in found.values())
+    assert set(found) <= set(MEASURES)
+
+
+@pytest.mark.parametrize("sure", [0.5, 1.5, 3.0])
+def test_the_interval_of_an_auc_holds_what_it_promises(sure):
+    """Of normal scores the true area is known; near 1, where usual intervals fail, few rows are enough."""
+    rng, truth, inside = np.random.default_rng(0), norm.cdf(sure / np.sqrt(2)), 0
+    positive = np.arange(90) < 30
+    for _ in range(400):
+        found = _measured.area(rng.normal(size=90) + sure * positive, positive, rng.uniform(0.8, 1.2, 90))
+        inside += found.low <= truth <= found.high
+    assert 0.92 < inside / 400 < 0.99, inside
+
+
+def test_a_perfect_auc_has_an_interval_and_that_of_a_constant_none():
+    positive, ones = np.arange(20) < 8, np.ones(20)
+    perfect = _measured.area(positive.astype(float), positive, ones)
+    assert perfect.value == perfect.high == 1 and 0.6 < perfect.low < 0.95
+    worst = _measured.area(1 - positive.astype(float), positive, ones)
+    assert worst.value == worst.low == 0 and worst.high == pytest.approx(1 - perfect.low)
+    assert _measured.area(ones, positive, ones) == _measured.Measured(0.5, 0.5, 0.5)
+
+
+def test_intervals_hold_what_they_promise():
+    rng = np.random.default_rng(0)
+    inside = {"share": 0, "mean": 0, "explained": 0}
+    for _ in range(400):
+        x, noise, weight = rng.normal(size=150), rng.normal(size=150), rng.uniform(0.5, 1.5, 150)
+        found = {
+            "share": (0.2, _measured.share(rng.random(150) < 0.2, weight)),
+            "mean": (0.0, _measured.mean(noise, weight)),
+            "explained": (0.5, _measured.explained(x + noise, x, weight)),
+        }
+        for name, (truth, each) in found.items():
+            inside[name] += each.low <= truth <= each.high
+    assert all(0.92 < count / 400 < 0.98 for count in inside.values()), inside
+
+
+def test_weights_count_rows_and_zero_leaves_them_out():
+    X, y, X_new, y_new = wine()
+    model = SLMClassifier(random_state=0).fit(X, y)
+    weight = np.where(np.arange(len(y_new)) % 3 == 0, 0.0, 1.0)
+    weighted = evaluate(model, X_new, y_new, weight)
+    kept = evaluate(model, X_new[weight > 0], y_new[weight > 0])
+    assert quality(weighted).table() == quality(kept).table()
+    assert quality(evaluate(model, X_new, y_new, 17 * weight)).table() == quality(weighted).table()
+    assert calibration(weighted) == calibration(kept)
+    assert worst_rows(weighted).size and (weight[worst_rows(weighted)] > 0).all()
+
+
+def test_calibration_groups_every_row_once_and_compares_with_what_was_observed():
+    X, y, X_new, y_new = wine()
+    two, new = y == "class_0", y_new == "class_0"
+    model = SLMForestClassifier(n_estimators=5, random_state=0).fit(X, two)
+    found, chance = calibration(evaluate(model, X_new, new)), model.predict_proba(X_new)[:, 1]
+    rows = [group.n_rows for group in found.groups]
+    assert sum(rows) == len(new)
+    order = np.argsort(chance, kind="stable")
+    for part, group in zip(np.split(order, np.cumsum(rows)[:-1]), found.groups, strict=True):
+        assert group.predicted == pytest.approx(chance[part].mean())
+        assert group.observed.value == pytest.approx(new[part].mean())
+
+
+def test_baselines_are_fitted_on_the_training_rows_where_these_are_given():
+    X, y, X_new, y_new = wine()
+    found = quality(evaluate(SLMClassifier(random_state=0).fit(X, y), X_new, y_new), X, y)
+    linear = make_pipeline(StandardScaler(), LogisticRegression(max_iter=300)).fit(X, y)
+    constant = DummyClassifier(strategy="prior").fit(X, y)
+    for name, model in (("logistic_regression", linear), ("most_common_class", constant)):
+        assert found.found[name]["accuracy"].value == pytest.approx(model.score(X_new, y_new))
+        loss = log_loss(y_new, model.predict_proba(X_new))
+        assert found.found[name]["log_loss"].value == pytest.approx(loss, rel=1e-6)
+    assert "The most common class and the logistic regression were fitted on the training rows." in found.note
+
+
+def test_baselines_of_numbers_are_fitted_on_the_training_rows_too():
+    X, y, X_new, y_new = diabetes()
+    found = quality(evaluate(SLMBoostRegressor(n_estimators=5, random_state=0).fit(X, y), X_new, y_new), X, y)
+    linear = make_pipeline(StandardScaler(), Ridge()).fit(X, y)
+    assert found.found["ridge_regression"]["r2"].value == pytest.approx(linear.score(X_new, y_new))
+    assert found.found["mean"]["mae"].value == pytest.approx(mean_absolute_error(y_new, np.full(len(y_new), y.mean())))
+
+
+def test_without_training_rows_no_row_is_judged_by_a_baseline_that_was_fitted_on_it():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 55)), rng.integers(0, 2, 60)  # a line fits so many columns of noise without an error
+    model = DummyClassifier().fit(X, y)
+    assert LogisticRegression().fit(X, y).score(X, y) == 1
+    found = quality(evaluate(model, X, y))
+    assert (
+        found.found["logistic_regression"]["accuracy"].low < 0.5 < found.found["logistic_regression"]["accuracy"].high
+    )
+    assert "five folds" in found.note
+
+
+def test_categories_and_gaps_of_a_table_are_read_as_in_training():
+    rng = np.random.default_rng(0)
+    town = rng.choice(["Bonn", "Ulm", "Köln"], 300)
+    frame = pd.DataFrame({"town": pd.Categorical(town), "x": np.where(rng.random(300) < 0.2, np.nan, rng.random(300))})
+    y = np.where(town == "Ulm", "a", "b")
+    model = SLMClassifier(random_state=0).fit(frame[:200], y[:200])
+    new = frame[200:].assign(town=pd.Categorical(["Rome", *town[201:]]))  # one that training has not seen
+    found = quality(evaluate(model, new, y[200:]), frame[:200], y[:200])
+    assert found.found["logistic_regression"]["accuracy"].value >= 0.98
+
+
+@pytest.mark.parametrize(("target", "model"), [("kind", "slm"), ("kind", "mcm"), ("price", "boost")])
+def test_fit_and_report_state_the_same_figures_for_the_same_rows(target, model, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(300, 3)).round(3)
+    price = x[:, 0] - x[:, 1] + rng.normal(size=300)
+    table = pl.DataFrame(dict(zip("abc", x.T, strict=True))).with_columns(
+        pl.Series("price", price) if target == "price" else pl.Series("kind", np.where(price > 0, "up", "down"))
+    )
+    table.write_csv("t.csv")
+    call = ["fit", "t.csv", "--target", target, "--model", model, "--out", "m.planewise"]
+    small = ["--set", "mus=1", "--set", "gammas=0.1"] if model == "mcm" else []
+    told = json.loads(CliRunner().invoke(app, [*call, *small, "--json"]).stdout)
+    printed = CliRunner().invoke(app, [*call, *small, "--force"]).stdout
+
+    from sklearn.model_selection import train_test_split
+
+    strata = None if target == "price" else table[target].to_numpy()
+    train, test = train_test_split(np.arange(300), test_size=0.2, random_state=0, stratify=strata)
+    train.sort()
+    test.sort()
+    fitted = load("m.planewise")
+    case = evaluate(fitted, table[test])
+    found = quality(case)
+    assert found.data()["model"] == told["quality"]["model"]
+    page = re.sub(r"<[^>]+>", " ", report(fitted, table[test]))
+    for _, own, *_ in found.table()[1]:
+        assert own in page and own in printed
+    beside = quality(case, fitted.read(table[train]), table[target].to_numpy()[train])
+    assert beside.data() == told["quality"]
+    assert list(found.found) == list(beside.found)
+
+
+def test_leading_features_by_importance_and_by_shuffling():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 2))
+    table = pl.DataFrame({"useful": x[:, 0], "useless": x[:, 1], "y": np.where(x[:, 0] > 0, "a", "b")})
+    for family, settings in (("slm", {}), ("mcm", {"mus": [1.0], "gammas": [0.1]})):
+        model = TableModel(family, settings=settings, random_state=0).fit(table, "y")
+        found = leading_features(model, table)
+        assert next(iter(found)) == "useful" and found["useful"] > 0.7 and sum(found.values()) == pytest.approx(1)
+    assert leading_features(model) == {}  # a machine says nothing without rows
+
+
+def test_what_cannot_be_measured_is_refused():
+    X, y, X_new, y_new = wine()
+    model = SLMClassifier(random_state=0).fit(X, y)
+    for call, words in (
+        ((model, X_new), "y is missing"),
+        ((model, X_new, y_new[1:]), "one target for each of the 89 rows"),
+        ((model, X_new, np.where(y_new == "class_0", "cider", y_new)), "the label 'cider', which is not a class"),
+        ((model, X_new, y_new, [1.0]), "one weight for each of the 89 rows"),
+        ((model, X_new, y_new, np.zeros(89)), "not all of them 0"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            evaluate(*call)

@@ -1,0 +1,220 @@
+"""Every estimator says why: one object per row, whose numbers are those of the model."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.datasets import load_diabetes, load_iris
+
+import planewise as pw
+from planewise.table import TableModel
+from planewise.words import Contributions, Path, Reason, Vectors, View
+
+X, y = load_iris(return_X_y=True)
+NAMED = np.array(["setosa", "versicolor", "virginica"])[y]
+TWO = y != 0
+NUMBERS = load_diabetes(return_X_y=True)
+SMALL = {"random_state": 0}
+
+CLASSIFIERS = {
+    "tree": (pw.SLMClassifier(**SMALL), Path),
+    "forest": (pw.SLMForestClassifier(n_estimators=5, **SMALL), Contributions),
+    "votes": (pw.SLMForestClassifier(n_estimators=5, voting="hard", **SMALL), Contributions),
+    "boosting": (pw.SLMBoostClassifier(n_estimators=5, **SMALL), Contributions),
+    "machine": (pw.MCMClassifier(), Vectors),
+    "pairs": (pw.MCMClassifier(multi_class="ovo"), Vectors),
+    "conformal machine": (pw.MCMClassifier(conformal="shrunk", **SMALL), Vectors),
+    "linear machine": (pw.MCMClassifier(kernel="linear"), Contributions),
+    "search": (pw.MCMClassifierCV(Cs=[10.0], gammas=[0.1], mus=[1.0], cv=2, **SMALL), Vectors),
+    "large machine": (pw.LargeScaleMCMClassifier(**SMALL), Vectors),
+    "waves": (pw.LargeScaleMCMClassifier(feature_map="fourier", **SMALL), Contributions),
+    "views": (pw.RECIPClassifier(**SMALL), View),
+}
+REGRESSORS = {
+    "tree": (pw.SLMRegressor(max_depth=4, **SMALL), Path),
+    "forest": (pw.SLMForestRegressor(n_estimators=5, **SMALL), Contributions),
+    "boosting": (pw.SLMBoostRegressor(n_estimators=5, **SMALL), Contributions),
+    "counts": (pw.SLMBoostRegressor(n_estimators=5, loss="poisson", **SMALL), Contributions),
+    "machine": (pw.MCMRegressor(C=10.0), Vectors),
+    "linear machine": (pw.MCMRegressor(kernel="linear"), Contributions),
+    "views": (pw.RECIPRegressor(**SMALL), View),
+}
+
+
+def fitted(name, target="several"):
+    if target == "numbers":
+        model, kind = REGRESSORS[name]
+        rows, values = NUMBERS
+        return model.fit(rows[:150], values[:150]), kind, rows[150:170]
+    model, kind = CLASSIFIERS[name]
+    if target == "two":
+        return model.fit(X[TWO][::2], NAMED[TWO][::2]), kind, X[TWO][1::8]
+    return model.fit(X[::2], NAMED[::2]), kind, X[1::8]
+
+
+CASES = [
+    *((name, target) for name in CLASSIFIERS for target in ("several", "two")),
+    *((name, "numbers") for name in REGRESSORS),
+]
+
+
+@pytest.mark.parametrize(("name", "target"), CASES)
+def test_there_is_one_reason_per_row_and_it_is_for_what_is_predicted(name, target):
+    model, kind, rows = fitted(name, target)
+    found = model.explain(rows)
+    assert len(found) == len(rows)
+    for reason, answer in zip(found, model.predict(rows), strict=True):
+        assert isinstance(reason, kind) and isinstance(reason, Reason)
+        assert reason.answer == answer
+
+
+@pytest.mark.parametrize(("name", "target"), CASES)
+def test_reasons_are_ready_for_json_and_readable(name, target):
+    model, _, rows = fitted(name, target)
+    for reason in model.explain(rows)[:3]:
+        data = json.loads(json.dumps(reason.data(), allow_nan=False))
+        assert all(re.fullmatch("[a-z0-9_]+", key) for key in data)
+        assert data.get("prediction", data.get("label")) == reason.answer
+        text = reason.to_text()
+        assert text.startswith((str(reason.answer)[:4], repr(reason.answer)[:4], "−"))
+        assert not re.search(r"\b_\w|np\.|nan|None|array\(", text) and reason.sentence().endswith(".")
+        assert repr(reason).startswith(f"<{type(reason).__name__}: ")
+
+
+@pytest.mark.parametrize("target", ["several", "two", "numbers"])
+def test_a_path_ends_in_the_leaf_of_apply_and_its_sides_lead_there(target):
+    model, _, rows = fitted("tree", target)
+    for path, leaf in zip(model.explain(rows), model.apply(rows), strict=True):
+        assert path.node == leaf and path.n_rows == model.tree_.n_samples[leaf]
+        assert list(path.value) == model.tree_.value[leaf].tolist()
+        assert path.level == model.tree_.depth[leaf] and [step.level for step in path.steps] == sorted(
+            step.level for step in path.steps
+        )
+
+
+def test_what_a_path_says_of_a_value_is_true():
+    model, _, rows = fitted("tree")
+    for path in model.explain(rows):
+        for step in path.steps:
+            relation, threshold = re.search(r"([≥≤]) (\S+)", step.plane).groups()
+            threshold = float(threshold.replace("−", "-"))
+            if abs(step.value - threshold) > 1e-4:
+                assert step.right == (step.value >= threshold if relation == "≥" else step.value <= threshold)
+
+
+def test_paths_name_categories_and_missing_values():
+    table = pd.DataFrame({"town": ["Ulm", "Jena"] * 30, "age": np.arange(60.0) % 7})
+    model = pw.SLMClassifier(max_planes=1, categorical_features=["town"], random_state=0).fit(table, table["town"])
+    asked = pd.DataFrame({"town": ["Ulm", None, "Bonn"], "age": [1.0, 2.0, 3.0]})
+    found = model.explain(asked)
+    assert [path.steps[0].value for path in found] == ["Ulm", None, "another category"]
+    assert [path.node for path in found] == model.apply(asked).tolist()
+    assert "missing" in found[1].to_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "target"), [case for case in CASES if case[0] in ("forest", "boosting", "counts", "linear machine")]
+)
+def test_contributions_add_up_to_the_decision_value(name, target):
+    model, _, rows = fitted(name, target)
+    for row, reason in zip(rows, model.explain(rows), strict=True):
+        asked = row[None]
+        assert reason.average + sum(each.added for each in reason.parts) == pytest.approx(reason.total)
+        if target == "numbers":
+            answer = float(model.predict(asked)[0])
+            expected = np.log(answer) if name == "counts" else answer
+        elif name == "forest":
+            expected = model.predict_proba(asked)[0, model.classes_ == reason.of][0]
+        else:
+            scores = model.decision_function(asked)[0]
+            several = target == "several"
+            expected = scores[model.classes_ == reason.of][0] if several else scores
+            if not several and reason.of == model.classes_[0]:
+                expected = -expected
+        assert reason.total == pytest.approx(expected, rel=1e-4, abs=1e-5)
+        assert [abs(each.added) for each in reason.parts] == sorted((abs(e.added) for e in reason.parts), reverse=True)
+        assert {each.column: each.value for each in reason.parts} == {f"x{j}": value for j, value in enumerate(row)}
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [case for case in CASES if case[0] in ("machine", "conformal machine", "search", "large machine")],
+)
+def test_what_vectors_add_and_the_intercept_are_the_score(name, target):
+    model, _, rows = fitted(name, target)
+    for row, reason in zip(rows, model.explain(rows), strict=True):
+        if target == "numbers":
+            expected = model.predict(row[None])[0]
+        else:
+            scores = model.decision_function(row[None])[0]
+            if target == "several":
+                expected = scores[model.classes_ == reason.of][0]
+            else:
+                expected = scores if reason.of == model.classes_[1] else -scores
+        assert reason.score == pytest.approx(expected, rel=1e-3, abs=1e-4)
+        assert reason.score == pytest.approx(reason.intercept + sum(each.added for each in reason.vectors))
+        assert dict(reason.row) == pytest.approx({f"x{j}": value for j, value in enumerate(row)}, rel=1e-6)
+
+
+def test_a_precomputed_kernel_is_explained_by_the_numbers_of_its_rows():
+    kernel = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
+    model = pw.MCMClassifier(kernel="precomputed").fit(kernel, NAMED)
+    reason = model.explain(kernel[:1])[0]
+    assert {each.values["row of the kernel"] for each in reason.vectors} <= set(model.support_.tolist())
+    assert reason.score == pytest.approx(model.decision_function(kernel[:1])[0, model.classes_ == reason.of][0])
+
+
+def test_a_training_row_is_said_to_be_one():
+    machine, views = pw.MCMClassifier().fit(X, NAMED), pw.RECIPClassifier(random_state=0).fit(X, NAMED)
+    own = machine.explain(machine.support_vectors_[:1])[0]
+    other = machine.explain(machine.support_vectors_[:1] + 0.01)[0]
+    assert own.same_values_in_fit and not other.same_values_in_fit
+    assert "same values" in own.table().note and "same values" not in other.table().note
+    assert views.explain(X[:1])[0].data()["same_values_in_fit"]
+    assert not views.explain(X[:1] + 0.01)[0].data()["same_values_in_fit"]
+
+
+@pytest.mark.parametrize(("name", "target"), [("tree", "several"), ("forest", "several"), ("large machine", "several")])
+def test_an_estimator_that_is_not_fitted_explains_nothing(name, target):
+    from sklearn.base import clone
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(NotFittedError):
+        clone(CLASSIFIERS[name][0]).explain(X)
+
+
+@pytest.mark.parametrize("family", ["slm", "forest", "boost", "mcm", "recip"])
+def test_a_model_of_a_table_explains_with_the_values_of_the_table(family):
+    rng = np.random.default_rng(0)
+    rows = pl.DataFrame(
+        {
+            "town": rng.choice(["Ulm", "Jena"], 80).tolist(),
+            "since": pl.Series(np.datetime64("2020-01-01") + rng.integers(0, 900, 80).astype("timedelta64[D]")),
+            "age": rng.integers(18, 80, 80),
+        }
+    ).with_columns(pl.when(pl.col("age") + 20 * (pl.col("town") == "Ulm") > 55).then(1).otherwise(0).alias("yes"))
+    model = TableModel(family, random_state=0).fit(rows, "yes")
+    asked = rows.head(4).drop("yes")
+    found = model.explain(asked)
+    assert len(found) == 4
+    for reason, row, answer in zip(found, asked.iter_rows(named=True), model.predict(asked), strict=True):
+        assert reason.answer == answer
+        data = reason.data()
+        json.dumps(data, allow_nan=False)
+        if isinstance(reason, Contributions):
+            shown = {each["column"]: each["value"] for each in data["columns"]}
+            assert shown == {name: str(value) if name == "since" else value for name, value in row.items()}
+
+
+def test_columns_that_a_machine_makes_have_the_value_they_are_made_of():
+    rng = np.random.default_rng(0)
+    rows = pl.DataFrame({"town": rng.choice(["Ulm", "Jena"], 60).tolist(), "age": rng.integers(18, 80, 60)})
+    rows = rows.with_columns((pl.col("age") > 40).alias("old"))
+    model = TableModel("mcm", settings={"kernel": "linear", "Cs": [1.0], "mus": [1.0], "cv": 2}, random_state=0)
+    reason = model.fit(rows, "old").explain(rows.head(1))[0]
+    assert {each.value for each in reason.parts if each.column.startswith("town=")} == {rows["town"][0]}

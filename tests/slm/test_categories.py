@@ -594,7 +594,7 @@ def test_weights_are_repeated_rows_in_boosting():
 @pytest.mark.parametrize(
     ("given_as", "words"),
     [
-        (["tree", "bush"], "categorical_features names 'bush', which is no column of X"),
+        (["tree", "bush"], "categorical_features names 'bush', which is not a column of X"),
         ([0, 3], "categorical_features names column 3, but X has 3 columns"),
         ([-1], "categorical_features names column -1, but X has 3 columns"),
         ([True, False], "categorical_features has 2 entries as a mask, but X has 3 columns"),

@@ -84,7 +84,7 @@ class Duel:
 
 
 def duels(problem: DistinctRows, n_classes: int, multi_class: str, *, linear: bool) -> Iterator[Duel]:
-    """The two-class programs: one for two classes, one a class ("ovr") or one a pair ("ovo") for more."""
+    """The two-class programs: one for two classes, one per class ("ovr") or one per pair ("ovo") for more."""
     label = problem.label
     if n_classes == 2:
         yield Duel(None, None, np.where(label == 1, 1.0, -1.0))
@@ -177,8 +177,8 @@ class MachinePaths:
             coefficients[machine, places] = solution.coefficients
         intercept = np.array([solution.intercept for solution in solutions])
         if settings.linear:
-            nobody = np.zeros(0, dtype=np.intp)
-            return Trained(settings, nobody, self.problem.centres[:0], coefficients, intercept, None, solutions)
+            no_rows = np.zeros(0, dtype=np.intp)
+            return Trained(settings, no_rows, self.problem.centres[:0], coefficients, intercept, None, solutions)
         used = np.flatnonzero(coefficients.any(axis=0))
         coefficients = coefficients[:, used] * self.design.scale
         if self.by_centre is not None:

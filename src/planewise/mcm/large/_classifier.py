@@ -57,7 +57,7 @@ SETTLED_AT_FIRST = (
 LEAST_MU, MOST_MU, MU_GROWS_BELOW = 0.01, 3.0, 10_000  # of mu="auto"
 ENOUGH_UPDATES = 1500  # what max_iter="auto" aims at
 FEWEST_PASSES, MOST_PASSES = 5, 60
-ROUNDS = 20  # how often the held-out rows are looked at
+ROUNDS = 20  # how often the held-out rows are checked
 STOPS_EARLY_FROM = 10_000  # rows from which early_stopping="auto" holds some out
 MOST_HELD_OUT = 5000
 ENOUGH_TO_CALIBRATE = 100  # rows of a partial_fit from which they set the steepness of the probabilities

@@ -2,7 +2,7 @@
 
 One step, on one mini-batch: the sub-gradient of the hinge of every row and of the batch's own bound on h = max y f;
 Adam's steps, with a proximal step for |w|_1 in the same metric, so that weights become zero and stay so; and the
-running average of all iterates, which is the model. C is the price of a mean here (that of a row times the rows), and
+running average of all iterates, which is the model. C is the penalty on a mean here (that on a row times the rows), and
 the objective is divided by it throughout: one learning rate then serves every C.
 """
 
@@ -185,7 +185,7 @@ class Learner:
             self.feature_map = self.feature_map.with_arrays(self.arrays[2:])
 
     def restart(self) -> None:
-        """Go on from the average, as if nothing had pulled yet."""
+        """Continue from the average, with all moments at zero."""
         for array, averaged, momentum, squares in zip(
             self.arrays, self.averaged, self.momentum, self.squares, strict=True
         ):

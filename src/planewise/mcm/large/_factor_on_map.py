@@ -30,7 +30,7 @@ def choose_cores(model: LinearModel, sample: Sample, most: int, rng: np.random.G
 def factor_on_map(
     model: LinearModel, sample: Sample, learned: Places, cores: FloatArray, gamma: float
 ) -> ConformalFactor:
-    """The r that parts the classes best, with features for one block of rows at a time."""
+    """The r that separates the classes best, with features for one block of rows at a time."""
 
     def blocks() -> Iterator[tuple[FloatArray, FloatArray, NDArray[np.int32], NDArray[np.float64]]]:
         for places in sample.blocks(learned):

@@ -455,7 +455,7 @@ def test_the_quick_forest_adds_up_what_a_plain_walk_adds_up(data, growth):
         rows[::11, j] = len(known)
         X[::11, j] = 1e6
     expected = raw_scores(model, rows)
-    assert_allclose(model.forest_.sum(rows, model.base_score_), expected, rtol=1e-13)
+    assert_allclose(model.forest_.predict(rows, model.base_score_), expected, rtol=1e-13)
     assert_allclose(model.predict(X), expected[:, 0], rtol=1e-13)
 
 

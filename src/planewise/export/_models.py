@@ -19,8 +19,7 @@ from planewise.slm import (
     SLMForestRegressor,
     SLMRegressor,
 )
-from planewise.slm._flat_forest import FlatForest
-from planewise.slm._flat_tree import FlatTree
+from planewise.slm.fitted import Forest, start_and_link
 from planewise.table import Column, TableModel
 from planewise.words import feature_names, fitted_model, shorten
 
@@ -40,7 +39,7 @@ class TreeEnsemble:
     """Raw scores are base + (sum of the trees' values) / divisor; the link makes answers of them."""
 
     kind: str  # the estimator's name
-    forest: FlatForest
+    forest: Forest
     base: Floats
     divisor: int
     # "constant": there is one class; "probability": scores are probabilities; "logistic", "softmax"; "identity", "exp".
@@ -157,24 +156,14 @@ def _of_a_table(model: TableModel, plain: PlainModel) -> PlainModel:
 def tree_ensemble(model: Any) -> TreeEnsemble:
     """A fitted tree, forest or boosting."""
     classes = getattr(model, "classes_", None)
-    divisor, base = 1, np.zeros(1)
-    if isinstance(model, (SLMClassifier, SLMRegressor)):
-        forest, link = _as_forest(model.tree_, classes), "identity" if classes is None else "probability"
-    elif isinstance(model, (SLMForestClassifier, SLMForestRegressor)):
-        forest, link = model.forest_, "identity" if classes is None else "probability"
-        if classes is None:
-            base = np.array([model._centre])
-        elif model.voting == "hard":
-            forest = forest.as_votes()
+    base, link = start_and_link(model)
+    forest, divisor = _as_forest(model.tree_, classes) if hasattr(model, "tree_") else model.forest_, 1
+    if isinstance(model, (SLMForestClassifier, SLMForestRegressor)):
         divisor = forest.n_trees
-    else:
-        forest, base, loss = model.forest_, np.asarray(model.base_score_, np.float64), model._loss
-        if classes is None:
-            link = "exp" if loss.core == "poisson" else "identity"
-        else:
-            link = "logistic" if loss.n_outputs == 1 else "softmax"
+        if getattr(model, "voting", "soft") == "hard":
+            forest = forest.as_votes()
     if classes is not None and len(classes) == 1:
-        forest, link, divisor, base = FlatForest.empty(), "constant", 1, np.zeros(1)
+        forest, link, divisor, base = Forest.empty(), "constant", 1, np.zeros(1)
     if link == "probability":
         base = np.zeros(forest.n_outputs)
     return TreeEnsemble(
@@ -190,12 +179,10 @@ def tree_ensemble(model: Any) -> TreeEnsemble:
     )
 
 
-def _as_forest(tree: FlatTree, classes: NDArray[Any] | None) -> FlatForest:
+def _as_forest(tree: Forest, classes: NDArray[Any] | None) -> Forest:
     """One tree as a forest; of two classes the second one's probability says all."""
     value = tree.value[:, -1:] if classes is not None and len(classes) == 2 else tree.value
-    shared = {name: getattr(tree, name) for name in FlatForest.arrays() if hasattr(tree, name)}
-    node_start = np.array([0, tree.n_nodes], np.int32)
-    return FlatForest(**shared | {"node_start": node_start, "value": value}, n_outputs=value.shape[1])
+    return tree.with_arrays(value=value)
 
 
 def _refuse_what_floats_blur(machine: KernelMachine, form: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.slm.fitted import Forest
+from planewise.slm.fitted import Forest, start_and_link
 from planewise.words import (
     Description,
     Limits,
@@ -52,10 +52,7 @@ class DescribedTrees:
 
 def _trees(model: Any) -> tuple[Forest, NDArray[np.float64]]:
     """The arrays of the trees, and what their values are added to."""
-    if hasattr(model, "tree_"):
-        return model.tree_, np.zeros(1)
-    base = getattr(model, "base_score_", None)
-    return model.forest_, np.atleast_1d(np.asarray(model._start() if base is None else base, np.float64))
+    return model.tree_ if hasattr(model, "tree_") else model.forest_, start_and_link(model)[0]
 
 
 def _importances(model: Any, limits: Limits) -> TableSection:

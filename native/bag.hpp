@@ -5,7 +5,6 @@
 #include <functional>
 #include <vector>
 
-#include "forest.hpp"
 #include "grow.hpp"
 #include "random.hpp"
 
@@ -31,7 +30,7 @@ template <class S>
 Forest grow_bag(const Matrix &matrix, const double *weight, const std::function<S(const double *)> &statistics_of,
                 const BagOptions &options, std::size_t first, std::size_t last, Threads &threads,
                 const std::function<bool()> &stop) {
-    std::vector<Tree> trees(last - first);
+    std::vector<Forest> trees(last - first);
     threads.each(trees.size(), [&](std::size_t k, int thread) {
         const std::size_t number = first + k;
         GrowOptions grow_options = options.grow;
@@ -54,7 +53,7 @@ Forest grow_bag(const Matrix &matrix, const double *weight, const std::function<
         trees[k] = grow(matrix, statistics, grow_options, alone, ask, std::move(rows)).tree;
     });
     Forest forest;
-    for (const Tree &tree : trees) forest.append(tree);
+    for (const Forest &tree : trees) forest.append(tree);
     return forest;
 }
 

@@ -8,14 +8,20 @@ namespace planewise {
 
 namespace {
 
+constexpr std::pair<const char *, Loss> known_losses[] = {
+    {"squared", Loss::squared}, {"absolute", Loss::absolute}, {"huber", Loss::huber},    {"quantile", Loss::quantile},
+    {"poisson", Loss::poisson}, {"logistic", Loss::logistic}, {"softmax", Loss::softmax}};
+
 Loss loss_named(const std::string &name) {
-    const std::pair<const char *, Loss> known[] = {{"squared", Loss::squared}, {"absolute", Loss::absolute},
-                                                   {"huber", Loss::huber},     {"quantile", Loss::quantile},
-                                                   {"poisson", Loss::poisson}, {"logistic", Loss::logistic},
-                                                   {"softmax", Loss::softmax}};
-    for (const auto &[word, loss] : known)
+    for (const auto &[word, loss] : known_losses)
         if (name == word) return loss;
     throw std::invalid_argument("unknown loss: " + name);
+}
+
+std::string name_of(Loss wanted) {
+    for (const auto &[word, loss] : known_losses)
+        if (loss == wanted) return word;
+    return "";
 }
 
 // The loss of scores that no booster holds: those of rounds before a warm start.
@@ -30,14 +36,12 @@ double mean_loss(const std::string &loss, double alpha, const Numbers &target, c
 // A booster with the table it learns from; the table must outlive it (kept alive by the binding).
 class Boosting {
   public:
+    // `trees` were grown before.
     Boosting(const Table &table, const Numbers &target, const Numbers &weight, const Scores &score, std::size_t trees,
-             const std::string &loss, double alpha, double learning_rate, double reg_lambda, double subsample,
-             double colsample, std::size_t max_rows_per_tree, std::uint64_t seed, bool find_smoothing,
-             bool vector_leaves, const GrowOptions &options, int n_threads)
+             BoostOptions options, int n_threads)
         : booster_(table.matrix(), vector_of(target, table, "target"), vector_of(weight, table, "weight"),
                    std::vector<double>(score.data(), score.data() + score.size()), trees,
-                   BoostOptions{options, Objective{loss_named(loss), alpha, score.shape(1)}, learning_rate, reg_lambda,
-                                subsample, colsample, max_rows_per_tree, seed, find_smoothing, vector_leaves}),
+                   with_outputs(std::move(options), score.shape(1))),
           rows_(table.matrix().rows),
           columns_(table.matrix().columns),
           n_threads_(n_threads) {
@@ -53,7 +57,7 @@ class Boosting {
     void round_with(const Scores &gradient, const Scores &hessian) {
         for (const Scores *given : {&gradient, &hessian})
             if (given->shape(0) != rows_ || given->shape(1) != booster_.outputs())
-                throw std::invalid_argument("gradient and hessian must have one row a row and one column an output");
+                throw std::invalid_argument("gradient and hessian must have one entry per row and output");
         run_native(n_threads_, [&](Threads &threads, const std::function<bool()> &stop) {
             booster_.round_with(gradient.data(), hessian.data(), threads, stop);
         });
@@ -64,29 +68,19 @@ class Boosting {
                        std::vector<double>(score.data(), score.data() + score.size()));
     }
     void begin_at(const Numbers &base) {
-        if (base.size() != booster_.outputs()) throw std::invalid_argument("base must have one entry an output");
+        if (base.size() != booster_.outputs()) throw std::invalid_argument("base must have one entry per output");
         run_native(n_threads_, [&](Threads &threads, const std::function<bool()> &) {
             booster_.begin_at(std::vector<double>(base.data(), base.data() + base.size()), threads);
         });
     }
     void begin_with(const Scores &hessian) {
         if (hessian.shape(0) != rows_ || hessian.shape(1) != booster_.outputs())
-            throw std::invalid_argument("hessian must have one row a row and one column an output");
+            throw std::invalid_argument("hessian must have one entry per row and output");
         booster_.begin_with(hessian.data());
     }
-    void recall(std::size_t output, const Labels &start, const Labels &feature, const Labels &coefficient) {
-        Directions known;
-        for (std::size_t d = 0; d + 1 < start.size(); ++d) {
-            for (std::int32_t t = start.data()[d]; t < start.data()[d + 1]; ++t) {
-                const auto at = static_cast<std::size_t>(t);
-                if (at >= feature.size() || at >= coefficient.size() || feature.data()[at] < 0 ||
-                    static_cast<std::size_t>(feature.data()[at]) >= columns_)
-                    throw std::invalid_argument("no such term or feature");
-                known.add_term(feature.data()[at], coefficient.data()[at], 1.0);
-            }
-            known.close();
-        }
-        booster_.recall(output, std::move(known));
+    void recall(const FittedForest &before) {
+        if (before.columns() > columns_) throw std::invalid_argument("the trees use columns that the table lacks");
+        booster_.recall(before.arrays());
     }
     // outputs x strengths.
     Out<double> smoothing_losses() const {
@@ -98,7 +92,7 @@ class Boosting {
     void set_smoothing_losses(const Scores &losses) {
         SmoothingSearch::Losses one;
         if (losses.shape(0) != booster_.outputs() || losses.shape(1) != one.size())
-            throw std::invalid_argument("losses must have one row an output and one column a strength");
+            throw std::invalid_argument("losses must have one row per output and one column per strength");
         for (std::size_t output = 0; output < losses.shape(0); ++output) {
             std::copy_n(losses.data() + output * one.size(), one.size(), one.begin());
             booster_.set_smoothing(output, one);
@@ -107,7 +101,7 @@ class Boosting {
     Out<double> left_out() const { return array(std::vector<double>(booster_.left_out()), booster_.outputs()); }
     void set_left_out(const Scores &score) {
         if (score.shape(0) != 0) check_length(score.shape(0), rows_, "score");
-        if (score.shape(1) != booster_.outputs()) throw std::invalid_argument("score must have one column an output");
+        if (score.shape(1) != booster_.outputs()) throw std::invalid_argument("score must have one column per output");
         booster_.set_left_out(std::vector<double>(score.data(), score.data() + score.size()));
     }
     double loss() const { return booster_.mean_loss(); }
@@ -116,9 +110,17 @@ class Boosting {
         return array(std::vector<double>(booster_.watched_score()), booster_.outputs());
     }
     Out<double> score() const { return array(std::vector<double>(booster_.score()), booster_.outputs()); }
-    nb::dict forest() const { return to_dict(booster_.forest()); }
+    FittedForest forest() const {
+        Forest forest = booster_.forest();
+        forest.compact(forest.n_values);
+        return FittedForest(std::move(forest));
+    }
 
   private:
+    static BoostOptions with_outputs(BoostOptions options, std::size_t outputs) {
+        options.objective.outputs = outputs;
+        return options;
+    }
     static std::vector<double> vector_of(const Numbers &from, const Table &table, const char *name) {
         check_length(from.size(), table.matrix().rows, name);
         return std::vector<double>(from.data(), from.data() + from.size());
@@ -131,26 +133,39 @@ class Boosting {
 }  // namespace
 
 void bind_boosting(nb::module_ &m) {
-    m.attr("MOST_KNOWN") = most_known;
+    m.attr("N_SMOOTHING_STRENGTHS") = SmoothingSearch::strengths.size();
     m.def("mean_loss", &mean_loss, "loss"_a, "alpha"_a, "target"_a, "weight"_a, "score"_a,
           "Weighted mean loss of raw scores.");
+    nb::class_<BoostOptions>(m, "BoostOptions", "How to boost; the estimators' docstrings explain each.")
+        .def(nb::init<>())
+        .def_rw("grow", &BoostOptions::grow)
+        .def_prop_rw(
+            "loss", [](const BoostOptions &o) { return name_of(o.objective.loss); },
+            [](BoostOptions &o, const std::string &name) { o.objective.loss = loss_named(name); })
+        .def_prop_rw(
+            "alpha", [](const BoostOptions &o) { return o.objective.alpha; },
+            [](BoostOptions &o, double alpha) { o.objective.alpha = alpha; })
+        .def_rw("learning_rate", &BoostOptions::learning_rate)
+        .def_rw("reg_lambda", &BoostOptions::reg_lambda)
+        .def_rw("subsample", &BoostOptions::subsample)
+        .def_rw("colsample", &BoostOptions::colsample)
+        .def_rw("max_rows_per_tree", &BoostOptions::max_rows_per_tree)
+        .def_rw("seed", &BoostOptions::seed)
+        .def_rw("find_smoothing", &BoostOptions::find_smoothing)
+        .def_rw("vector_leaves", &BoostOptions::vector_leaves);
     nb::class_<Boosting>(m, "Boosting", "Second-order boosting on one table.")
-        .def(nb::init<const Table &, const Numbers &, const Numbers &, const Scores &, std::size_t, const std::string &,
-                      double, double, double, double, double, std::size_t, std::uint64_t, bool, bool,
-                      const GrowOptions &, int>(),
-             nb::keep_alive<1, 2>(), "table"_a, "target"_a, "weight"_a, "score"_a, "trees"_a, "loss"_a, "alpha"_a,
-             "learning_rate"_a, "reg_lambda"_a, "subsample"_a, "colsample"_a, "max_rows_per_tree"_a, "seed"_a,
-             "find_smoothing"_a, "vector_leaves"_a, "options"_a, "n_threads"_a)
+        .def(
+            nb::init<const Table &, const Numbers &, const Numbers &, const Scores &, std::size_t, BoostOptions, int>(),
+            nb::keep_alive<1, 2>(), "table"_a, "target"_a, "weight"_a, "score"_a, "trees"_a, "options"_a, "n_threads"_a)
         .def("rounds", &Boosting::rounds, "count"_a, "Grow that many rounds with the built-in loss.")
         .def("round_with", &Boosting::round_with, "gradient"_a, "hessian"_a, "Grow one round on these derivatives.")
         .def("watch", &Boosting::watch, nb::keep_alive<1, 2>(), "table"_a, "target"_a, "weight"_a, "score"_a,
              "Follow the scores of other rows as trees are added.")
         .def("begin_at", &Boosting::begin_at, "base"_a, "The constant scores before any tree.")
-        .def("begin_with", &Boosting::begin_with, "hessian"_a, "The Hessian of one's own loss before any tree.")
-        .def("recall", &Boosting::recall, "output"_a, "start"_a, "feature"_a, "coefficient"_a,
-             "Directions of trees grown before, the newest first.")
+        .def("begin_with", &Boosting::begin_with, "hessian"_a, "The Hessian of a custom loss before any tree.")
+        .def("recall", &Boosting::recall, "before"_a, "Trees grown before: good directions are tried again.")
         .def("smoothing_losses", &Boosting::smoothing_losses,
-             "What the trials of smoothing have found so far, for a fit that goes on from this one.")
+             "What the trials of smoothing have found so far, for a fit that continues from this one.")
         .def("set_smoothing_losses", &Boosting::set_smoothing_losses, "losses"_a, "Those of the fit before.")
         .def("left_out", &Boosting::left_out, "Scores of the rows without their own part in them, if any are kept.")
         .def("set_left_out", &Boosting::set_left_out, "score"_a, "Those of the fit before.")
@@ -158,7 +173,7 @@ void bind_boosting(nb::module_ &m) {
         .def("watched_score", &Boosting::watched_score, "Raw scores of the watched rows now.")
         .def("loss", &Boosting::loss, "Weighted mean loss on the training rows now.")
         .def("score", &Boosting::score, "Raw scores of the training rows now.")
-        .def("forest", &Boosting::forest, "All trees so far, as flat arrays.");
+        .def("forest", &Boosting::forest, "All trees so far.");
 }
 
 }  // namespace planewise

@@ -86,7 +86,7 @@ void run_native(int n_threads, const std::function<void(Threads &, const std::fu
 }
 
 void check_length(std::size_t got, std::size_t wanted, const char *name) {
-    if (got != wanted) throw std::invalid_argument(std::string(name) + " must have one entry a row");
+    if (got != wanted) throw std::invalid_argument(std::string(name) + " must have one entry per row");
 }
 
 }  // namespace planewise
@@ -99,6 +99,7 @@ NB_MODULE(_core, m) {
                                         nanobind::cpp_function(planewise::find_main_thread));
     nanobind::set_leak_warnings(false);  // a daemon thread that Python leaves behind keeps what it worked on
     m.doc() = "Native core of planewise: trees of hyperplanes, minimal complexity machines, neighbours in views.";
+    planewise::bind_forest(m);
     planewise::bind_trees(m);
     planewise::bind_boosting(m);
     planewise::bind_machines(m);

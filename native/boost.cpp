@@ -15,9 +15,9 @@ namespace {
 constexpr double longest_log_step = 0.7;  // a tree at most doubles a rate
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-std::vector<std::int32_t> leaves_of(const Tree &tree, const Matrix &matrix, Threads &threads) {
+std::vector<std::int32_t> leaves_of(const Forest &tree, const Matrix &matrix, Threads &threads) {
     std::vector<std::int32_t> leaf(matrix.rows);
-    apply(view_of(tree), matrix.values, matrix.rows, matrix.columns, threads, leaf.data());
+    Predictor(tree).apply(matrix.values, matrix.rows, matrix.columns, threads, leaf.data());
     return leaf;
 }
 
@@ -37,7 +37,10 @@ Booster::Booster(const Matrix &matrix, std::vector<double> target, std::vector<d
       tree_(trees),
       known_(options.objective.outputs),
       smoothing_(options.objective.outputs),
-      one_row_(weight_of_a_row(weight_)) {}
+      one_row_(weight_of_a_row(weight_)) {
+    forest_.n_values = options.vector_leaves ? outputs() : 1;
+    forest_.n_outputs = outputs();
+}
 
 double Booster::mean_loss() const {
     return options_.objective.mean_loss(score_.data(), target_.data(), weight_.data(), matrix_.rows);
@@ -150,17 +153,18 @@ void Booster::grow_one(std::size_t output, S &statistics, const double *gradient
     if (watched_.matrix != nullptr)
         add_values(grown.tree, leaves_of(grown.tree, *watched_.matrix, threads), output, threads, watched_.score);
     remember(grown.tree, known_[output]);
+    grown.tree.n_outputs = outputs();
     forest_.append(grown.tree);
     ++tree_;
 }
 
-void Booster::add_values(const Tree &tree, const std::vector<std::int32_t> &leaf, std::size_t output, Threads &threads,
-                         std::vector<double> &score) const {
+void Booster::add_values(const Forest &tree, const std::vector<std::int32_t> &leaf, std::size_t output,
+                         Threads &threads, std::vector<double> &score) const {
     const std::size_t count = outputs();
     threads.stretches(leaf.size(), [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i)
-            for (std::size_t k = 0; k < tree.outputs; ++k)
-                score[i * count + output + k] += tree.value[static_cast<std::size_t>(leaf[i]) * tree.outputs + k];
+            for (std::size_t k = 0; k < tree.n_values; ++k)
+                score[i * count + output + k] += tree.value[static_cast<std::size_t>(leaf[i]) * tree.n_values + k];
     });
 }
 
@@ -227,7 +231,7 @@ Grown<S> Booster::grow_on_trial(std::size_t output, const double *gradient, cons
 template <class S>
 std::vector<std::int64_t> Booster::node_sums(const S &statistics, const std::vector<std::uint32_t> &rows,
                                              const Grown<S> &grown, Threads &threads) const {
-    const Tree &tree = grown.tree;
+    const Forest &tree = grown.tree;
     const std::size_t width = statistics.channels(), count = rows.empty() ? matrix_.rows : rows.size();
     // A set of sums a thread: whole numbers add up to the same in any order.
     std::vector<std::vector<std::int64_t>> parts(static_cast<std::size_t>(threads.count()));
@@ -252,21 +256,21 @@ std::vector<std::int64_t> Booster::node_sums(const S &statistics, const std::vec
 template <class S>
 void Booster::set_values(const S &statistics, const std::vector<std::uint32_t> &rows, double smoothing,
                          Threads &threads, Grown<S> &grown) const {
-    Tree &tree = grown.tree;
+    Forest &tree = grown.tree;
     const std::size_t width = statistics.channels();
     const std::vector<std::int64_t> sums = node_sums(statistics, rows, grown, threads);
     for (std::size_t node = 0; node < tree.nodes(); ++node) {
         const std::int64_t *sum = &sums[node * width];
         const double *above =
-            node == 0 ? nullptr : &tree.value[static_cast<std::size_t>(tree.parent[node]) * tree.outputs];
-        statistics.value(sum, &tree.value[node * tree.outputs], above, node == 0 ? 0.0 : smoothing);
+            node == 0 ? nullptr : &tree.value[static_cast<std::size_t>(tree.parent[node]) * tree.n_values];
+        statistics.value(sum, &tree.value[node * tree.n_values], above, node == 0 ? 0.0 : smoothing);
         tree.rows[node] = statistics.rows(sum);
         tree.weight[node] = statistics.weight(sum);
     }
 }
 
 // The oblique directions of the latest trees, the newest first: what parted the rows well is worth trying again.
-void Booster::remember(const Tree &tree, Directions &known) {
+void Booster::remember(const Forest &tree, Directions &known) {
     Directions next;
     for (std::size_t k = 0; k < tree.planes() && next.size() < most_known; ++k) {
         const auto first = static_cast<std::size_t>(tree.term_start[k]),
@@ -281,7 +285,7 @@ void Booster::remember(const Tree &tree, Directions &known) {
 
 // Inner nodes keep their Newton step, which only a row in a cell without training rows would see; unless constraints
 // compare them.
-void Booster::renew_leaves(const std::vector<std::int32_t> &leaf, Tree &tree) const {
+void Booster::renew_leaves(const std::vector<std::int32_t> &leaf, Forest &tree) const {
     const std::size_t nodes = tree.nodes();
     const bool all = !options_.grow.monotone.empty();
     std::vector<std::vector<double>> residual(nodes), weight(nodes);
@@ -296,12 +300,12 @@ void Booster::renew_leaves(const std::vector<std::int32_t> &leaf, Tree &tree) co
 }
 
 // From the root down: no value on the lower side of a constrained plane may pass the middle of both sides' values.
-void Booster::hold_monotone(Tree &tree) const {
+void Booster::hold_monotone(Forest &tree) const {
     std::vector<Bounds> bounds(tree.nodes());
     for (std::size_t node = 0; node < tree.nodes(); ++node) {
         const auto plane = static_cast<std::size_t>(tree.plane_start[node]);
         tree.value[node] = bounds[node].held(tree.value[node]);
-        if (tree.plane_start[node + 1] == tree.plane_start[node]) continue;
+        if (tree.is_leaf(node)) continue;
         const auto first = static_cast<std::size_t>(tree.term_start[plane]);
         const int sign = sign_of(options_.grow.monotone, &tree.term_feature[first], &tree.term_coefficient[first],
                                  static_cast<std::size_t>(tree.term_start[plane + 1]) - first);

@@ -6,7 +6,6 @@
 #include <optional>
 #include <vector>
 
-#include "forest.hpp"
 #include "grow.hpp"
 #include "objectives.hpp"
 #include "set_aside.hpp"
@@ -48,8 +47,11 @@ class Booster {
     void begin_at(const std::vector<double> &base, Threads &threads);
     void begin_with(const double *hessian);
 
-    // Directions to start with for an output, the newest first: those of the trees that were grown before.
-    void recall(std::size_t output, Directions known) { known_.at(output) = std::move(known); }
+    // Trees that were grown before: their directions are among the first candidates.
+    void recall(const Forest &before) {
+        for (std::size_t tree = 0; tree < before.trees(); ++tree)
+            remember(before.part(tree, tree + 1), known_[tree % trees_a_round()]);
+    }
 
     // What the trials of smoothing have found so far, by output: for a fit that goes on from this one.
     const std::vector<SmoothingSearch> &smoothing() const { return smoothing_; }
@@ -70,12 +72,12 @@ class Booster {
     template <class S>
     void grow_one(std::size_t output, S &statistics, const double *gradient, const double *hessian, Threads &threads,
                   const std::function<bool()> &stop);
-    void hold_monotone(Tree &tree) const;
-    void renew_leaves(const std::vector<std::int32_t> &leaf, Tree &tree) const;
-    static void remember(const Tree &tree, Directions &known);
+    void hold_monotone(Forest &tree) const;
+    void renew_leaves(const std::vector<std::int32_t> &leaf, Forest &tree) const;
+    static void remember(const Forest &tree, Directions &known);
     static std::vector<std::uint32_t> draw_rows(const std::uint32_t *named, std::size_t count, std::size_t wanted,
                                                 Random &random);
-    void add_values(const Tree &tree, const std::vector<std::int32_t> &leaf, std::size_t output, Threads &threads,
+    void add_values(const Forest &tree, const std::vector<std::int32_t> &leaf, std::size_t output, Threads &threads,
                     std::vector<double> &score) const;
     template <class S>
     Grown<S> grow_on_trial(std::size_t output, const double *gradient, const double *hessian,

@@ -1,269 +1,295 @@
 #include "forest.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
-
-#include "categories.hpp"
+#include <stdexcept>
+#include <string>
 
 namespace planewise {
 
 namespace {
+
+constexpr std::int32_t most_planes = 8;          // of a node: the limit of max_planes
+constexpr std::int64_t most_coefficient = 1000;  // the limit of max_coef
+constexpr std::int64_t most_set_bytes = 256 << 20;
+
+void require(bool holds, const std::string &otherwise) {
+    if (!holds) throw std::invalid_argument(otherwise);
+}
 
 template <class T>
 void append_all(std::vector<T> &to, const std::vector<T> &from) {
     to.insert(to.end(), from.begin(), from.end());
 }
 
-// Continues a list of starts: the other's entries but its leading 0, moved on by what is there already.
-void append_starts(std::vector<std::int32_t> &to, const std::vector<std::int32_t> &from) {
-    const std::int32_t moved = to.back();
-    for (std::size_t k = 1; k < from.size(); ++k) to.push_back(from[k] + moved);
+std::size_t count_of(const Forest &forest, Of of) {
+    switch (of) {
+        case Of::trees:
+            return forest.trees();
+        case Of::nodes:
+            return forest.nodes();
+        case Of::children:
+            return forest.children.size();
+        case Of::planes:
+            return forest.planes();
+        case Of::terms:
+            return forest.term_feature.size();
+        default:
+            return forest.set_category.size();
+    }
+}
+
+const char *name_of(Of of) {
+    const char *const names[] = {"trees", "nodes", "children", "planes", "terms", "categories"};
+    return names[static_cast<std::size_t>(of)];
 }
 
 }  // namespace
 
-void Forest::append(const Tree &tree) {
-    all.outputs = tree.outputs;
-    append_starts(all.plane_start, tree.plane_start);
-    append_starts(all.child_start, tree.child_start);
-    append_starts(all.term_start, tree.term_start);
-    append_starts(all.set_start, tree.set_start);
-    append_all(all.set_category, tree.set_category);
-    append_all(all.children, tree.children);
-    append_all(all.parent, tree.parent);
-    append_all(all.depth, tree.depth);
-    append_all(all.rows, tree.rows);
-    append_all(all.weight, tree.weight);
-    append_all(all.impurity, tree.impurity);
-    append_all(all.gain, tree.gain);
-    append_all(all.value, tree.value);
-    append_all(all.threshold, tree.threshold);
-    append_all(all.missing_right, tree.missing_right);
-    append_all(all.plane_gain, tree.plane_gain);
-    append_all(all.term_feature, tree.term_feature);
-    append_all(all.term_coefficient, tree.term_coefficient);
-    append_all(all.term_weight, tree.term_weight);
-    node_start.push_back(static_cast<std::int32_t>(all.parent.size()));
+std::size_t Forest::columns_used() const {
+    const auto last = std::max_element(term_feature.begin(), term_feature.end());
+    return last == term_feature.end() ? 0 : static_cast<std::size_t>(*last) + 1;
 }
 
-namespace {
+// ------------------------------------------------------------------------------------------------ forests from forests
+void Forest::append(const Forest &other) {
+    if (trees() == 0) n_values = other.n_values, n_outputs = other.n_outputs;
+    each_array([&](auto array) {
+        auto &to = array.in(*this);
+        const auto &from = array.in(other);
+        if (!array.starts) return append_all(to, from);
+        const auto moved = to.back();  // the other's starts but its leading 0, counted on
+        for (std::size_t k = 1; k < from.size(); ++k)
+            to.push_back(static_cast<std::decay_t<decltype(moved)>>(from[k] + moved));
+    });
+    append_all(parent, other.parent);
+    append_all(depth, other.depth);
+    append_all(value, other.value);
+    append_all(value32, other.value32);
+}
 
-template <int most_planes, int most_terms, bool with_sets>
-class Packed final : public Predictor {
-  public:
-    explicit Packed(const ForestView &forest) : values_(forest.values), outputs_(forest.outputs) {
-        value_.assign(forest.value, forest.value + forest.nodes * values_);
-        std::vector<std::int32_t> place(forest.nodes);
-        for (std::size_t tree = 0; tree < forest.trees; ++tree) {
-            const std::int32_t first = forest.node_start[tree], last = forest.node_start[tree + 1];
-            int levels = 0;
-            // Inner nodes keep their order; a leaf is the complement of its number.
-            auto next = static_cast<std::int32_t>(nodes_.size());
-            for (std::int32_t node = first; node < last; ++node) {
-                const bool leaf = forest.plane_start[node] == forest.plane_start[node + 1];
-                place[static_cast<std::size_t>(node)] = leaf ? ~node : next++;
-            }
-            root_.push_back(place[static_cast<std::size_t>(first)]);
-            std::vector<int> level(static_cast<std::size_t>(last - first), 0);
-            for (std::int32_t node = first; node < last; ++node) {
-                if (place[static_cast<std::size_t>(node)] < 0) continue;
-                Node packed;
-                fill(forest, node, packed);
-                const std::int32_t entries = forest.child_start[node + 1] - forest.child_start[node];
-                for (std::int32_t code = 0; code < (1 << most_planes); ++code) {
-                    const std::int32_t child = first + forest.children[forest.child_start[node] + code % entries];
-                    // A cell without training rows ends here, with the node's own value.
-                    packed.child[code] = child == node ? ~node : place[static_cast<std::size_t>(child)];
-                    if (child != node) {
-                        auto &below = level[static_cast<std::size_t>(child - first)];
-                        below = level[static_cast<std::size_t>(node - first)] + 1;
-                        levels = std::max(levels, below);
-                    }
-                }
-                nodes_.push_back(packed);
-            }
-            levels_.push_back(levels);
-        }
-        if (nodes_.empty()) nodes_.emplace_back();  // finished rows read it, and forget what they read
-    }
-
-    void add(const float *x, std::size_t rows, std::size_t columns, std::size_t first, std::size_t last,
-             double *out) const override {
-        for (std::size_t tree = first; tree < last; ++tree) {
-            std::size_t row = 0;
-            double *to = out + (values_ == 1 ? tree % outputs_ : 0);
-            for (; row + together <= rows; row += together)
-                descend<together>(tree, x + row * columns, columns, to + row * outputs_);
-            for (; row < rows; ++row) descend<1>(tree, x + row * columns, columns, to + row * outputs_);
-        }
-    }
-
-  private:
-    static constexpr std::size_t together = 8;
-
-    struct Node {
-        float weight[most_planes][most_terms];
-        float threshold[most_planes];
-        std::int32_t feature[most_planes][most_terms];
-        std::uint32_t missing_right;  // a bit a plane
-        std::int32_t child[1 << most_planes];
-        std::int32_t set[with_sets ? most_planes : 1];  // which set a plane on categories has; -1 for others
+Forest Forest::part(std::size_t first, std::size_t last) const {
+    using Range = std::pair<std::size_t, std::size_t>;
+    const auto under = [](const std::vector<std::int32_t> &starts, const Range &these) {
+        return Range{starts[these.first], starts[these.second]};
     };
-
-    void fill(const ForestView &forest, std::int32_t node, Node &packed) {
-        packed = Node{};
-        for (std::int32_t &set : packed.set) set = -1;
-        const std::int32_t first = forest.plane_start[node], count = forest.plane_start[node + 1] - first;
-        for (int k = 0; k < most_planes; ++k) {
-            packed.threshold[k] = std::numeric_limits<float>::infinity();  // never reached: bit 0
-            if (k >= count) continue;
-            const std::int32_t plane = first + k, from = forest.term_start[plane], to = forest.term_start[plane + 1];
-            packed.threshold[k] = forest.threshold[plane];
-            const std::int32_t set = forest.set_start[plane], set_end = forest.set_start[plane + 1];
-            if (with_sets && set < set_end) {
-                packed.set[k] = static_cast<std::int32_t>(sets_.size());
-                sets_.emplace_back(forest.set_category + set, static_cast<std::size_t>(set_end - set));
-            }
-            packed.missing_right |= static_cast<std::uint32_t>(forest.missing_right[plane] != 0) << k;
-            for (int t = 0; t < most_terms; ++t) {
-                const bool there = from + t < to;  // else its first feature at weight zero: missing when the plane is
-                packed.feature[k][t] = forest.term_feature[there ? from + t : from];
-                packed.weight[k][t] = there ? forest.term_weight[from + t] : 0.0f;
-            }
-        }
-    }
-
-    std::int32_t step(const Node &node, const float *x) const {
-        std::uint32_t code = 0;
-        for (int k = 0; k < most_planes; ++k) {
-            float v = node.weight[k][0] * x[node.feature[k][0]];
-            for (int t = 1; t < most_terms; ++t) v += node.weight[k][t] * x[node.feature[k][t]];
-            if (with_sets && node.set[k] >= 0)
-                v = node.weight[k][0] * sets_[static_cast<std::size_t>(node.set[k])].read(x[node.feature[k][0]]);
-            code |= (static_cast<std::uint32_t>(v >= node.threshold[k]) |
-                     (static_cast<std::uint32_t>(v != v) & (node.missing_right >> k & 1u)))
-                    << k;
-        }
-        return node.child[code];
-    }
-
-    template <std::size_t count>
-    void descend(std::size_t tree, const float *x, std::size_t columns, double *out) const {
-        std::int32_t at[count];
-        for (std::size_t r = 0; r < count; ++r) at[r] = root_[tree];
-        for (int level = 0; level < levels_[tree]; ++level)
-            for (std::size_t r = 0; r < count; ++r) {
-                const std::int32_t next =
-                    step(nodes_[static_cast<std::size_t>(at[r] < 0 ? 0 : at[r])], x + r * columns);
-                at[r] = at[r] < 0 ? at[r] : next;
-            }
-        for (std::size_t r = 0; r < count; ++r) {
-            const float *value = &value_[static_cast<std::size_t>(~at[r]) * values_];
-            for (std::size_t k = 0; k < values_; ++k) out[r * outputs_ + k] += static_cast<double>(value[k]);
-        }
-    }
-
-    std::size_t values_, outputs_;
-    std::vector<Node> nodes_;
-    std::vector<CategorySet> sets_;
-    std::vector<std::int32_t> root_;
-    std::vector<int> levels_;
-    std::vector<float> value_;
-};
-
-template <int most_planes, bool with_sets>
-std::unique_ptr<Predictor> pack_terms(const ForestView &forest, int terms) {
-    if (terms <= 1) return std::make_unique<Packed<most_planes, 1, with_sets>>(forest);
-    if (terms == 2) return std::make_unique<Packed<most_planes, 2, with_sets>>(forest);
-    if (terms == 3) return std::make_unique<Packed<most_planes, 3, with_sets>>(forest);
-    if (terms == 4) return std::make_unique<Packed<most_planes, 4, with_sets>>(forest);
-    if (terms <= 6) return std::make_unique<Packed<most_planes, 6, with_sets>>(forest);
-    return nullptr;
+    const Range those{first, last}, in_nodes = under(node_start, those), in_planes = under(plane_start, in_nodes);
+    const Range ranges[] = {those,
+                            in_nodes,
+                            under(child_start, in_nodes),
+                            in_planes,
+                            under(term_start, in_planes),
+                            under(set_start, in_planes)};
+    Forest out;
+    out.n_values = n_values;
+    out.n_outputs = n_outputs;
+    const auto copy = [](const auto &from, auto &to, const Range &range, std::size_t width = 1) {
+        if (!from.empty())
+            to.assign(from.begin() + static_cast<std::ptrdiff_t>(range.first * width),
+                      from.begin() + static_cast<std::ptrdiff_t>(range.second * width));
+    };
+    each_array([&](auto array) {
+        const Range &range = ranges[static_cast<std::size_t>(array.of)];
+        auto &to = array.in(out);
+        copy(array.in(*this), to, {range.first, range.second + array.starts});
+        if (array.starts)
+            for (std::size_t k = to.size(); k-- > 0;) to[k] -= to[0];
+    });
+    copy(parent, out.parent, in_nodes);
+    copy(depth, out.depth, in_nodes);
+    copy(value, out.value, in_nodes, n_values);
+    copy(value32, out.value32, in_nodes, n_values);
+    return out;
 }
 
-template <bool with_sets>
-std::unique_ptr<Predictor> pack_planes(const ForestView &forest, int planes, int terms) {
-    if (planes == 1) return pack_terms<1, with_sets>(forest, terms);
-    if (planes == 2) return pack_terms<2, with_sets>(forest, terms);
-    if (planes == 3) return pack_terms<3, with_sets>(forest, terms);
-    return nullptr;
+// ---------------------------------------------------------------------------------------------------------------
+// checks
+void Forest::check() {
+    check_lengths();
+    check_planes();
+    find_parents();
 }
 
-// Any number of planes and terms, read where they are.
-class Plain final : public Predictor {
-  public:
-    explicit Plain(const ForestView &forest)
-        : values_(forest.values),
-          outputs_(forest.outputs),
-          node_start_(forest.node_start, forest.node_start + forest.trees + 1),
-          plane_start_(forest.plane_start, forest.plane_start + forest.nodes + 1),
-          child_start_(forest.child_start, forest.child_start + forest.nodes + 1),
-          children_(forest.children, forest.children + child_start_.back()),
-          term_start_(forest.term_start, forest.term_start + forest.planes + 1),
-          feature_(forest.term_feature, forest.term_feature + term_start_.back()),
-          weight_(forest.term_weight, forest.term_weight + term_start_.back()),
-          threshold_(forest.threshold, forest.threshold + forest.planes),
-          missing_right_(forest.missing_right, forest.missing_right + forest.planes),
-          value_(forest.value, forest.value + forest.nodes * forest.values) {
-        for (std::size_t k = 0; k < forest.planes; ++k) {
-            const std::int32_t set = forest.set_start[k], end = forest.set_start[k + 1];
-            by_category_.push_back(set < end);
-            sets_.emplace_back(forest.set_category + set, static_cast<std::size_t>(end - set));
-        }
-    }
+void Forest::check_lengths() const {
+    for (const auto *starts : {&node_start, &plane_start})  // the numbers of trees and nodes come from these
+        require(!starts->empty(), "no starts at all");
+    for (std::size_t t = 0; t < trees(); ++t) require(node_start[t] < node_start[t + 1], "a tree without a root");
+    each_array([&](auto array) {
+        const auto &list = array.in(*this);
+        const std::string name = array.name;
+        if (array.optional && list.empty()) return;
+        require(list.size() == count_of(*this, array.of) + array.starts,
+                "a " + name + " of another length than it should have");
+        if (!array.starts) return;
+        require(list.front() == 0 && std::is_sorted(list.begin(), list.end()), "a " + name + " that goes back");
+        require(static_cast<std::size_t>(list.back()) == count_of(*this, array.into),
+                std::string("another number of ") + name_of(array.into) + " than its " + name + " says");
+    });
+    require(n_values >= 1, "nodes without values");
+    require(n_outputs >= 1 && (n_values == 1 || n_values == n_outputs), "another number of outputs than of values");
+    require(value.size() + value32.size() == nodes() * n_values, "a value of another length than it should have");
+    for (std::int64_t count : rows) require(count >= 1, "a node without rows");
+}
 
-    void add(const float *x, std::size_t rows, std::size_t columns, std::size_t first, std::size_t last,
-             double *out) const override {
-        for (std::size_t tree = first; tree < last; ++tree)
-            for (std::size_t row = 0; row < rows; ++row) {
-                const float *value = &value_[leaf(tree, x + row * columns) * values_];
-                double *to = out + row * outputs_ + (values_ == 1 ? tree % outputs_ : 0);
-                for (std::size_t k = 0; k < values_; ++k) to[k] += static_cast<double>(value[k]);
+void Forest::check_planes() const {
+    for (std::size_t node = 0; node < nodes(); ++node) {
+        const std::int32_t count = plane_start[node + 1] - plane_start[node];
+        require(count <= most_planes, "a node of more than " + std::to_string(most_planes) + " planes");
+        require(child_start[node + 1] - child_start[node] == 1 << count,
+                "a node that has not a child for every side of its planes");
+    }
+    std::int64_t set_bits = 0;
+    for (std::size_t plane = 0; plane < planes(); ++plane) {
+        const std::int32_t terms = term_start[plane + 1] - term_start[plane];
+        require(terms >= 1, "a plane without terms");
+        require(missing_right[plane] <= 1, "a plane without a side for missing values");
+        require(threshold[plane] == threshold[plane], "a threshold that is not a number");
+        std::int64_t largest = -1;
+        for (std::int32_t k = set_start[plane]; k < set_start[plane + 1]; ++k) {
+            const std::int32_t category = set_category[static_cast<std::size_t>(k)];
+            require(terms == 1, "a plane that mixes categories and numbers");
+            require(category >= 0, "a category that its column does not have");
+            largest = std::max<std::int64_t>(largest, category);
+        }
+        set_bits += largest + 1;
+    }
+    require(set_bits / 8 <= most_set_bytes, "more sets of categories than memory is for");
+    for (std::int32_t feature : term_feature) require(feature >= 0, "a plane on a column that the model does not have");
+    for (std::int64_t coefficient : term_coefficient)
+        require(coefficient != 0 && std::llabs(coefficient) <= most_coefficient,
+                "a coefficient that no plane can have");
+}
+
+// A child comes after its parent and has no other one, so that there is no way back and every walk ends.
+void Forest::find_parents() {
+    parent.assign(nodes(), -1);
+    depth.assign(nodes(), 0);
+    for (std::size_t tree = 0; tree < trees(); ++tree) {
+        const std::int32_t root = node_start[tree], count = node_start[tree + 1] - root;
+        for (std::int32_t node = 0; node < count; ++node) {
+            const auto at = static_cast<std::size_t>(root + node);
+            require((parent[at] < 0) == (node == 0), "a node that no row can reach");
+            require(node == 0 || depth[at] >= depth[at - 1], "nodes that are not numbered level by level");
+            for (std::int32_t k = child_start[at]; k < child_start[at + 1]; ++k) {
+                const std::int32_t child = children[static_cast<std::size_t>(k)];
+                require(child >= node && child < count, "a child that is no later node of its tree");
+                if (child == node) continue;
+                require(!is_leaf(at), "a leaf that has a child");
+                const auto below = static_cast<std::size_t>(root + child);
+                require(parent[below] < 0 || parent[below] == node, "a node that has two parents");
+                parent[below] = node;
+                depth[below] = depth[at] + 1;
             }
-    }
-
-  private:
-    std::size_t leaf(std::size_t tree, const float *x) const {
-        const std::int32_t root = node_start_[tree];
-        for (std::int32_t node = root;;) {
-            const auto at = static_cast<std::size_t>(node);
-            std::int32_t code = 0;
-            for (std::int32_t plane = plane_start_[at]; plane < plane_start_[at + 1]; ++plane)
-                code |= right(static_cast<std::size_t>(plane), x) << (plane - plane_start_[at]);
-            const std::int32_t next = root + children_[static_cast<std::size_t>(child_start_[at] + code)];
-            if (next == node) return at;
-            node = next;
         }
     }
-    std::int32_t right(std::size_t plane, const float *x) const {
-        auto term = static_cast<std::size_t>(term_start_[plane]);
-        const auto end = static_cast<std::size_t>(term_start_[plane + 1]);
-        const float first = x[feature_[term]];
-        float v = weight_[term] * (by_category_[plane] ? sets_[plane].read(first) : first);
-        for (++term; term < end; ++term) v += weight_[term] * x[feature_[term]];
-        return v >= threshold_[plane] || (v != v && missing_right_[plane] != 0);
+}
+
+void Forest::check_columns(const std::vector<std::int32_t> &categories) const {
+    require(columns_used() <= categories.size(), "a plane on a column that the model does not have");
+    for (std::size_t plane = 0; plane < planes(); ++plane) {
+        const auto column = static_cast<std::size_t>(term_feature[static_cast<std::size_t>(term_start[plane])]);
+        for (std::int32_t k = set_start[plane]; k < set_start[plane + 1]; ++k)
+            require(set_category[static_cast<std::size_t>(k)] < categories[column],
+                    "a category that its column does not have");
     }
+}
 
-    std::size_t values_, outputs_;
-    std::vector<std::int32_t> node_start_, plane_start_, child_start_, children_, term_start_, feature_;
-    std::vector<float> weight_, threshold_;
-    std::vector<std::uint8_t> missing_right_;
-    std::vector<float> value_;
-    std::vector<char> by_category_;
-    std::vector<CategorySet> sets_;
-};
+// ---------------------------------------------------------------------------------------------------------------
+// values
+void Forest::set_means(const double *totals, double smoothing, double centre) {
+    const std::size_t width = n_values + 1;
+    std::vector<double> sums(totals, totals + nodes() * width);
+    for (std::size_t end = nodes(); end > 1;) {  // level by level, the lowest first
+        std::size_t begin = end - 1;
+        while (depth[begin - 1] == depth[end - 1]) --begin;
+        for (std::size_t node = begin; node < end; ++node)
+            for (std::size_t k = 0; k < width; ++k)
+                sums[static_cast<std::size_t>(parent[node]) * width + k] += sums[node * width + k];
+        end = begin;
+    }
+    for (std::size_t node = 0; node < nodes(); ++node) {
+        weight[node] = sums[node * width + n_values];
+        for (std::size_t k = 0; k < n_values; ++k) value[node * n_values + k] = sums[node * width + k] / weight[node];
+    }
+    if (smoothing > 0) smooth(smoothing);
+    for (double &each : value) each += centre;
+}
 
-}  // namespace
+void Forest::smooth(double strength) {
+    for (std::size_t tree = 0; tree < trees(); ++tree) {
+        const auto root = static_cast<std::size_t>(node_start[tree]),
+                   end = static_cast<std::size_t>(node_start[tree + 1]);
+        // A weight of one is a row; weights that are smaller on average count as if they were one.
+        const double prior = strength * std::min(1.0, weight[root] / static_cast<double>(rows[root]));
+        for (std::size_t node = root + 1; node < end; ++node) {
+            const double own = weight[node] / (weight[node] + prior);
+            const std::size_t above = root + static_cast<std::size_t>(parent[node]);
+            for (std::size_t k = 0; k < n_values; ++k)
+                value[node * n_values + k] = own * value[node * n_values + k] + (1 - own) * value[above * n_values + k];
+        }
+    }
+}
 
-std::unique_ptr<Predictor> pack(const ForestView &forest) {
-    int planes = 1, terms = 1;
-    for (std::size_t node = 0; node < forest.nodes; ++node)
-        planes = std::max(planes, forest.plane_start[node + 1] - forest.plane_start[node]);
-    for (std::size_t plane = 0; plane < forest.planes; ++plane)
-        terms = std::max(terms, forest.term_start[plane + 1] - forest.term_start[plane]);
-    const bool sets = forest.set_start[forest.planes] > 0;
-    auto packed = sets ? pack_planes<true>(forest, planes, terms) : pack_planes<false>(forest, planes, terms);
-    return packed ? std::move(packed) : std::make_unique<Plain>(forest);
+void Forest::compact(std::size_t columns) {
+    value32.resize(nodes() * columns);
+    for (std::size_t node = 0; node < nodes(); ++node)
+        for (std::size_t k = 0; k < columns; ++k)
+            value32[node * columns + k] = static_cast<float>(value[(node + 1) * n_values - columns + k]);
+    value = {};
+    weight = {}, impurity = {}, gain = {};
+    n_values = columns;
+    // Gains as files and pickles keep them: in float32 where that holds them all.
+    const auto held = [](double gain_of) {
+        const double size = std::fabs(gain_of);
+        return size == 0 || (size > static_cast<double>(std::numeric_limits<float>::min()) &&
+                             size < static_cast<double>(std::numeric_limits<float>::max()));
+    };
+    if (std::all_of(plane_gain.begin(), plane_gain.end(), held))
+        for (double &each : plane_gain) each = static_cast<double>(static_cast<float>(each));
+}
+
+std::vector<double> Forest::usual_values() const {
+    std::vector<double> usual(nodes() * n_values), sum(n_values);
+    for (std::size_t tree = trees(); tree-- > 0;) {
+        const auto root = static_cast<std::size_t>(node_start[tree]);
+        for (auto node = static_cast<std::size_t>(node_start[tree + 1]); node-- > root;) {  // children first
+            double below = 0;
+            std::fill(sum.begin(), sum.end(), 0.0);
+            std::vector<std::int32_t> found(children.begin() + child_start[node],
+                                            children.begin() + child_start[node + 1]);
+            std::sort(found.begin(), found.end());
+            found.erase(std::unique(found.begin(), found.end()), found.end());
+            for (std::int32_t child : found) {
+                const std::size_t at = root + static_cast<std::size_t>(child);
+                if (at == node) continue;
+                const auto count = static_cast<double>(rows[at]);
+                for (std::size_t k = 0; k < n_values; ++k) sum[k] += usual[at * n_values + k] * count;
+                below += count;
+            }
+            // Rows that ended in the node itself got its own value.
+            const auto count = static_cast<double>(rows[node]);
+            for (std::size_t k = 0; k < n_values; ++k) {
+                const double own = value_at(node * n_values + k);
+                usual[node * n_values + k] = is_leaf(node) ? own : (sum[k] + (count - below) * own) / count;
+            }
+        }
+    }
+    return usual;
+}
+
+std::pair<std::vector<std::int64_t>, std::vector<std::int32_t>> Forest::paths_to(
+    std::size_t tree, const std::vector<std::int32_t> &to) const {
+    const auto root = static_cast<std::size_t>(node_start[tree]);
+    std::vector<std::int64_t> start{0};
+    std::vector<std::int32_t> path;
+    for (std::int32_t end : to) {
+        for (std::int32_t node = end; node >= 0; node = parent[root + static_cast<std::size_t>(node)])
+            path.push_back(node);
+        std::reverse(path.begin() + static_cast<std::ptrdiff_t>(start.back()), path.end());
+        start.push_back(static_cast<std::int64_t>(path.size()));
+    }
+    return {std::move(start), std::move(path)};
 }
 
 }  // namespace planewise

@@ -408,10 +408,11 @@ class Grower {
             }
         }
         Grown<S> out;
-        Tree &tree = out.tree;
-        tree.outputs = statistics_.outputs();
-        tree.value.resize(order.size() * tree.outputs);
+        Forest &tree = out.tree;
+        tree.n_values = tree.n_outputs = statistics_.outputs();
+        tree.value.resize(order.size() * tree.n_values);
         for (std::size_t k = 0; k < order.size(); ++k) write(order[k], cut, number, k, tree);
+        tree.close_tree();
         // A row's leaf: the nearest kept ancestor of the node whose segment holds it.
         out.leaf.assign(matrix_.rows, -1);
         for (std::size_t id = 0; id < nodes_.size(); ++id) {
@@ -425,7 +426,7 @@ class Grower {
     }
 
     void write(std::int32_t id, const std::vector<char> &cut, const std::vector<std::int32_t> &number, std::size_t at,
-               Tree &tree) {
+               Forest &tree) {
         const Node &here = node(id);
         const bool leaf = here.children.empty() || cut[static_cast<std::size_t>(id)];
         tree.parent.push_back(here.parent < 0 ? -1 : number[static_cast<std::size_t>(here.parent)]);
@@ -434,8 +435,9 @@ class Grower {
         tree.weight.push_back(statistics_.weight(here.sum.data()));
         tree.impurity.push_back(statistics_.impurity(here.sum.data()));
         tree.gain.push_back(leaf ? 0.0 : here.gain);
-        const double *above = at == 0 ? nullptr : &tree.value[static_cast<std::size_t>(tree.parent[at]) * tree.outputs];
-        statistics_.value(here.sum.data(), &tree.value[at * tree.outputs], above, at == 0 ? 0.0 : options_.smoothing);
+        const double *above =
+            at == 0 ? nullptr : &tree.value[static_cast<std::size_t>(tree.parent[at]) * tree.n_values];
+        statistics_.value(here.sum.data(), &tree.value[at * tree.n_values], above, at == 0 ? 0.0 : options_.smoothing);
         if (leaf) {
             tree.children.push_back(static_cast<std::int32_t>(at));
         } else {

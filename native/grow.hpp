@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "choose.hpp"
+#include "forest.hpp"
 #include "matrix.hpp"
 #include "parallel.hpp"
 #include "propose.hpp"
 #include "statistics.hpp"
-#include "tree.hpp"
 
 namespace planewise {
 
@@ -36,7 +36,7 @@ struct GrowOptions {
 
 template <class S>
 struct Grown {
-    Tree tree;
+    Forest tree;                     // a forest of one
     std::vector<std::int32_t> leaf;  // where each row it was grown on ended; -1 for the others
 };
 

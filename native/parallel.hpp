@@ -31,6 +31,7 @@ class Threads {
         }
     }
     ~Threads() {
+        if (workers_.empty()) return;
         closing_.store(true);
         turn_.fetch_add(1);
         wake();

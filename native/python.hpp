@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -18,6 +19,7 @@
 #include "forest.hpp"
 #include "matrix.hpp"
 #include "parallel.hpp"
+#include "predict.hpp"
 
 namespace planewise {
 
@@ -38,13 +40,21 @@ using Filled = nb::ndarray<T, nb::c_contig, nb::device::cpu>;  // an array the c
 
 // Hands a vector to NumPy without a copy.
 template <class T>
-Out<T> array(std::vector<T> &&from, std::size_t columns = 0) {
+Out<T> array(std::vector<T> &&from, std::initializer_list<std::size_t> shape) {
     auto kept = std::make_unique<std::vector<T>>(std::move(from));
     T *data = kept->data();
-    const std::size_t size = kept->size();
     nb::capsule owner(kept.release(), [](void *p) noexcept { delete static_cast<std::vector<T> *>(p); });
-    if (columns == 0) return Out<T>(data, {size}, owner);
-    return Out<T>(data, {size / columns, columns}, owner);
+    return Out<T>(data, shape, owner);
+}
+template <class T>
+Out<T> array(std::vector<T> &&from) {
+    const std::size_t size = from.size();
+    return array(std::move(from), {size});
+}
+template <class T>
+Out<T> array(std::vector<T> &&from, std::size_t columns) {
+    const std::size_t rows = from.size() / columns;
+    return array(std::move(from), {rows, columns});
 }
 
 // Runs work(threads, stop) without the GIL; Ctrl-C becomes KeyboardInterrupt. Nothing else may give the GIL away: here
@@ -59,9 +69,9 @@ class Table {
     // `categories` has the number of categories of each column, 0 for numbers; none at all: numbers everywhere.
     Table(Rows x, const Vector<double> &weight, int n_threads, const std::vector<std::int32_t> &categories)
         : kept_(x), matrix_{x.data(), x.shape(0), x.shape(1), {}, {}, categories} {
-        if (weight.size() != x.shape(0)) throw std::invalid_argument("weight must have one entry a row");
+        check_length(weight.size(), x.shape(0), "weight");
         if (categories.size() > 0 && categories.size() != x.shape(1))
-            throw std::invalid_argument("categories must have one entry a column");
+            throw std::invalid_argument("categories must have one entry per column");
         for (std::size_t j = 0; j < categories.size(); ++j) check_categories(j);
         run_native(n_threads, [&](Threads &threads, const std::function<bool()> &) {
             matrix_.find_scales(weight.data(), threads);
@@ -84,9 +94,32 @@ class Table {
     Matrix matrix_;
 };
 
-nb::dict to_dict(const Forest &forest);
+// A forest that Python holds, with its packed form, which is made when first asked for.
+class FittedForest {
+  public:
+    explicit FittedForest(Forest forest) : forest_(std::move(forest)), columns_(forest_.columns_used()) {}
+    FittedForest(FittedForest &&other) noexcept : forest_(std::move(other.forest_)), columns_(other.columns_) {}
 
-void bind_trees(nb::module_ &m);  // one tree, forests, the test of features
+    const Forest &arrays() const { return forest_; }
+    std::size_t columns() const { return columns_; }
+    const Predictor &predictor() const {
+        if (!predictor_) predictor_ = std::make_unique<Predictor>(forest_);
+        return *predictor_;
+    }
+    template <class Change>
+    void change(Change change) {
+        predictor_.reset();
+        change(forest_);
+    }
+
+  private:
+    Forest forest_;
+    std::size_t columns_;
+    mutable std::unique_ptr<Predictor> predictor_;
+};
+
+void bind_forest(nb::module_ &m);
+void bind_trees(nb::module_ &m);  // growing: one tree, forests; the test of features
 void bind_boosting(nb::module_ &m);
 void bind_machines(nb::module_ &m);  // minimal complexity machines
 void bind_views(nb::module_ &m);     // neighbours in views, and the choice among views

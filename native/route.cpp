@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "categories.hpp"
+#include "plane.hpp"
 
 namespace planewise {
 
@@ -14,19 +15,13 @@ int bits(unsigned code) {
     return count;
 }
 
-// One bit of the code. The common short planes get loops of their own: all they need stays in registers.
+// One bit of the code. The common short planes get loops of their own.
 template <int terms>
 void mark(const Matrix &matrix, const std::int32_t *feature, const float *weight, std::size_t more, float threshold,
           unsigned missing_right, unsigned bit, const std::uint32_t *rows, std::size_t count, std::uint8_t *code) {
     for (std::size_t i = 0; i < count; ++i) {
-        const float *x = matrix.row(rows[i]);
-        float v = weight[0] * x[feature[0]];
-        if (terms > 1) v += weight[1] * x[feature[1]];
-        if (terms > 2) v += weight[2] * x[feature[2]];
-        for (std::size_t t = 0; t < more; ++t) v += weight[terms + t] * x[feature[terms + t]];
-        // No branch: which side is next cannot be foreseen.
-        const unsigned right = static_cast<unsigned>(v >= threshold) | (static_cast<unsigned>(v != v) & missing_right);
-        code[i] = static_cast<std::uint8_t>(code[i] | right << bit);
+        const float sum = plane_sum<terms>(feature, weight, more, matrix.row(rows[i]));
+        code[i] = static_cast<std::uint8_t>(code[i] | side_of(sum, threshold, missing_right) << bit);
     }
 }
 
@@ -46,12 +41,12 @@ class BitMarker {
         }
         right_ = 0;
         for (std::size_t which = 0; which < std::size_t{1} << terms; ++which) {
-            float v = 0;
-            for (std::size_t t = 0; t < terms; ++t) {
-                const float term = weight[t] * (which >> t & 1 ? two_valued.set : two_valued.clear)[bit_[t]];
-                v = t == 0 ? term : v + term;
-            }
-            right_ |= static_cast<std::uint64_t>(v >= threshold) << which;
+            float x[most] = {};
+            for (std::size_t t = 0; t < terms; ++t)
+                x[t] = (which >> t & 1 ? two_valued.set : two_valued.clear)[bit_[t]];
+            constexpr std::int32_t places[most] = {0, 1, 2, 3, 4, 5};
+            right_ |= static_cast<std::uint64_t>(side_of(plane_sum<1>(places, weight, terms - 1, x), threshold, 0))
+                      << which;
         }
         terms_ = terms;
         return true;
@@ -75,9 +70,8 @@ void mark_members(const Matrix &matrix, const CategorySet &set, std::int32_t fea
                   unsigned missing_right, unsigned bit, const std::uint32_t *rows, std::size_t count,
                   std::uint8_t *code) {
     for (std::size_t i = 0; i < count; ++i) {
-        const float v = weight * set.read(matrix.row(rows[i])[feature]);
-        const unsigned right = static_cast<unsigned>(v >= threshold) | (static_cast<unsigned>(v != v) & missing_right);
-        code[i] = static_cast<std::uint8_t>(code[i] | right << bit);
+        const float sum = weight * set.read(matrix.row(rows[i])[feature]);
+        code[i] = static_cast<std::uint8_t>(code[i] | side_of(sum, threshold, missing_right) << bit);
     }
 }
 

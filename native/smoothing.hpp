@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tree.hpp"
+#include "forest.hpp"
 
 namespace planewise {
 
@@ -30,11 +30,11 @@ class SmoothingSearch {
     // The sums of each node over what the tree was grown from, and over the rest. `share` scales the strengths to what
     // Hessian is left.
     template <class S>
-    void judge(const S &inside, const S &outside, const Tree &tree, const std::int64_t *sums_inside,
+    void judge(const S &inside, const S &outside, const Forest &tree, const std::int64_t *sums_inside,
                const std::int64_t *sums_outside, double share) {
         // Half a step: a whole one would be the last word of the tree, and in boosting others follow.
         constexpr double step = 0.5, memory = 0.7;
-        const std::size_t width = inside.channels(), outputs = tree.outputs;
+        const std::size_t width = inside.channels(), outputs = tree.n_values;
         std::vector<double> value(tree.nodes() * outputs);
         for (std::size_t k = 0; k < strengths.size(); ++k) {
             double loss = 0;
@@ -43,8 +43,7 @@ class SmoothingSearch {
                 const double *above =
                     node == 0 ? nullptr : &value[static_cast<std::size_t>(tree.parent[node]) * outputs];
                 inside.value(sums_inside + node * width, here, above, node == 0 ? 0.0 : strengths[k] * share);
-                if (tree.plane_start[node + 1] == tree.plane_start[node])
-                    loss += outside.loss(sums_outside + node * width, here, step);
+                if (tree.is_leaf(node)) loss += outside.loss(sums_outside + node * width, here, step);
             }
             losses_[k] = memory * losses_[k] + loss;
         }

@@ -96,7 +96,7 @@ def test_the_examples_of_the_guide_to_exports_run(capsys):
 
 def test_the_examples_of_the_page_on_files_run(capsys):
     run_blocks(ROOT / "docs" / "files.md")
-    assert "half.planewise' is no model file, or is truncated or damaged" in capsys.readouterr().out
+    assert "half.planewise' is not a model file, or is truncated or damaged" in capsys.readouterr().out
 
 
 def test_the_examples_of_the_page_on_the_command_line_run(capsys):

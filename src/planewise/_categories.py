@@ -40,7 +40,7 @@ def categorical_columns(given: Any, names: list[str] | None, n_columns: int, by_
         raise ValueError("categorical_features has names, but X has none: pass a data frame, or numbers of columns.")
     unknown = [name for name in chosen.tolist() if name not in names]
     if unknown:
-        raise ValueError(f"categorical_features names {unknown[0]!r}, which is no column of X.")
+        raise ValueError(f"categorical_features names {unknown[0]!r}, which is not a column of X.")
     return sorted({names.index(name) for name in chosen.tolist()})
 
 

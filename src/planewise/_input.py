@@ -316,8 +316,8 @@ def real_targets(estimator: Any, y: Any, X: NDArray[Any]) -> NDArray[np.float64]
     return y
 
 
-def one_target_per_row(estimator: Any, y: Any, X: NDArray[Any]) -> NDArray[Any]:
-    """Targets of any kind as one array as long as X, none missing."""
+def one_target_per_row(estimator: Any, y: Any, X: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Targets of any kind as one array, as long as X if that is given, none missing."""
     if y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
@@ -334,7 +334,7 @@ def one_target_per_row(estimator: Any, y: Any, X: NDArray[Any]) -> NDArray[Any]:
 
 
 def row_weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64]:
-    """Weights as float64, one a row, none negative, not all zero."""
+    """Weights as float64, one per row, none negative, not all zero."""
     if sample_weight is None:
         return np.ones(len(X))
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -404,7 +404,7 @@ def _with_categories(estimator: Any, X: Any, rows: NDArray[Any], reset: bool) ->
         for j in chosen:
             if values[j].dtype.kind != "O" and len(np.unique(np.asarray(X)[:, j])) != len(np.unique(values[j])):
                 raise ValueError(
-                    f"Column {j} is categorical and has numbers that float32 cannot tell apart; pass a data frame, or "
+                    f"Column {j} is categorical and has numbers that float32 cannot distinguish; pass a data frame, or "
                     "number its categories 0, 1, ..."
                 )
         estimator.categories_ = {j: learn_categories(values[j], str(j)) for j in chosen}

@@ -11,7 +11,7 @@ from typing import Self, TextIO
 class Progress:
     """``with Progress(100, "boosting") as bar: bar.step("loss 0.31")``; drawn at most ten times a second.
 
-    Work that goes on from an earlier run counts on from `first`, the number of pieces that were done then.
+    Work that continues an earlier run counts from `first`, the number of pieces done by then.
     """
 
     def __init__(

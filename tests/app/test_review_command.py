@@ -66,7 +66,7 @@ def test_mistakes_are_told_in_a_line(files, more, words):
 
 def test_models_come_from_safe_files_only(files):
     Path("evil.planewise").write_bytes(b"\x80\x04cos\nsystem\n(S'touch ran'\ntR.")
-    assert "is no model file" in mistake("evil.planewise", "cases.csv") and not Path("ran").exists()
+    assert "is not a model file" in mistake("evil.planewise", "cases.csv") and not Path("ran").exists()
     assert "there is no file" in mistake("model.planewise", "nothing.csv")
 
 

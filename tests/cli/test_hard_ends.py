@@ -91,7 +91,7 @@ def test_a_folder_for_a_model_and_a_model_for_a_table(csv, run, fitted):
     for command in (["describe", "folder"], ["predict", "folder", csv], ["export", "folder", "--to", "text"]):
         mistake(run(*command), "'folder' is a folder, not a file.")
     mistake(run("predict", model, model), "'.planewise'; the files of tables end in one of")
-    mistake(run("predict", csv, model), "The file 'towns.csv' is no model file")
+    mistake(run("predict", csv, model), "The file 'towns.csv' is not a model file")
     mistake(run("predict", model, csv, "--out", "folder"), "must end in one of")
 
 

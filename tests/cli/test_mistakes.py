@@ -166,7 +166,7 @@ def test_a_file_that_exists_is_kept(csv, run, fitted):
 
 def test_a_model_file_that_is_none(csv, run):
     for command in (["predict", csv, csv], ["describe", csv], ["explain", csv, csv, "--row", "0"]):
-        mistake(run(*command), "The file 'towns.csv' is no model file, or is truncated or damaged")
+        mistake(run(*command), "The file 'towns.csv' is not a model file, or is truncated or damaged")
     mistake(run("describe", "nowhere"), "there is no file 'nowhere'.")
 
 

@@ -13,7 +13,8 @@ from test_c_trees import GOLDEN, MEANT
 from planewise import LargeScaleMCMClassifier, MCMClassifier
 from planewise.export import to_c
 from planewise.export._c import _machine
-from planewise.export._models import Bumps, KernelMachine
+from planewise.export._models import KernelMachine
+from planewise.mcm.fitted import Bumps
 
 
 @needs_compiler

@@ -15,7 +15,7 @@ from planewise import SLMBoostClassifier, SLMClassifier, SLMForestClassifier, SL
 from planewise.export import to_c
 from planewise.export._c import _trees
 from planewise.export._models import TreeEnsemble
-from planewise.slm._flat_forest import FlatForest
+from planewise.slm.fitted import Forest
 
 GOLDEN = Path(__file__).parent / "golden"
 MEANT = "the text of an export has changed; if that is meant, run keep_golden.py"
@@ -58,17 +58,22 @@ def _table_bytes(header):
     return int(header.split("Tables: ")[1].split()[0])
 
 
+def with_same_value(tree, value):
+    """The tree with this value in every node."""
+    return tree.with_arrays(value=np.tile(value, (tree.n_nodes, 1)))
+
+
 @needs_compiler
 def test_a_tree_decides_as_predict_does_where_rounding_would_make_a_tie():
     X, score = table("numbers")
     model = SLMClassifier(random_state=0).fit(X, targets("three", score))
     third = 1 / 3
-    model.tree_.value[:] = [third, third, np.nextafter(third, 1)]
+    model.tree_ = with_same_value(model.tree_, [third, third, np.nextafter(third, 1)])
     for values in ("exact", "compact"):
         label, _ = c_answers(to_c(model, values=values), X, 3)
         np.testing.assert_array_equal(label, 2)
     two = SLMClassifier(random_state=0).fit(X, targets("two", score))
-    two.tree_.value[:] = [0.5, np.nextafter(0.5, 1)]
+    two.tree_ = with_same_value(two.tree_, [0.5, np.nextafter(0.5, 1)])
     for values in ("exact", "compact"):
         label, _ = c_answers(to_c(two, values=values), X, 2)
         np.testing.assert_array_equal(label, 1)
@@ -152,17 +157,25 @@ def golden_tree():
     """A model that no later change of the search alters: its planes are written here."""
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 5, np.float32)
     model = SLMClassifier(random_state=0).fit(X, np.array(["out", "in", "in", "out"] * 5))
-    tree = model.tree_
-    tree.plane_start, tree.child_start = np.int32([0, 2, 2, 2, 2]), np.int32([0, 4, 5, 6, 7])
-    tree.children, tree.parent = np.int32([1, 2, 0, 3, 1, 2, 3]), np.int32([-1, 0, 0, 0])
-    tree.depth, tree.n_samples = np.int32([0, 1, 1, 1]), np.int64([20, 5, 10, 5])
-    tree.weight, tree.impurity, tree.gain = np.float64([20, 5, 10, 5]), np.zeros(4), np.zeros(4)
-    tree.value = np.array([[0.5, 0.5], [0.25, 0.75], [0.875, 0.125], [0.25, 0.75]])
-    tree.term_start, tree.threshold = np.int32([0, 2, 3]), np.float32([0.5, -1.25])
-    tree.missing_right, tree.plane_gain = np.uint8([1, 0]), np.float64([1, 1])
-    tree.term_feature, tree.term_coefficient = np.int32([0, 1, 1]), np.int32([1, 2, -3])
-    tree.term_weight = np.float32([0.5, 3, -4.5])
-    tree.set_start, tree.set_category = np.int32([0, 0, 0]), np.int32([])
+    model.tree_ = Forest.from_arrays(
+        plane_start=np.int32([0, 2, 2, 2, 2]),
+        child_start=np.int32([0, 4, 5, 6, 7]),
+        children=np.int32([1, 2, 0, 3, 1, 2, 3]),
+        n_samples=np.int64([20, 5, 10, 5]),
+        weight=np.float64([20, 5, 10, 5]),
+        impurity=np.zeros(4),
+        gain=np.zeros(4),
+        value=np.array([[0.5, 0.5], [0.25, 0.75], [0.875, 0.125], [0.25, 0.75]]),
+        term_start=np.int32([0, 2, 3]),
+        threshold=np.float32([0.5, -1.25]),
+        missing_right=np.uint8([1, 0]),
+        plane_gain=np.float64([1, 1]),
+        term_feature=np.int32([0, 1, 1]),
+        term_coefficient=np.int32([1, 2, -3]),
+        term_weight=np.float32([0.5, 3, -4.5]),
+        set_start=np.int32([0, 0, 0]),
+        set_category=np.int32([]),
+    )
     return model
 
 
@@ -202,7 +215,7 @@ def test_many_columns_and_categories_fit_their_wider_fields():
 
 def golden_forest():
     """Two trees in the plain form of all exports: an oblique plane, a set of categories, an empty cell."""
-    forest = FlatForest(
+    forest = Forest.from_arrays(
         node_start=np.int32([0, 3, 6]),
         plane_start=np.int32([0, 1, 1, 1, 2, 2, 2]),
         child_start=np.int32([0, 2, 3, 4, 6, 7, 8]),

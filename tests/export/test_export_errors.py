@@ -65,7 +65,7 @@ def test_kernels_that_are_python_or_a_matrix_are_refused():
         return np.asarray(a) @ np.asarray(b).T
 
     for machine in (MCMClassifier(kernel=product), LargeScaleMCMClassifier(kernel=product, max_iter=1, random_state=0)):
-        with pytest.raises(ValueError, match=r"kernel of your own is a Python function.*C; fit the machine with one"):
+        with pytest.raises(ValueError, match=r"The kernel is a Python function.*C; fit the machine with one"):
             to_c(machine.fit(X, y))
     K = product(X, X).astype(np.float64) / 1e6 + np.eye(len(X))
     for machine, target in ((MCMClassifier(kernel="precomputed"), y), (MCMRegressor(kernel="precomputed"), score)):

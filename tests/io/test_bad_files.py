@@ -43,13 +43,13 @@ def test_a_file_cut_anywhere_is_refused(tree_file):
     whole = tree_file.read_bytes()
     for length in {0, 1, 30, len(whole) // 2, len(whole) - 1}:
         tree_file.write_bytes(whole[:length])
-        refused(tree_file, "is no model file, or is truncated or damaged")
+        refused(tree_file, "is not a model file, or is truncated or damaged")
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", pickle.dumps({"a": 1}), b"PK\x05\x06" + bytes(18)])
 def test_another_file_is_refused(tmp_path, content):
     (tmp_path / "m").write_bytes(content)
-    refused(tmp_path / "m", "is no model file|no planewise model")
+    refused(tmp_path / "m", "is not a model file|not a planewise model")
 
 
 def test_a_changed_value_is_found_by_the_checksum(tree_file):
@@ -90,7 +90,7 @@ def test_a_stream_longer_than_promised_is_cut_off(tree_file):
 )
 def test_a_description_that_is_none_is_refused(tmp_path, text):
     write_raw(tmp_path / "m", text, b"")
-    refused(tmp_path / "m", "description|no planewise model")
+    refused(tmp_path / "m", "description|not a planewise model")
 
 
 def test_other_members_are_refused(tree_file):
@@ -206,7 +206,7 @@ def test_a_deep_chain_of_nodes_is_refused_quickly(tmp_path):
         (lambda m: m["fitted"].update(n_features_in_=True), "n_features_in_"),
         (lambda m: m["fitted"].update(n_features_in_=7), "column names"),
         (lambda m: m["fitted"]["feature_names_in_"].pop(), "column names"),
-        (lambda m: m["fitted"]["feature_names_in_"].__setitem__(0, 7), "no names"),
+        (lambda m: m["fitted"]["feature_names_in_"].__setitem__(0, 7), "not names"),
         (lambda m: m["fitted"]["classes_"]["values"].pop(), "another number of values than classes"),
         (lambda m: m["fitted"]["classes_"]["values"].reverse(), "not in order"),
         (lambda m: m["fitted"]["classes_"].update(dtype="O"), "unknown type"),

@@ -47,7 +47,7 @@ def same(a, b):
         assert a == b or (a != a and b != b)
 
 
-CACHED = {"_predictor", "_votes"}
+CACHED = {"_native", "_votes"}
 
 
 def test_everything_it_says_is_the_same_to_the_bit(saved):

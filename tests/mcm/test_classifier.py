@@ -19,7 +19,7 @@ from whole_program import whole_optimum
 
 from planewise import MCMClassifier
 from planewise.mcm._kernels import Kernel
-from planewise.mcm.exact import _problem
+from planewise.mcm.exact import _training
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +148,7 @@ def test_kernel_matrices_can_be_cut_into_folds(iris):
 
 def test_a_kernel_held_in_memory_or_not_gives_the_same_machine(moons, machine, monkeypatch):
     X, y = moons
-    monkeypatch.setattr(_problem, "HELD_BYTES", 0)
+    monkeypatch.setattr(_training, "HELD_BYTES", 0)
     computed = MCMClassifier(scaling="standard").fit(X, y)
     assert_array_equal(computed.support_, machine.support_)
     assert_allclose(computed.dual_coef_, machine.dual_coef_, rtol=1e-5)

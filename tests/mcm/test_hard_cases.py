@@ -71,7 +71,7 @@ def test_a_kernel_that_overflows_is_refused(moons):
 
 
 def test_columns_too_large_for_float32_are_priced_in_float64(monkeypatch):
-    monkeypatch.setattr("planewise.mcm.exact._problem.HELD_BYTES", 0)
+    monkeypatch.setattr("planewise.mcm.exact._training.HELD_BYTES", 0)
     X, y = make_moons(200, noise=0.2, random_state=1)
     usual = MCMClassifier(scaling=None, gamma=1.0).fit(X, y)
     large = MCMClassifier(scaling=None, gamma=1e-50).fit(X * 1e25, y)
@@ -211,7 +211,7 @@ def test_partial_fit_takes_new_prices_and_refuses_another_kernel(moons):
     changed = LargeScaleMCMClassifier(**first).partial_fit(X, y, classes=[0, 1])
     changed.set_params(mu=1e4, learning_rate=1e-3).partial_fit(X, y)
     assert not np.array_equal(changed.decision_function(X), unchanged.decision_function(X))
-    with pytest.raises(ValueError, match="goes on with gamma='auto'"):
+    with pytest.raises(ValueError, match="continues with gamma='auto'"):
         changed.set_params(gamma=3.0).partial_fit(X, y)
 
 

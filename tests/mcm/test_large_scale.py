@@ -20,13 +20,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from planewise import LargeScaleMCMClassifier
 from planewise._scaling import robust_scaling
+from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
 from planewise.mcm._kernels import Kernel
 from planewise.mcm._rows import balanced_draw
 from planewise.mcm._scores import calibrate, probabilities
 from planewise.mcm.large._classifier import mu_for
-from planewise.mcm.large._descent import Schedule
-from planewise.mcm.large._feature_maps import FourierMap, KernelMap, PrototypeMap
-from planewise.mcm.large._sample import BLOCK
+from planewise.mcm.large._descent import BLOCK, Schedule
 
 SMALL = {"n_components": 15, "max_iter": 10, "random_state": 0}
 

@@ -17,7 +17,7 @@ struct Shape {
     std::uint32_t categories = 40;
 };
 
-inline void add_plane(planewise::Tree &tree, const Shape &shape, bool full, planewise::Random &random) {
+inline void add_plane(planewise::Forest &tree, const Shape &shape, bool full, planewise::Random &random) {
     if (shape.sets && !full && random.below(2) == 0) {
         const bool right = random.below(2) == 0;
         tree.term_feature.push_back(0);
@@ -49,9 +49,9 @@ inline void add_plane(planewise::Tree &tree, const Shape &shape, bool full, plan
 }
 
 // Up to three levels below the root; some cells have no child, some share one.
-inline planewise::Tree tree(const Shape &shape, planewise::Random &random) {
-    planewise::Tree out;
-    out.outputs = shape.values;
+inline planewise::Forest tree(const Shape &shape, planewise::Random &random) {
+    planewise::Forest out;
+    out.n_values = out.n_outputs = shape.values;
     out.parent = {-1};
     out.depth = {0};
     for (std::size_t node = 0; node < out.depth.size(); ++node) {
@@ -77,45 +77,24 @@ inline planewise::Tree tree(const Shape &shape, planewise::Random &random) {
         out.child_start.push_back(static_cast<std::int32_t>(out.children.size()));
         for (std::size_t k = 0; k < shape.values; ++k)
             out.value.push_back(static_cast<double>(static_cast<float>(tables::bell(random))));
+        out.rows.push_back(1 + random.below(30));
     }
+    out.plane_gain.assign(out.planes(), 1.0);
+    out.close_tree();
     return out;
 }
 
-// A forest with its values as prediction keeps them.
-struct Random {
-    planewise::Forest forest;
-    std::vector<float> value;
-    std::size_t values, outputs;
+// A forest as prediction keeps it.
+inline planewise::Forest forest(const Shape &shape, std::size_t trees, std::size_t turns, std::uint64_t seed) {
+    planewise::Forest out;
+    planewise::Random random(seed, 31);
+    for (std::size_t t = 0; t < trees; ++t) out.append(tree(shape, random));
+    out.compact(shape.values);
+    out.n_outputs = shape.values == 1 ? turns : shape.values;
+    return out;
+}
 
-    Random(const Shape &shape, std::size_t trees, std::size_t turns, std::uint64_t seed)
-        : values(shape.values), outputs(shape.values == 1 ? turns : shape.values) {
-        planewise::Random random(seed, 31);
-        for (std::size_t t = 0; t < trees; ++t) forest.append(tree(shape, random));
-        for (double each : forest.all.value) value.push_back(static_cast<float>(each));
-    }
-    planewise::ForestView view() const {
-        const planewise::Tree &all = forest.all;
-        return {forest.trees(),
-                static_cast<std::size_t>(forest.node_start.back()),
-                all.planes(),
-                values,
-                outputs,
-                forest.node_start.data(),
-                all.plane_start.data(),
-                all.child_start.data(),
-                all.children.data(),
-                all.term_start.data(),
-                all.term_feature.data(),
-                all.threshold.data(),
-                all.term_weight.data(),
-                value.data(),
-                all.missing_right.data(),
-                all.set_start.data(),
-                all.set_category.data()};
-    }
-};
-
-inline bool goes_right(const planewise::Tree &all, std::size_t plane, const float *x) {
+inline bool goes_right(const planewise::Forest &all, std::size_t plane, const float *x) {
     const auto set = all.set_category.begin() + all.set_start[plane],
                end = all.set_category.begin() + all.set_start[plane + 1];
     float sum = 0;
@@ -131,7 +110,7 @@ inline bool goes_right(const planewise::Tree &all, std::size_t plane, const floa
 
 // The node, counted over the whole forest, in which a row ends.
 inline std::size_t end_of(const planewise::Forest &forest, std::size_t tree, const float *x) {
-    const planewise::Tree &all = forest.all;
+    const planewise::Forest &all = forest;
     const auto root = static_cast<std::size_t>(forest.node_start[tree]);
     for (std::size_t node = root;;) {
         std::size_t code = 0;

@@ -36,8 +36,6 @@ struct Bag {
     }
 };
 
-bool same(const Forest &a, const Forest &b) { return a.node_start == b.node_start && trees::same(a.all, b.all); }
-
 }  // namespace
 
 TEST("rows drawn with replacement add up, some often and some never") {
@@ -61,7 +59,7 @@ TEST("any number of threads grows the same bag") {
         bag.options.draws = draws;
         const Forest alone = bag.grow(0, 7, 1);
         CHECK(alone.trees() == 7);
-        for (int threads : {2, 5}) CHECK(same(bag.grow(0, 7, threads), alone));
+        for (int threads : {2, 5}) CHECK(trees::same(bag.grow(0, 7, threads), alone));
     }
 }
 
@@ -73,11 +71,10 @@ TEST("a stretch of a bag's trees are those of the whole bag") {
     const Forest rest = bag.grow(2, 6, 2);
     CHECK(parts.trees() == 2 && rest.trees() == 4);
     const auto nodes = static_cast<std::size_t>(parts.node_start.back());
-    CHECK(std::equal(parts.all.value.begin(), parts.all.value.end(), whole.all.value.begin()));
-    CHECK(std::equal(rest.all.value.begin(), rest.all.value.end(),
-                     whole.all.value.begin() + static_cast<std::ptrdiff_t>(nodes * 3)));
-    CHECK(std::equal(rest.all.rows.begin(), rest.all.rows.end(),
-                     whole.all.rows.begin() + static_cast<std::ptrdiff_t>(nodes)));
+    CHECK(std::equal(parts.value.begin(), parts.value.end(), whole.value.begin()));
+    CHECK(
+        std::equal(rest.value.begin(), rest.value.end(), whole.value.begin() + static_cast<std::ptrdiff_t>(nodes * 3)));
+    CHECK(std::equal(rest.rows.begin(), rest.rows.end(), whole.rows.begin() + static_cast<std::ptrdiff_t>(nodes)));
 }
 
 TEST("a tree of a bag has its drawn rows, as often as they were drawn") {
@@ -87,11 +84,11 @@ TEST("a tree of a bag has its drawn rows, as often as they were drawn") {
     for (std::size_t tree = 0; tree < 5; ++tree) {
         const auto times = draw_with_replacement(400, 300, 9, tree);
         const auto root = static_cast<std::size_t>(forest.node_start[tree]);
-        CHECK(forest.all.rows[root] == 400 - std::count(times.begin(), times.end(), 0u));
-        CHECK(forest.all.weight[root] == 300);
+        CHECK(forest.rows[root] == 400 - std::count(times.begin(), times.end(), 0u));
+        CHECK(forest.weight[root] == 300);
     }
     bag.options.draws = 0;
     const Forest all = bag.grow(0, 2, 1);
-    CHECK(all.all.rows[0] == 400 && all.all.weight[0] == 400);
+    CHECK(all.rows[0] == 400 && all.weight[0] == 400);
     CHECK(all.node_start[1] > 3);
 }

@@ -3,6 +3,7 @@
 
 #include "boost.hpp"
 #include "check.hpp"
+#include "predict.hpp"
 #include "trees.hpp"
 
 using namespace planewise;
@@ -43,31 +44,11 @@ Booster fresh(Data &data, const BoostOptions &options) {
                    std::vector<double>(data.target.size() * options.objective.outputs, 0.5), 0, options);
 }
 
-bool same(const Forest &a, const Forest &b) { return a.node_start == b.node_start && trees::same(a.all, b.all); }
-
 // 0.5 and the values of all trees, tree by tree, added for each row.
-std::vector<double> walked(const Forest &forest, const tables::Table &table, std::size_t outputs) {
-    std::vector<float> value(forest.all.value.begin(), forest.all.value.end());
-    std::vector<double> out(table.rows() * outputs, 0.5);
-    const Tree &all = forest.all;
-    const ForestView view{forest.trees(),
-                          static_cast<std::size_t>(forest.node_start.back()),
-                          all.planes(),
-                          1,
-                          outputs,
-                          forest.node_start.data(),
-                          all.plane_start.data(),
-                          all.child_start.data(),
-                          all.children.data(),
-                          all.term_start.data(),
-                          all.term_feature.data(),
-                          all.threshold.data(),
-                          all.term_weight.data(),
-                          value.data(),
-                          all.missing_right.data(),
-                          all.set_start.data(),
-                          all.set_category.data()};
-    pack(view)->add(table.values(), table.rows(), table.columns(), 0, forest.trees(), out.data());
+std::vector<double> walked(const Forest &forest, const tables::Table &table) {
+    std::vector<double> out(table.rows() * forest.n_outputs, 0.5);
+    Threads alone(1);
+    Predictor(forest).add(table.values(), table.rows(), table.columns(), 0, forest.trees(), alone, out.data());
     return out;
 }
 
@@ -89,8 +70,8 @@ TEST("any number of threads gives the same scores and trees, whatever is sampled
             Threads one(1), three(3);
             for (int round = 0; round < 2; ++round) alone.round(one, never), many.round(three, never);
             CHECK(tables::same_bytes(many.score(), alone.score()));
-            CHECK(same(many.forest(), alone.forest()));
-            CHECK(alone.forest().all.planes() > 0);
+            CHECK(trees::same(many.forest(), alone.forest()));
+            CHECK(alone.forest().planes() > 0);
         }
     }
 }
@@ -107,7 +88,7 @@ TEST("scores are what the trees predict, and the loss falls") {
             for (int round = 0; round < 8; ++round) booster.round(alone, never);
             CHECK(booster.mean_loss() < 0.97 * before);
             CHECK(booster.forest().trees() == 8 * outputs);
-            CHECK(tables::same_bytes(walked(booster.forest(), data.table, outputs), booster.score()));
+            CHECK(tables::same_bytes(walked(booster.forest(), data.table), booster.score()));
         }
 }
 
@@ -117,8 +98,8 @@ TEST("watched rows follow without being learned from") {
     watching.watch(other.table.matrix(), other.target, other.table.weight(), std::vector<double>(300, 0.5));
     Threads alone(1);
     for (int round = 0; round < 4; ++round) plain.round(alone, never), watching.round(alone, never);
-    CHECK(same(plain.forest(), watching.forest()));
-    CHECK(tables::same_bytes(watching.watched_score(), walked(watching.forest(), other.table, 1)));
+    CHECK(trees::same(plain.forest(), watching.forest()));
+    CHECK(tables::same_bytes(watching.watched_score(), walked(watching.forest(), other.table)));
     CHECK(watching.watched_loss() == usual(Loss::logistic)
                                          .objective.mean_loss(watching.watched_score().data(), other.target.data(),
                                                               other.table.weight().data(), 300));
@@ -137,7 +118,7 @@ TEST("derivatives of one's own that are the built-in ones grow the same trees") 
             own.round_with(g.data(), h.data(), alone, never);
             built_in.round(alone, never);
         }
-        CHECK(same(own.forest(), built_in.forest()));
+        CHECK(trees::same(own.forest(), built_in.forest()));
     }
 }
 
@@ -152,26 +133,7 @@ TEST("boosting taken up again with the latest directions draws what it would hav
         for (bool remembers : {true, false}) {
             Booster second(data.table.matrix(), data.target, data.table.weight(), first.score(), first.forest().trees(),
                            options);
-            const Tree &all = first.forest().all;
-            for (std::size_t output = 0; output < outputs && remembers; ++output) {
-                Directions known;
-                for (std::size_t tree = first.forest().trees(); tree-- > 0;) {
-                    if (tree % outputs != output) continue;
-                    const auto node = [&](std::size_t t) {
-                        return static_cast<std::size_t>(first.forest().node_start[t]);
-                    };
-                    for (auto k = static_cast<std::size_t>(all.plane_start[node(tree)]);
-                         k < static_cast<std::size_t>(all.plane_start[node(tree + 1)]); ++k) {
-                        if (all.term_start[k + 1] - all.term_start[k] < 2 || known.size() == most_known) continue;
-                        for (auto t = static_cast<std::size_t>(all.term_start[k]);
-                             t < static_cast<std::size_t>(all.term_start[k + 1]); ++t)
-                            known.add_term(all.term_feature[t], all.term_coefficient[t], 1.0);
-                        known.close();
-                    }
-                }
-                CHECK(known.size() == most_known);
-                second.recall(output, std::move(known));
-            }
+            if (remembers) second.recall(first.forest());
             for (int round = 0; round < 10; ++round) second.round(alone, never);
             CHECK(tables::same_bytes(second.score(), whole.score()) == remembers);
         }
@@ -197,8 +159,8 @@ TEST("a tree's rows are drawn without replacement, each as often as any other") 
     std::vector<int> times(rows, 0);
     bool without_replacement = true;
     for (std::size_t tree = 0; tree < rounds; ++tree) {
-        CHECK(booster.forest().all.rows[tree] == wanted);
-        const auto named = static_cast<std::uint32_t>(std::lround(-booster.forest().all.value[tree] * wanted));
+        CHECK(booster.forest().rows[tree] == wanted);
+        const auto named = static_cast<std::uint32_t>(std::lround(-booster.forest().value[tree] * wanted));
         std::size_t drawn = 0;
         for (std::size_t i = 0; i < rows; ++i) {
             drawn += named >> i & 1u;
@@ -221,7 +183,7 @@ TEST("values are Newton steps over the rows of the bag, not over the few that de
         Booster booster = fresh(data, options);
         Threads alone(1);
         booster.round(alone, never);
-        const Tree &all = booster.forest().all;
+        const Forest &all = booster.forest();
         const std::int64_t bag = static_cast<std::int64_t>(2000 * subsample);
         CHECK(all.rows[0] == bag);
         CHECK(all.weight[0] == static_cast<double>(bag));
@@ -264,7 +226,7 @@ TEST("monotone values never pass each other along a constrained column") {
                 const std::size_t other = column == 0 ? 2 : 0;
                 for (std::size_t i = 0; i < 121; ++i)
                     if (line.at(i, other) != line.at(i, other)) line.at(i, other) = 0;
-                const std::vector<double> score = walked(booster.forest(), line, 1);
+                const std::vector<double> score = walked(booster.forest(), line);
                 for (std::size_t i = 1; i < 121; ++i)
                     wrong += column == 0 ? score[i] > score[i - 1] : score[i] < score[i - 1];
             }

@@ -166,7 +166,7 @@ TEST("a tree asks for categories alone, and rows go where growing sent them") {
                 options.max_rows_per_node = 600;
                 Threads alone(1), many(3);
                 const auto grown = grow(table.matrix(), statistics, options, alone, never);
-                const Tree &tree = grown.tree;
+                const Forest &tree = grown.tree;
                 CHECK(tree.set_category.size() > 0);
                 bool apart = true;
                 for (std::size_t k = 0; k < tree.planes(); ++k)

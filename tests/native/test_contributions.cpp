@@ -2,6 +2,7 @@
 #include "check.hpp"
 #include "contributions.hpp"
 #include "forests.hpp"
+#include "predict.hpp"
 
 using namespace planewise;
 
@@ -10,27 +11,17 @@ namespace {
 constexpr std::size_t columns = 5;
 
 struct Explained {
-    forests::Random of;
-    std::vector<double> usual;
+    Forest of;
     std::vector<float> mean;
 
     Explained(const forests::Shape &shape, std::size_t trees, std::size_t turns, std::uint64_t seed)
-        : of(shape, trees, turns, seed), mean(columns, 0.25f) {
-        Random random(seed, 5);
+        : of(forests::forest(shape, trees, turns, seed)), mean(columns, 0.25f) {
         if (shape.sets) mean[0] = tables::missing;
-        const Tree &all = of.forest.all;
-        for (std::size_t node = 0; node + 1 < all.plane_start.size(); ++node)
-            for (std::size_t k = 0; k < of.values; ++k)  // of a leaf its own value, of others anything
-                usual.push_back(all.plane_start[node] == all.plane_start[node + 1]
-                                    ? static_cast<double>(of.value[node * of.values + k])
-                                    : tables::bell(random));
     }
     std::vector<double> parts(const tables::Table &table, int threads = 1) const {
-        std::vector<double> out(table.rows() * of.outputs * (columns + 1), 0.0);
+        std::vector<double> out(table.rows() * of.n_outputs * (columns + 1), 0.0);
         Threads pool(threads);
-        const ContributionView view{of.view(), of.forest.all.term_coefficient.data(), usual.data(), mean.data(),
-                                    columns};
-        add_contributions(view, table.values(), table.rows(), pool, out.data());
+        add_contributions(of, mean.data(), table.values(), table.rows(), columns, pool, out.data());
         return out;
     }
 };
@@ -46,7 +37,8 @@ TEST("contributions add up to the sum over the trees") {
                 const Explained it({planes, 3, sets, values, columns, 40}, 9, 3, planes);
                 const std::vector<double> parts = it.parts(table);
                 std::vector<double> sums(table.rows() * 3, 0.0);
-                pack(it.of.view())->add(table.values(), table.rows(), columns, 0, 9, sums.data());
+                Threads alone(1);
+                Predictor(it.of).add(table.values(), table.rows(), columns, 0, 9, alone, sums.data());
                 bool adds_up = true;
                 for (std::size_t k = 0; k < sums.size(); ++k) {
                     double sum = 0;
@@ -58,7 +50,7 @@ TEST("contributions add up to the sum over the trees") {
 }
 
 TEST("a step is shared by how far each term is from its mean") {
-    Tree tree;  // 2 x0 - x1 >= 0, then two leaves
+    Forest tree;  // 2 x0 - x1 >= 0, then two leaves
     tree.plane_start = {0, 1, 1, 1};
     tree.child_start = {0, 2, 3, 4};
     tree.children = {1, 2, 1, 2};
@@ -72,17 +64,14 @@ TEST("a step is shared by how far each term is from its mean") {
     tree.missing_right = {1};
     tree.set_start = {0, 0};
     tree.value = {0, -1, 5};
-    forests::Random of({}, 0, 1, 0);
-    of.forest.append(tree);
-    of.value = {0, -1, 5};
-    const std::vector<double> usual{1, -1, 5};
+    tree.rows = {3, 2, 1};  // the mean of their values is 1
+    tree.close_tree();
     const std::vector<float> mean{1, 2};
-    const ContributionView view{of.view(), tree.term_coefficient.data(), usual.data(), mean.data(), 2};
     Threads alone(1);
     const auto of_row = [&](float a, float b) {
         const float x[2] = {a, b};
         std::vector<double> out(3, 0.0);
-        add_contributions(view, x, 1, alone, out.data());
+        add_contributions(tree, mean.data(), x, 1, 2, alone, out.data());
         return out;
     };
     CHECK(of_row(4, 4) == std::vector<double>{4 * 0.75, 4 * 0.25, 1});    // 6 and 2 apart, one step of 4

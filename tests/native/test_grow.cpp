@@ -55,12 +55,12 @@ struct Laws {
 
 template <class S>
 Laws laws_of(tables::Table &table, const S &statistics, const GrowOptions &options, const Grown<S> &grown) {
-    const Tree &tree = grown.tree;
+    const Forest &tree = grown.tree;
     const std::size_t nodes = tree.nodes();
     Laws laws;
     laws.shape = tree.child_start.size() == nodes + 1 && tree.parent.size() == nodes && tree.depth.size() == nodes &&
                  tree.rows.size() == nodes && tree.weight.size() == nodes && tree.impurity.size() == nodes &&
-                 tree.gain.size() == nodes && tree.value.size() == nodes * tree.outputs &&
+                 tree.gain.size() == nodes && tree.value.size() == nodes * tree.n_values &&
                  tree.term_start.size() == tree.planes() + 1 && tree.missing_right.size() == tree.planes() &&
                  tree.plane_gain.size() == tree.planes() && tree.term_weight.size() == tree.term_feature.size() &&
                  tree.term_coefficient.size() == tree.term_feature.size() && grown.leaf.size() == table.rows();
@@ -109,19 +109,19 @@ Laws laws_of(tables::Table &table, const S &statistics, const GrowOptions &optio
     std::vector<std::int64_t> sums(nodes * width, 0), here(nodes, 0);
     for (std::size_t row = 0; row < table.rows(); ++row) {
         const auto leaf = static_cast<std::size_t>(grown.leaf[row]);
-        if (leaf >= nodes || !trees::is_leaf(tree, leaf)) {
+        if (leaf >= nodes || !tree.is_leaf(leaf)) {
             laws.only_leaves = false;
             return laws;
         }
         ++here[leaf];
         statistics.add(statistics.data()[row], &sums[leaf * width]);
     }
-    std::vector<double> value(tree.outputs);
+    std::vector<double> value(tree.n_values);
     for (std::size_t i = nodes; i-- > 0;) {
-        if (trees::is_leaf(tree, i) && here[i] != tree.rows[i]) laws.only_leaves = false;
+        if (tree.is_leaf(i) && here[i] != tree.rows[i]) laws.only_leaves = false;
         statistics.value(&sums[i * width], value.data());
-        for (std::size_t k = 0; k < tree.outputs; ++k)
-            if (value[k] != tree.value[i * tree.outputs + k]) laws.values_fit = false;
+        for (std::size_t k = 0; k < tree.n_values; ++k)
+            if (value[k] != tree.value[i * tree.n_values + k]) laws.values_fit = false;
         if (statistics.weight(&sums[i * width]) != tree.weight[i] ||
             statistics.impurity(&sums[i * width]) != tree.impurity[i])
             laws.values_fit = false;

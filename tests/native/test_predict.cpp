@@ -1,5 +1,6 @@
 // predict.hpp: where rows end in a tree made by hand.
 #include "check.hpp"
+#include "forests.hpp"
 #include "predict.hpp"
 #include "trees.hpp"
 
@@ -9,8 +10,8 @@ namespace {
 
 // Root with two planes, x0 >= 0 and x0 - 2 x1 >= 1; the code 0b11 has no child. Node 1 has one plane, x1 >= 5.
 //   codes of the root: 00 -> 1, 01 -> 2, 10 -> 3, 11 -> the root itself;  of node 1: 0 -> 4, 1 -> 5
-Tree by_hand() {
-    Tree tree;
+Forest by_hand() {
+    Forest tree;
     tree.plane_start = {0, 2, 3, 3, 3, 3, 3};
     tree.child_start = {0, 4, 6, 7, 8, 9, 10};
     tree.children = {1, 2, 3, 0, 4, 5, 2, 3, 4, 5};
@@ -22,6 +23,7 @@ Tree by_hand() {
     tree.threshold = {0, 1, 5};
     tree.set_start = {0, 0, 0, 0};
     tree.missing_right = {1, 0, 1};
+    tree.close_tree();
     return tree;
 }
 
@@ -46,9 +48,9 @@ TEST("rows end where the planes send them") {
 }
 
 TEST("planes of any length are added up term by term") {
-    for (std::int32_t terms = 1; terms <= 6; ++terms) {
+    for (std::int32_t terms = 1; terms <= 8; ++terms) {
         // A chain of planes of one term up to `terms`, each asked of the rows left of the one before.
-        Tree tree;
+        Forest tree;
         Random random(1, static_cast<std::uint64_t>(terms));
         for (std::int32_t k = 0; k < terms; ++k) {
             for (std::int32_t t = 0; t <= k; ++t) {
@@ -72,7 +74,8 @@ TEST("planes of any length are added up term by term") {
         }
         tree.plane_start.push_back(terms);
         tree.child_start.push_back(static_cast<std::int32_t>(tree.children.size()));
-        tables::Table table(501, 6);
+        tree.close_tree();
+        tables::Table table(501, 8);
         table.fill(3, 15);
         std::vector<std::int32_t> wanted(501);
         for (std::size_t i = 0; i < 501; ++i) {
@@ -95,11 +98,12 @@ TEST("planes of any length are added up term by term") {
 }
 
 TEST("a tree that is one leaf keeps every row at the root") {
-    Tree tree;
+    Forest tree;
     tree.plane_start = {0, 0};
     tree.child_start = {0, 1};
     tree.children = {0};
     tree.depth = {0};
+    tree.close_tree();
     tables::Table table(10, 3);
     table.fill(1, 3);
     CHECK(trees::apply(tree, table) == std::vector<std::int32_t>(10, 0));
@@ -117,4 +121,56 @@ TEST("any number of rows and threads gives the same leaves") {
         CHECK(trees::apply(by_hand(), part, 2) ==
               std::vector<std::int32_t>(alone.begin(), alone.begin() + static_cast<std::ptrdiff_t>(rows)));
     }
+}
+
+TEST("rows end in every tree of a forest, counted from its own root") {
+    tables::Table table(130, 5);
+    forests::fill(table, true, 3);
+    for (std::uint32_t planes : {1u, 2u, 4u}) {
+        const Forest forest = forests::forest({planes, 3, true, 1, 5, 40}, 6, 1, planes);
+        std::vector<std::int32_t> node(130 * 6);
+        Threads alone(1);
+        Predictor(forest).apply(table.values(), 130, 5, alone, node.data());
+        bool same = true;
+        for (std::size_t row = 0; row < 130; ++row)
+            for (std::size_t tree = 0; tree < 6; ++tree)
+                same = same && static_cast<std::size_t>(node[row * 6 + tree] + forest.node_start[tree]) ==
+                                   forests::end_of(forest, tree, table.values() + row * 5);
+        CHECK(same);
+    }
+}
+
+TEST("a trace has the planes that a row meets, and leads to where it ends") {
+    tables::Table table(130, 5);
+    forests::fill(table, true, 5);
+    const Forest forest = forests::forest({3, 3, true, 1, 5, 40}, 4, 1, 8);
+    const Predictor predictor(forest);
+    std::size_t by_category = 0;
+    for (std::size_t row = 0; row < 130; ++row)
+        for (std::size_t tree = 0; tree < 4; ++tree) {
+            const float *x = table.values() + row * 5;
+            const Trace trace = predictor.trace(x, tree);
+            const auto root = static_cast<std::size_t>(forest.node_start[tree]);
+            std::size_t at = root;
+            for (std::size_t k = 0; k < trace.node.size();) {
+                CHECK(static_cast<std::size_t>(trace.node[k]) + root == at);
+                std::size_t code = 0, bit = 0;
+                for (; k < trace.node.size() && static_cast<std::size_t>(trace.node[k]) + root == at; ++k, ++bit) {
+                    const auto plane = static_cast<std::size_t>(trace.plane[k]);
+                    CHECK(trace.plane[k] == forest.plane_start[at] + static_cast<std::int32_t>(bit));
+                    CHECK((trace.right[k] == 1) == forests::goes_right(forest, plane, x));
+                    if (forest.set_start[plane] < forest.set_start[plane + 1]) {
+                        CHECK(trace.value[k] == x[0] || x[0] != x[0]);
+                        ++by_category;
+                    } else if (trace.value[k] == trace.value[k]) {
+                        CHECK((trace.value[k] >= forest.threshold[plane]) == (trace.right[k] == 1));
+                    }
+                    code |= static_cast<std::size_t>(trace.right[k]) << bit;
+                }
+                at = root +
+                     static_cast<std::size_t>(forest.children[static_cast<std::size_t>(forest.child_start[at]) + code]);
+            }
+            CHECK(at == forests::end_of(forest, tree, x));
+        }
+    CHECK(by_category > 0);
 }

@@ -26,7 +26,7 @@ class Fingerprint {  // FNV-1a
         for (std::size_t i = 0; i < values.size() * sizeof(T); ++i) hash_ = (hash_ ^ bytes[i]) * 0x100000001b3u;
         return *this;
     }
-    Fingerprint &add(const Tree &tree) {
+    Fingerprint &add(const Forest &tree) {
         return add(tree.children)
             .add(tree.value)
             .add(tree.impurity)
@@ -86,7 +86,7 @@ void boosting(Loss loss, std::size_t outputs, bool vector_leaves, const char *na
     Threads threads(1);
     booster.begin_at(std::vector<double>(outputs, 0.0), threads);
     for (int round = 0; round < 12; ++round) booster.round(threads, never);
-    Fingerprint().add(booster.forest().all).add(booster.score()).add(booster.left_out()).print(name);
+    Fingerprint().add(booster.forest()).add(booster.score()).add(booster.left_out()).print(name);
 }
 
 void a_machine() {

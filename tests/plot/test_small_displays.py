@@ -92,7 +92,7 @@ def test_features_are_selected_as_often_as_their_chance_says():
 
 
 def test_selection_refuses_what_has_no_directions():
-    with pytest.raises(TypeError, match="LogisticRegression draws no directions"):
+    with pytest.raises(TypeError, match="LogisticRegression does not draw directions"):
         SelectionDisplay.from_estimator(LogisticRegression(), *WINE)
     with pytest.raises(ValueError, match="at least 1"):
         SelectionDisplay.from_parameters(n_features=0)
@@ -119,7 +119,7 @@ def test_a_selection_by_number_still_shows_the_elbow():
     display = FeatureTestDisplay.from_estimator(test)
     assert display.kept.sum() == 2 and display.elbow == test.elbow_ != 2
     assert display.measure.startswith("entropy")
-    with pytest.raises(TypeError, match="SVC is no test"):
+    with pytest.raises(TypeError, match="SVC is not a feature test"):
         FeatureTestDisplay.from_estimator(SVC())
 
 
@@ -286,7 +286,7 @@ def test_a_plain_machine_has_two_views_and_a_linear_one_none():
     X, y = WINE
     display = EmbeddingDisplay.from_estimator(MCMClassifier().fit(X, y), X, y)
     assert [panel.name for panel in display.panels] == ["pca", "before"]
-    with pytest.raises(ValueError, match="no function of rows"):
+    with pytest.raises(ValueError, match="not a function of rows"):
         EmbeddingDisplay.from_estimator(MCMClassifier(kernel="linear").fit(X, y), X, y)
     with pytest.raises(TypeError, match="SVC has no kernel to draw"):
         EmbeddingDisplay.from_estimator(SVC().fit(X, y), X, y)

@@ -498,7 +498,7 @@ def test_a_large_tolerance_stops_at_once():
 def test_watched_rows_must_come_with_known_targets():
     X, y = load_iris(return_X_y=True)
     model = SLMBoostClassifier(n_estimators=2)
-    with pytest.raises(ValueError, match=r"y_val has the class .*, of which no row was learned from"):
+    with pytest.raises(ValueError, match=r"y_val has the class .*, which no training row has"):
         model.fit(X[:100], y[:100], X_val=X, y_val=y)
     for half in ({"X_val": X}, {"y_val": y}):
         with pytest.raises(ValueError, match="X_val and y_val go together"):
@@ -659,7 +659,7 @@ def test_a_warm_start_on_other_features_classes_or_losses_is_refused():
         with pytest.raises(ValueError, match="other classes"):
             model.fit(X, other)
     model = SLMBoostRegressor(n_estimators=2, warm_start=True).fit(X, y)
-    with pytest.raises(ValueError, match="warm_start=True goes on with the loss"):
+    with pytest.raises(ValueError, match="warm_start=True continues with the loss"):
         model.set_params(n_estimators=4, loss="poisson").fit(X, y)
     assert model.n_iter_ == 2
 
@@ -787,14 +787,14 @@ def test_a_file_that_is_no_checkpoint_is_named(checkpointed):
         *(path.with_suffix(s).read_bytes() for s in (".npz", ".npy")),
     ):
         path.write_bytes(content)
-        with pytest.raises(ValueError, match="fit' is no boosting checkpoint, or a damaged one"):
+        with pytest.raises(ValueError, match="fit' is not a boosting checkpoint, or is damaged"):
             model.fit(X, y)
 
 
 @pytest.mark.parametrize("random_state", [None, np.random.RandomState(0)])
 def test_a_checkpoint_needs_a_seed(random_state, tmp_path):
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="checkpoint= needs a whole number as random_state"):
+    with pytest.raises(ValueError, match="checkpoint= needs an integer as random_state"):
         SLMBoostClassifier(checkpoint=tmp_path / "fit", random_state=random_state).fit(X, y)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -13,7 +11,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_friedman1
 
 from planewise import SLMBoostClassifier, SLMBoostRegressor
-from planewise.slm._flat_forest import FlatForest
+from planewise.slm.fitted import Forest
 
 BOTH = pytest.mark.parametrize("make", [SLMBoostClassifier, SLMBoostRegressor])
 
@@ -204,16 +202,6 @@ def directions(forest, output=0):
     return [each for each in found if len(each) > 1]
 
 
-@pytest.mark.parametrize("most", [0, 1, 7, 64, 10**6])
-def test_the_forest_knows_its_latest_directions_newest_first(most):
-    model = SLMBoostClassifier(n_estimators=8, random_state=0).fit(*classes(300))
-    for output in range(3):
-        start, feature, coefficient = model.forest_.recent_directions(output, most)
-        got = [tuple(zip(feature[a:b].tolist(), coefficient[a:b].tolist(), strict=True)) for a, b in pairwise(start)]
-        assert got == directions(model.forest_, output)[:most]
-    assert len(directions(model.forest_)) > 7
-
-
 def test_later_trees_try_known_directions_again():
     X, y = numbers(800, n_features=20)
     X = np.column_stack([X, X[:, :1] + 3 * X[:, 1:2]])  # of 21 columns any three, with coefficients -5 .. 5
@@ -249,8 +237,7 @@ def test_a_fit_that_forgot_would_be_another(monkeypatch):
     X, y = numbers(500)
     at_once = SLMBoostRegressor(n_estimators=40, random_state=0).fit(X, y)
     warm = SLMBoostRegressor(n_estimators=25, warm_start=True, random_state=0).fit(X, y)
-    nothing = np.zeros(1, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32)
-    monkeypatch.setattr(FlatForest, "recent_directions", lambda *_: nothing)
+    monkeypatch.setattr(Forest, "teach", lambda *_: None)
     warm.set_params(n_estimators=40).fit(X, y)
     assert warm.forest_.threshold.tobytes() != at_once.forest_.threshold.tobytes()
 

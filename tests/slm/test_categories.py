@@ -455,7 +455,7 @@ def test_the_quick_forest_adds_up_what_a_plain_walk_adds_up(data, growth):
         rows[::11, j] = len(known)
         X[::11, j] = 1e6
     expected = raw_scores(model, rows)
-    assert_allclose(model.forest_.sum(rows, model.base_score_), expected, rtol=1e-13)
+    assert_allclose(model.forest_.predict(rows, model.base_score_), expected, rtol=1e-13)
     assert_allclose(model.predict(X), expected[:, 0], rtol=1e-13)
 
 
@@ -594,7 +594,7 @@ def test_weights_are_repeated_rows_in_boosting():
 @pytest.mark.parametrize(
     ("given_as", "words"),
     [
-        (["tree", "bush"], "categorical_features names 'bush', which is no column of X"),
+        (["tree", "bush"], "categorical_features names 'bush', which is not a column of X"),
         ([0, 3], "categorical_features names column 3, but X has 3 columns"),
         ([-1], "categorical_features names column -1, but X has 3 columns"),
         ([True, False], "categorical_features has 2 entries as a mask, but X has 3 columns"),

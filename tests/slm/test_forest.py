@@ -29,7 +29,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from clean_shell import run_python
 from planewise import SLMClassifier, SLMForestClassifier, SLMForestRegressor, SLMRegressor, _core
-from planewise.slm._flat_tree import from_arrays
+from planewise.slm.fitted import Forest
 
 BOTH = pytest.mark.parametrize("make", [SLMForestClassifier, SLMForestRegressor])
 ALL_ROWS = {"bootstrap": False, "min_samples_leaf": 1, "noise_margin": 0, "smoothing": 0}
@@ -189,11 +189,11 @@ def test_without_bootstrap_every_tree_is_a_single_tree_with_the_trees_seed(kind,
             n_classes = len(model.classes_)
             grown, leaf = _core.grow_classes(table, y.astype(np.int32), weight, n_classes, False, options, 1)
             columns = [*(weight * (y == c) for c in range(n_classes)), weight]
-        tree = from_arrays(grown)
-        totals = np.column_stack([np.bincount(leaf, column, minlength=tree.n_nodes) for column in columns])
-        tree.set_values(totals, smoothing)
+        totals = np.column_stack([np.bincount(leaf, column, minlength=len(grown.parent)) for column in columns])
+        grown.set_means(totals, smoothing)
+        tree = Forest(grown)
         assert tree.n_planes > 5
-        alone = tree.value[tree.apply(X)] + (centre if kind == "numbers" else 0)
+        alone = tree.value[tree.apply(X)[:, 0]] + (centre if kind == "numbers" else 0)
         answer = by_tree(model, X)[number]
         assert_allclose(answer.reshape(len(X), -1), alone, rtol=1e-5, atol=1e-6)
 
@@ -565,8 +565,8 @@ def test_many_rows_get_the_same_bytes_as_few(n_jobs):
     few = np.concatenate([model.predict(X[first : first + 100]) for first in range(0, 3000, 100)])
     assert model.predict(X).tobytes() == few.tobytes()
     base = np.array([0.1])
-    whole = model.forest_.sum(X.astype(np.float32), base, 2, 7)
-    parts = [model.forest_.sum(each.astype(np.float32), base, 2, 7) for each in np.array_split(X, 30)]
+    whole = model.forest_.predict(X.astype(np.float32), base, 2, 7)
+    parts = [model.forest_.predict(each.astype(np.float32), base, 2, 7) for each in np.array_split(X, 30)]
     assert whole.tobytes() == np.concatenate(parts).tobytes()
 
 
@@ -736,9 +736,9 @@ def test_probabilities_add_up_to_one_as_closely_as_others_ask():
 def test_fitted_arrays_show_themselves_in_one_line():
     X, y = load_iris(return_X_y=True)
     forest = SLMForestClassifier(n_estimators=20, random_state=0).fit(X, y).forest_
-    assert repr(forest) == f"<FlatForest: n_trees=20, n_planes={forest.n_planes}, n_leaves={forest.n_leaves}>"
+    assert repr(forest) == f"<Forest: n_trees=20, n_planes={forest.n_planes}, n_leaves={forest.n_leaves}>"
     tree = SLMClassifier(random_state=0).fit(X, y).tree_
-    assert repr(tree) == f"<FlatTree: n_planes={tree.n_planes}, n_leaves={tree.n_leaves}>"
+    assert repr(tree) == f"<Forest: n_planes={tree.n_planes}, n_leaves={tree.n_leaves}>"
 
 
 def same_planes(a, b):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import NamedTuple
 
 import numpy as np
@@ -86,7 +85,7 @@ def answers(model, X):
     return model.predict_proba(X) if isinstance(model, SLMClassifier) else model.predict(X)
 
 
-ARRAYS = [each.name for each in fields(type(SLMClassifier().fit([[0.0], [1.0]], [0, 1]).tree_))]
+ARRAYS = [*SLMClassifier().fit([[0.0], [1.0]], [0, 1]).tree_.arrays(), "parent", "depth"]
 SUMS = ["n_samples", "weight", "impurity", "gain", "value", "plane_gain"]
 STRUCTURE = [name for name in ARRAYS if name not in SUMS]
 

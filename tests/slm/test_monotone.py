@@ -260,7 +260,7 @@ def test_three_classes_have_no_order(data):
         ([0, 2, 0], "monotonic_cst must hold 1, -1 or 0; column 1 has 2"),
         ([0, 0, 0.5], "monotonic_cst must hold 1, -1 or 0; column 2 has 0.5"),
         (["1", "0", "0"], "monotonic_cst must hold 1, -1 or 0; column 0 has '1'"),
-        ({"a": 1, "width": 1}, "monotonic_cst names 'width', which is no column of the data frame in fit"),
+        ({"a": 1, "width": 1}, "monotonic_cst names 'width', which is not a column of the data frame in fit"),
         ({"b": 3}, "monotonic_cst must hold 1, -1 or 0; column 1 has 3"),
     ],
 )
@@ -274,7 +274,7 @@ def test_wrong_constraints_are_named(make, given_as, words, data):
 
 def test_names_need_a_table_with_names(data):
     X, y = data
-    with pytest.raises(ValueError, match="monotonic_cst names 'a', which is no column"):
+    with pytest.raises(ValueError, match="monotonic_cst names 'a', which is not a column"):
         SLMBoostRegressor(monotonic_cst={"a": 1}).fit(X, y)
 
 

@@ -26,14 +26,17 @@ def value_of(core, score, target):
     }[core]()
 
 
+def options_of(core):
+    options = _core.BoostOptions()
+    options.loss, options.alpha, options.learning_rate, options.reg_lambda = core, ALPHA, 1.0, 0.0
+    return options
+
+
 def core_loss(core, score, target, weight):
     """The core's own mean loss at these scores."""
     columns = np.zeros((len(target), 1), dtype=np.float32)
     table = _core.Table(columns, weight, 1)
-    boosting = _core.Boosting(
-        table, target, weight, score, 0, core, ALPHA, 0.1, 0.0, 1.0, 1.0, 999, 0, False, False, _core.GrowOptions(), 1
-    )
-    return boosting.loss()
+    return _core.Boosting(table, target, weight, score, 0, options_of(core), 1).loss()
 
 
 def one_step(core, score, target):
@@ -43,25 +46,7 @@ def one_step(core, score, target):
     steps = []
     for f, y in zip(score, target, strict=True):
         table = _core.Table(columns, np.ones(1), 1)
-        boosting = _core.Boosting(
-            table,
-            np.array([y]),
-            np.ones(1),
-            f[None],
-            0,
-            core,
-            ALPHA,
-            1.0,
-            0.0,
-            1.0,
-            1.0,
-            999,
-            0,
-            False,
-            False,
-            _core.GrowOptions(),
-            1,
-        )
+        boosting = _core.Boosting(table, np.array([y]), np.ones(1), f[None], 0, options_of(core), 1)
         boosting.rounds(1)
         steps.append(boosting.score()[0] - f)
     return np.array(steps)

@@ -15,13 +15,13 @@ bytes from this record to the next one, 1 the number of the value.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.slm._flat_forest import FlatForest
+from planewise.slm.fitted import Forest
 
 MORE_TERMS = 15
 MISSING_RIGHT, BY_CATEGORY, MORE_PLANES, WIDE_ENTRIES = 16, 32, 64, 128
@@ -59,10 +59,10 @@ class Packed:
     has_many_terms: bool
 
 
-def pack(forest: FlatForest, values: NDArray[Any], n_features: int, compact: bool = False) -> Packed:
+def pack(forest: Forest, values: NDArray[Any], n_features: int, compact: bool = False) -> Packed:
     """The smallest of the ways to write these trees; `values` are the rows by node, rounded as they will be kept."""
     if compact:
-        forest = replace(forest, threshold=_shortened(forest.threshold))
+        forest = forest.with_arrays(threshold=_shortened(forest.threshold))
     terms = smallest_terms(forest, n_features)
     thresholds = shared_thresholds(forest)
     threshold_bytes = 3 if compact else 4
@@ -85,7 +85,7 @@ def pack(forest: FlatForest, values: NDArray[Any], n_features: int, compact: boo
     )
 
 
-def smallest_terms(forest: FlatForest, n_features: int) -> Terms:
+def smallest_terms(forest: Forest, n_features: int) -> Terms:
     """Coefficients with a scale a column, if those give back the weights exactly, or pairs; what takes fewer bytes."""
     on_numbers = np.repeat(np.diff(forest.set_start) == 0, np.diff(forest.term_start))
     pairs = _pairs(forest, on_numbers)
@@ -93,7 +93,7 @@ def smallest_terms(forest: FlatForest, n_features: int) -> Terms:
     return pairs if coefficients is None or pairs.n_bytes < coefficients.n_bytes else coefficients
 
 
-def _pairs(forest: FlatForest, on_numbers: NDArray[np.bool_]) -> Terms:
+def _pairs(forest: Forest, on_numbers: NDArray[np.bool_]) -> Terms:
     weight_bits = forest.term_weight.astype(np.float32).view(np.uint32).astype(np.int64)
     key = (forest.term_feature.astype(np.int64) << 32 | weight_bits)[on_numbers]
     distinct, number = np.unique(key, return_inverse=True)
@@ -109,7 +109,7 @@ def _pairs(forest: FlatForest, on_numbers: NDArray[np.bool_]) -> Terms:
     )
 
 
-def _coefficients(forest: FlatForest, on_numbers: NDArray[np.bool_], n_features: int) -> Terms | None:
+def _coefficients(forest: Forest, on_numbers: NDArray[np.bool_], n_features: int) -> Terms | None:
     """None where a weight is not its coefficient by one scale: trees grown on other rows by a warm start."""
     feature = forest.term_feature[on_numbers]
     coefficient = forest.term_coefficient[on_numbers].astype(np.int64)
@@ -164,7 +164,7 @@ def _shortened(threshold: NDArray[np.float32]) -> NDArray[np.float32]:
     return ((bits + 0x80) & 0xFFFFFF00).astype(np.uint32).view(np.float32)
 
 
-def shared_thresholds(forest: FlatForest) -> NDArray[np.float32] | None:
+def shared_thresholds(forest: Forest) -> NDArray[np.float32] | None:
     """The distinct thresholds, if numbers of them are shorter than themselves; None if not."""
     used = forest.threshold[np.diff(forest.set_start) == 0]
     distinct = np.unique(used)
@@ -173,7 +173,7 @@ def shared_thresholds(forest: FlatForest) -> NDArray[np.float32] | None:
 
 
 def plane_records(
-    forest: FlatForest, terms: Terms, thresholds: NDArray[np.float32] | None, n_features: int, threshold_bytes: int
+    forest: Forest, terms: Terms, thresholds: NDArray[np.float32] | None, n_features: int, threshold_bytes: int
 ) -> list[bytes]:
     """The bytes of every plane, without the bits that depend on its place in a node."""
     set_bytes = _set_bytes(forest, n_features)
@@ -206,7 +206,7 @@ def plane_records(
     return records
 
 
-def _set_bytes(forest: FlatForest, n_features: int) -> int:
+def _set_bytes(forest: Forest, n_features: int) -> int:
     return 1 if n_features <= 256 and int(forest.set_category.max(initial=0)) // 8 + 1 <= 255 else 2
 
 
@@ -218,7 +218,7 @@ class _Layout:
     """Where every record goes, and which entry is how wide."""
 
     def __init__(
-        self, forest: FlatForest, values: NDArray[Any], planes: list[bytes], threshold_bytes: int, shared: bool
+        self, forest: Forest, values: NDArray[Any], planes: list[bytes], threshold_bytes: int, shared: bool
     ) -> None:
         self.forest, self.values, self.planes, self.threshold_bytes = forest, values, planes, threshold_bytes
         self.rows: list[Any] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from planewise._categories import Categories
 from planewise.mcm import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor
-from planewise.mcm.fitted import TAIL_FACTOR, FourierMap, Kernel, KernelMap, PrototypeMap, Scaling
+from planewise.mcm.fitted import PlainMachine, plain_machine
 from planewise.slm import (
     SLMBoostClassifier,
     SLMBoostRegressor,
@@ -19,8 +19,7 @@ from planewise.slm import (
     SLMForestRegressor,
     SLMRegressor,
 )
-from planewise.slm._flat_forest import FlatForest
-from planewise.slm._flat_tree import FlatTree
+from planewise.slm.fitted import Forest, start_and_link
 from planewise.table import Column, TableModel
 from planewise.words import feature_names, fitted_model, shorten
 
@@ -40,7 +39,7 @@ class TreeEnsemble:
     """Raw scores are base + (sum of the trees' values) / divisor; the link makes answers of them."""
 
     kind: str  # the estimator's name
-    forest: FlatForest
+    forest: Forest
     base: Floats
     divisor: int
     # "constant": there is one class; "probability": scores are probabilities; "logistic", "softmax"; "identity", "exp".
@@ -59,17 +58,6 @@ class TreeEnsemble:
     def input_names(self) -> list[str]:
         """The columns of a row, in order."""
         return self.feature_names
-
-
-@dataclass(frozen=True)
-class Bumps:
-    """r(x) = (1 - s) + s (constant + sum of coef_j exp(-gamma |z - core_j|^2)) of standardised rows z."""
-
-    cores: Floats
-    coef: Floats
-    constant: float
-    gamma: float
-    shrinkage: float
 
 
 @dataclass(frozen=True)
@@ -100,29 +88,10 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class KernelMachine:
-    """Machine scores are r(x) times the weighted kernel values of standardised rows, plus an intercept."""
+class KernelMachine(PlainMachine):
+    """A machine, and how the rows of a table become what it takes."""
 
-    kind: str
-    kernel: str  # "linear" (no vectors), "rbf", "laplacian", "poly", "sigmoid", "product" (x.x') or "fourier"
-    mean: Floats
-    spread: Floats
-    tails: tuple[Floats, Floats] | None  # mean and spread after arcsinh(2 z), where long tails are drawn in
-    metric: Floats | None  # "rbf" with a factor a column: what squared differences are multiplied by
-    vectors: Floats  # standardised; frequencies for "fourier"
-    phases: Floats  # for "fourier"
-    coefficients: Floats  # machines x vectors (x features for "linear")
-    intercept: Floats
-    gamma: float
-    degree: int
-    coef0: float
-    factor: Bumps | None
-    classes: NDArray[Any] | None
-    multi_class: str
-    slope: float | None  # of the probabilities; None: there are none
-    n_features: int  # of the kernel; a row has as many columns unless there is a reading
-    feature_names: list[str]
-    reading: Reading | None = None  # of a table's rows; None: rows hold what the kernel takes, and no gaps
+    reading: Reading | None = None  # None: rows hold what the kernel takes, and no gaps
     units: dict[int, str] = field(default_factory=dict)
 
     @property
@@ -134,11 +103,6 @@ class KernelMachine:
     def categories(self) -> Categories:
         """By column of a row, as for trees."""
         return {} if self.reading is None else self.reading.categories
-
-    def standardised(self, rows: NDArray[Any]) -> Floats:
-        """Rows as the kernel sees them."""
-        z = (rows - self.mean) / self.spread
-        return z if self.tails is None else (np.arcsinh(TAIL_FACTOR * z) - self.tails[0]) / self.tails[1]
 
 
 PlainModel = TreeEnsemble | KernelMachine
@@ -152,7 +116,8 @@ def plain_model(model: Any, form: str) -> PlainModel:
     if isinstance(model, TREE_MODELS):
         return tree_ensemble(model)
     if isinstance(model, MACHINES):
-        machine = kernel_machine(model, form)
+        plain = plain_machine(model, form)
+        machine = KernelMachine(**{each.name: getattr(plain, each.name) for each in fields(plain)})
         if not isinstance(model, LargeScaleMCMClassifier):  # which reads floats in Python too
             _refuse_what_floats_blur(machine, form)
         return machine
@@ -191,24 +156,14 @@ def _of_a_table(model: TableModel, plain: PlainModel) -> PlainModel:
 def tree_ensemble(model: Any) -> TreeEnsemble:
     """A fitted tree, forest or boosting."""
     classes = getattr(model, "classes_", None)
-    divisor, base = 1, np.zeros(1)
-    if isinstance(model, (SLMClassifier, SLMRegressor)):
-        forest, link = _as_forest(model.tree_, classes), "identity" if classes is None else "probability"
-    elif isinstance(model, (SLMForestClassifier, SLMForestRegressor)):
-        forest, link = model.forest_, "identity" if classes is None else "probability"
-        if classes is None:
-            base = np.array([model._centre])
-        elif model.voting == "hard":
-            forest = forest.as_votes()
+    base, link = start_and_link(model)
+    forest, divisor = _as_forest(model.tree_, classes) if hasattr(model, "tree_") else model.forest_, 1
+    if isinstance(model, (SLMForestClassifier, SLMForestRegressor)):
         divisor = forest.n_trees
-    else:
-        forest, base, loss = model.forest_, np.asarray(model.base_score_, np.float64), model._loss
-        if classes is None:
-            link = "exp" if loss.core == "poisson" else "identity"
-        else:
-            link = "logistic" if loss.n_outputs == 1 else "softmax"
+        if getattr(model, "voting", "soft") == "hard":
+            forest = forest.as_votes()
     if classes is not None and len(classes) == 1:
-        forest, link, divisor, base = FlatForest.empty(), "constant", 1, np.zeros(1)
+        forest, link, divisor, base = Forest.empty(), "constant", 1, np.zeros(1)
     if link == "probability":
         base = np.zeros(forest.n_outputs)
     return TreeEnsemble(
@@ -224,119 +179,10 @@ def tree_ensemble(model: Any) -> TreeEnsemble:
     )
 
 
-def _as_forest(tree: FlatTree, classes: NDArray[Any] | None) -> FlatForest:
+def _as_forest(tree: Forest, classes: NDArray[Any] | None) -> Forest:
     """One tree as a forest; of two classes the second one's probability says all."""
     value = tree.value[:, -1:] if classes is not None and len(classes) == 2 else tree.value
-    shared = {name: getattr(tree, name) for name in FlatForest.arrays() if hasattr(tree, name)}
-    node_start = np.array([0, tree.n_nodes], np.int32)
-    return FlatForest(**shared | {"node_start": node_start, "value": value}, n_outputs=value.shape[1])
-
-
-def kernel_machine(model: Any, form: str) -> KernelMachine:
-    """A fitted minimal complexity machine."""
-    if isinstance(model, LargeScaleMCMClassifier):
-        return _large_scale(model, form)
-    if isinstance(model, MCMClassifierCV) and not hasattr(model, "best_estimator_"):
-        raise ValueError(
-            "This MCMClassifierCV has refit=False and no machine to export; fit it with refit=True, or fit an "
-            "MCMClassifier with its best_params_."
-        )
-    kernel = model._kernel if isinstance(model, MCMRegressor) else model._trained_settings.kernel
-    _refuse_kernel(model, kernel, form)
-    scaling: Scaling = model._scaling
-    machine = KernelMachine(
-        kind=type(model).__name__,
-        kernel="linear",
-        mean=scaling.mean,
-        spread=scaling.spread,
-        tails=None,
-        metric=None,
-        vectors=np.empty((0, model.n_features_in_)),
-        phases=np.empty(0),
-        coefficients=np.empty((0, 0)),
-        intercept=np.asarray(model.intercept_, np.float64),
-        gamma=1.0,
-        degree=1,
-        coef0=0.0,
-        factor=None,
-        classes=getattr(model, "classes_", None),
-        multi_class="ovr" if isinstance(model, MCMRegressor) else model._trained_settings.multi_class,
-        slope=getattr(model, "slope_", None),
-        n_features=model.n_features_in_,
-        feature_names=feature_names(model),
-    )
-    if kernel is None:  # by standardised columns: sums of numbers far from zero would lose their last digits in float32
-        standard = model.coef_ * scaling.spread
-        return replace(machine, coefficients=standard, intercept=model.intercept_ + model.coef_ @ scaling.mean)
-    tails = None if scaling.tails is None else (scaling.tails.mean, scaling.tails.spread)
-    return replace(
-        machine,
-        kernel="product" if kernel.name == "linear" else str(kernel.name),
-        tails=tails,
-        vectors=scaling(model.support_vectors_),
-        coefficients=model.dual_coef_,
-        gamma=kernel.gamma,
-        degree=kernel.degree,
-        coef0=kernel.coef0,
-        factor=_bumps(getattr(model, "_factor", None)),
-    )
-
-
-def _large_scale(model: LargeScaleMCMClassifier, form: str) -> KernelMachine:
-    feature_map, linear = model._model.feature_map, model._model
-    machine = KernelMachine(
-        kind=type(model).__name__,
-        kernel="rbf",
-        mean=model._standardisation.mean.astype(np.float64),
-        spread=model._standardisation.spread.astype(np.float64),
-        tails=None,
-        metric=None,
-        vectors=np.empty((0, model.n_features_in_)),
-        phases=np.empty(0),
-        coefficients=linear.weights.T.astype(np.float64),
-        intercept=linear.intercept.astype(np.float64),
-        gamma=1.0,
-        degree=1,
-        coef0=0.0,
-        factor=_bumps(model.conformal_),
-        classes=model.classes_,
-        multi_class="ovr",
-        slope=model._steepness,
-        n_features=model.n_features_in_,
-        feature_names=feature_names(model),
-    )
-    if isinstance(feature_map, FourierMap):
-        frequencies, phases = (array.astype(np.float64) for array in feature_map.arrays)
-        weights = machine.coefficients * np.sqrt(2)
-        return replace(machine, kernel="fourier", vectors=frequencies, phases=phases, coefficients=weights)
-    if isinstance(feature_map, PrototypeMap):
-        metric = np.exp(feature_map.arrays[1].astype(np.float64))
-        return replace(machine, vectors=feature_map.prototypes.astype(np.float64), metric=metric)
-    assert isinstance(feature_map, KernelMap)
-    kernel = feature_map.kernel
-    _refuse_kernel(model, kernel, form)
-    return replace(
-        machine,
-        kernel="product" if kernel.name == "linear" else str(kernel.name),
-        vectors=feature_map.prototypes.astype(np.float64),
-        coefficients=machine.coefficients / feature_map.unit,
-        gamma=kernel.gamma,
-        degree=kernel.degree,
-        coef0=kernel.coef0,
-    )
-
-
-def _refuse_kernel(model: Any, kernel: Kernel | None, form: str) -> None:
-    if kernel is None and model.kernel == "precomputed":
-        raise ValueError(
-            f"A machine with kernel='precomputed' knows no rows, only kernel values, and cannot be exported to {form}; "
-            "fit it with one of the kernels 'rbf', 'laplacian', 'poly', 'sigmoid' or 'linear'."
-        )
-    if kernel is not None and callable(kernel.name):
-        raise ValueError(
-            f"A kernel of your own is a Python function, which cannot be exported to {form}; fit the machine with one "
-            "of the kernels 'rbf', 'laplacian', 'poly', 'sigmoid' or 'linear', or keep it in Python."
-        )
+    return tree.with_arrays(value=value)
 
 
 def _refuse_what_floats_blur(machine: KernelMachine, form: str) -> None:
@@ -356,15 +202,3 @@ def _refuse_what_floats_blur(machine: KernelMachine, form: str) -> None:
             f"steps of {step[j]:.3g} and cannot tell them apart; subtract a constant from the column before fitting: "
             "a time can be the hours since a start date."
         )
-
-
-def _bumps(factor: Any) -> Bumps | None:
-    if factor is None:
-        return None
-    return Bumps(
-        np.asarray(factor.cores, np.float64),
-        np.asarray(factor.coef[1:], np.float64),
-        float(factor.coef[0]),
-        float(factor.gamma),
-        float(factor.shrinkage),
-    )

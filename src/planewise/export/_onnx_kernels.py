@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from planewise.export._machine_scores import pairs
-from planewise.export._models import Bumps, Floats, KernelMachine, Reading
+from planewise.export._models import Floats, KernelMachine, Reading
 from planewise.export._onnx_graph import Graph
-from planewise.mcm.fitted import TAIL_FACTOR
+from planewise.mcm.fitted import TAIL_FACTOR, Bumps
 
 
 def machine_scores(graph: Graph, model: KernelMachine) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from planewise.export._models import TreeEnsemble
 from planewise.export._onnx_graph import Graph
-from planewise.slm._flat_forest import FlatForest
+from planewise.slm.fitted import Forest
 
 AT_LEAST = 2  # BRANCH_GTE
 
@@ -110,7 +110,7 @@ class Projections:
 class Ensemble:
     """The attributes of a TreeEnsemble: nodes of several planes become small binary trees."""
 
-    forest: FlatForest
+    forest: Forest
     projections: Projections
     roots: list[int] = field(default_factory=list)
     feature: list[int] = field(default_factory=list)

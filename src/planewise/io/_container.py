@@ -67,7 +67,7 @@ def read(path: str | PathLike[str]) -> Parts:
     except ModelFileError:
         raise
     except _BAD_ZIP as error:
-        raise ModelFileError(f"is no model file, or is truncated or damaged ({error})") from error
+        raise ModelFileError(f"is not a model file, or is truncated or damaged ({error})") from error
     require(
         contents[CHECKSUM] == _checksum(contents[MODEL], contents[ARRAYS]),
         "is damaged: its content does not have the checksum it was written with",
@@ -88,7 +88,7 @@ def _contents(archive: zipfile.ZipFile, whole_size: int) -> dict[str, bytes]:
     entries = {entry.filename: entry for entry in archive.infolist()}
     require(
         sorted(entries) == sorted((MODEL, ARRAYS, CHECKSUM)) and len(archive.infolist()) == 3,
-        f"is a zip archive, but no planewise model: it holds other files than {MODEL}, {ARRAYS} and {CHECKSUM}",
+        f"is a zip archive, but not a planewise model: it holds other files than {MODEL}, {ARRAYS} and {CHECKSUM}",
     )
     for entry in entries.values():
         require(not entry.flag_bits & 1, "is encrypted, which planewise's model files never are")
@@ -124,10 +124,10 @@ def _parsed(text: bytes) -> dict[str, Any]:
     try:
         document = json.loads(text.decode(), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"has a description that is no valid JSON ({error})") from error
-    require(isinstance(document, dict), "has a description that is no JSON object")
+        raise ModelFileError(f"has a description that is not valid JSON ({error})") from error
+    require(isinstance(document, dict), "has a description that is not a JSON object")
     return document
 
 
 def _refuse_constant(word: str) -> Any:
-    raise ValueError(f"{word} is no JSON")
+    raise ValueError(f"{word} is not JSON")

@@ -44,7 +44,7 @@ class Integer:
         return int(value)
 
     def unpack(self, packed: Any, arrays: ArrayReader, where: str) -> int:
-        require(type(packed) is int and self.low <= packed <= self.high, f"has a {where} that can be none")
+        require(type(packed) is int and self.low <= packed <= self.high, f"has a {where} that is not allowed")
         return int(packed)
 
 
@@ -60,9 +60,9 @@ class Number:
 
     def unpack(self, packed: Any, arrays: ArrayReader, where: str) -> float:
         value = unpack_value(packed, arrays)
-        require(isinstance(value, float), f"has a {where} that is no number")
+        require(isinstance(value, float), f"has a {where} that is not a number")
         require(math.isfinite(value) or not self.finite, f"has a {where} that is not finite")
-        require(not value < self.low, f"has a {where} that can be none")
+        require(not value < self.low, f"has a {where} that is not allowed")
         return float(value)
 
 
@@ -163,7 +163,7 @@ class Several:
         return [self.kind.pack(each, arrays) for each in value]
 
     def unpack(self, packed: Any, arrays: ArrayReader, where: str) -> Any:
-        require(isinstance(packed, list), f"has a {where} that is no list")
+        require(isinstance(packed, list), f"has a {where} that is not a list")
         values = [self.kind.unpack(each, arrays, where) for each in packed]
         require(
             self.length is None or len(values) == self.length, f"has a {where} of another length than it should have"
@@ -229,10 +229,12 @@ class Labels:
         return {"dtype": kind, "values": [pack_value(each, arrays) for each in values]}
 
     def unpack(self, packed: Any, arrays: ArrayReader, where: str) -> Any:
-        require(isinstance(packed, dict) and set(packed) == {"dtype", "values"}, f"has {where} that are no labels")
+        require(isinstance(packed, dict) and set(packed) == {"dtype", "values"}, f"has {where} that are not labels")
         kind, values = packed["dtype"], packed["values"]
         require(isinstance(kind, str) and kind in _LABEL_TYPES, f"has {where} of an unknown type")
-        require(isinstance(values, list) and len(values) <= MOST_CATEGORIES, f"has {where} that are no list of labels")
+        require(
+            isinstance(values, list) and len(values) <= MOST_CATEGORIES, f"has {where} that are not a list of labels"
+        )
         values = [unpack_value(each, arrays) for each in values]
         require(all(type(each) in _LABEL_TYPES[kind] for each in values), f"has {where} of mixed types")
         return _sorted_array(values, kind, where)
@@ -279,7 +281,7 @@ class Names:
     def unpack(self, packed: Any, arrays: ArrayReader, where: str) -> Any:
         require(
             isinstance(packed, list) and all(isinstance(name, str) and len(name) <= LONGEST_TEXT for name in packed),
-            f"has {where} that are no names",
+            f"has {where} that are not names",
         )
         names = np.empty(len(packed), dtype=object)
         names[:] = packed
@@ -302,7 +304,7 @@ class Categories:
         require(
             isinstance(packed, list)
             and all(isinstance(pair, list) and len(pair) == 2 and type(pair[0]) is int for pair in packed),
-            f"has {where} that are none",
+            f"has invalid {where}",
         )
         out = {column: Labels().unpack(known, arrays, where) for column, known in packed}
         require(len(out) == len(packed), f"has {where} with a column twice")

@@ -115,13 +115,13 @@ _MACHINE: dict[str, Kind] = {
 def _check_machine(model: Any, n_machines: int, linear: bool, precomputed: bool) -> None:
     n, vectors = model.n_features_in_, len(model.support_)
     _check_scaling(model._scaling, n)
-    require((model.support_ >= 0).all(), "has a support_ with a row that is none")
+    require((model.support_ >= 0).all(), "has a support_ with an invalid row number")
     require(not precomputed or (model.support_ < n).all(), "has a support_ with a row that the kernel does not have")
     check_length(model.support_vectors_, (0, 0) if precomputed else (vectors, n), "support_vectors_")
     check_length(model.dual_coef_, (n_machines, vectors), "dual_coef_")
     for name in ("intercept_", "h_", "objective_", "gap_", "n_iter_"):
         check_length(getattr(model, name), n_machines, name)
-    require(hasattr(model, "coef_") == linear, "has a coef_ without being linear, or is linear and has none")
+    require(hasattr(model, "coef_") == linear, "has a coef_ without being linear, or is linear without one")
     if linear:
         check_length(model.coef_, (n_machines, n), "coef_")
 
@@ -130,7 +130,7 @@ def _check_classifier(model: Any) -> None:
     settings, n_classes = model._trained_settings, len(model.classes_)
     require(settings.n_classes == n_classes >= 2, "has a machine for another number of classes")
     n_machines = n_classes if settings.multi_class == "ovr" else n_classes * (n_classes - 1) // 2
-    require(settings.kernel is None or not settings.precomputed, "has both a kernel and none")
+    require(settings.kernel is None or not settings.precomputed, "has both a kernel function and a precomputed one")
     _check_machine(model, 1 if n_classes == 2 else n_machines, settings.linear, settings.precomputed)
     _check_factor(model._factor, model.n_features_in_, "_factor")
     require(not model.probability or hasattr(model, "slope_"), "lacks the slope_ of its probabilities")
@@ -138,14 +138,14 @@ def _check_classifier(model: Any) -> None:
 
 def _check_regressor(model: Any) -> None:
     linear, precomputed = model.kernel == "linear", model.kernel == "precomputed"
-    require((model._kernel is None) == (linear or precomputed), "lacks its kernel, or has one too many")
+    require((model._kernel is None) == (linear or precomputed), "lacks its kernel, or has one that it should not have")
     _check_machine(model, 1, linear, precomputed)
 
 
 # -------------------------------------------------------------------------------------------------------- its search
 def _check_search(model: Any) -> None:
     require(len(model.classes_) >= 2, "has too few classes")
-    require(model.refit == hasattr(model, "best_estimator_"), "lacks its machine, or has one too many")
+    require(model.refit == hasattr(model, "best_estimator_"), "lacks its machine, or has one that it should not have")
     if hasattr(model, "best_estimator_"):
         machine = model.best_estimator_
         require(
@@ -160,7 +160,7 @@ def _derive_search(model: Any) -> None:
     points = model.cv_results_.get("params")
     at = model.best_index_
     require(isinstance(points, list) and at < len(points), "has no point where its best one should be")
-    require(isinstance(points[at], dict), "has a best point that is none")
+    require(isinstance(points[at], dict), "has an invalid best point")
     model.best_params_ = model._params_of(at)
 
 
@@ -202,7 +202,7 @@ _LINEAR_MODEL = Record(LinearModel, {"feature_map": _MAP, "weights": _SHORT_MATR
 
 
 class _LearnerState:
-    """The descent's state, by which ``partial_fit`` goes on: its map is made of the arrays it learns."""
+    """The descent's state, from which ``partial_fit`` continues: its map is made of the arrays it learns."""
 
     _parts: dict[str, Kind] = {  # noqa: RUF012
         "feature_map": _MAP,
@@ -262,7 +262,8 @@ def _check_large(model: Any) -> None:
     check_length(model.h_, outputs, "h_")
     _check_factor(model.conformal_, n, "conformal_")
     require(
-        all(isinstance(hinge, float) for hinge in model.validation_hinge_), "has a validation_hinge_ of other things"
+        all(isinstance(hinge, float) for hinge in model.validation_hinge_),
+        "has a validation_hinge_ that holds other things than numbers",
     )
     if hasattr(model, "_learner"):
         require(_map_width(model._learner.feature_map) == n, "has a feature map of other columns than the model's")

@@ -110,7 +110,7 @@ def load(path: str | PathLike[str]) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is no model, is damaged or forged, or was written by a later version.
+        If the file is not a model, is damaged or forged, or was written by a later version.
     """
     try:
         document, content = _container.read(path)

@@ -77,7 +77,7 @@ class _Ranks:
         require(
             isinstance(packed, list)
             and all(isinstance(pair, list) and len(pair) == 2 and type(pair[0]) is int for pair in packed),
-            f"has {where} that are none",
+            f"has invalid {where}",
         )
         return {column: _SHORT_VECTOR.unpack(ranks, arrays, where) for column, ranks in packed}
 
@@ -119,7 +119,7 @@ def _check_shared(model: Any) -> None:
     require(hasattr(model, "categories_"), "does not say which columns are categorical")
     require(
         len(views) >= 1 and all(view and all(a < b for a, b in pairwise(view)) and view[-1] < n for view in views),
-        "has projections_ with a view that is none",
+        "has projections_ with an invalid view",
     )
     for name in ("projection_support_", "projection_entropy_", "_overall_entropy"):
         check_length(getattr(model, name), len(views), name)
@@ -129,7 +129,7 @@ def _check_shared(model: Any) -> None:
             check_length(scaling.mean, n, "_scaling.centre")
             check_length(scaling.spread, n, "_scaling.spread")
     check_length(coordinates.gap, n, "_scaling.gap")
-    require(((coordinates.gap >= 0) & (coordinates.gap <= 1e17)).all(), "has a _scaling.gap that is none")
+    require(((coordinates.gap >= 0) & (coordinates.gap <= 1e17)).all(), "has an invalid _scaling.gap")
     n_rows = len(rows.values)
     require(n_rows >= 2, "has too few rows")
     check_length(rows.values, (n_rows, len({j for view in views for j in view})), "_rows.values")
@@ -137,7 +137,7 @@ def _check_shared(model: Any) -> None:
     check_length(rows.weight, n_rows, "_rows.weight")
     check_length(rows.origin_start, n_rows + 1, "_rows.origin_start")
     start = rows.origin_start
-    require(start[0] == 0 and (np.diff(start) >= 0).all() and start[-1] == len(rows.origin), "has rows that are none")
+    require(start[0] == 0 and (np.diff(start) >= 0).all() and start[-1] == len(rows.origin), "has invalid row numbers")
     require(model.k_ < n_rows, "asks for more neighbours than it has rows")
     for column, ranks in model._ranks.items():
         require(column in model.categories_, "has ranks of a column that has no categories")
@@ -151,7 +151,7 @@ def _derive_shared(model: Any) -> None:
     model._views = [tuple(place[j] for j in view) for view in model.projections_]
     model._derive()
     known = model._points[~np.isnan(model._points)]
-    require((np.abs(known) <= 1e17).all(), "has rows that are too far out")
+    require((np.abs(known) <= 1e17).all(), "has rows with values that are too large")
 
 
 def _check_classifier(model: Any) -> None:

@@ -6,22 +6,28 @@ from typing import Any
 
 import numpy as np
 
+from planewise._core import N_SMOOTHING_STRENGTHS
 from planewise.io._declaration import Declaration, check_length
 from planewise.io._errors import require
 from planewise.io._kinds import Integer, Kind, Labels, Maybe, Number, Numbers, Plain, Record, Several, Word
-from planewise.io._trees import Forest, Tree, check_tree_arrays
-from planewise.slm import _boost, _feature_test, _forest, _tree
-from planewise.slm._boost_checkpoint import Trials
-from planewise.slm._objectives import RawLoss
-
-N_STRENGTHS = 8  # of smoothing, tried in boosting: SmoothingSearch::strengths
+from planewise.io._trees import FOREST_ARRAYS, TREE_ARRAYS, Trees, check_columns
+from planewise.slm import (
+    DiscriminantFeatureTest,
+    SLMBoostClassifier,
+    SLMBoostRegressor,
+    SLMClassifier,
+    SLMForestClassifier,
+    SLMForestRegressor,
+    SLMRegressor,
+)
+from planewise.slm.fitted import RawLoss, Trials
 
 _SEED = Integer(0, 2**32)
 
 
 def _check_trees(model: Any, trees: Any, where: str) -> None:
     require(hasattr(model, "categories_"), "does not say which columns are categorical")
-    check_tree_arrays(trees, model.n_features_in_, model.categories_, where)
+    check_columns(trees, model.n_features_in_, model.categories_, where)
 
 
 # ------------------------------------------------------------------------------------------------------- one tree
@@ -36,7 +42,7 @@ def _derive_tree(model: Any) -> None:
     model.nodes_per_level_ = model.tree_.nodes_per_level
 
 
-_TREE: dict[str, Kind] = {"tree_": Tree(), "n_parameters_": Integer()}
+_TREE: dict[str, Kind] = {"tree_": Trees(TREE_ARRAYS), "n_parameters_": Integer()}
 
 
 # ----------------------------------------------------------------------------------------------------------- forest
@@ -62,7 +68,7 @@ def _derive_forest(model: Any) -> None:
 
 
 _FOREST: dict[str, Kind] = {
-    "forest_": Forest(),
+    "forest_": Trees(FOREST_ARRAYS),
     "feature_means_": Numbers("float32"),
     "n_parameters_": Integer(),
     "_seed": _SEED,
@@ -77,10 +83,10 @@ _CLASS_LOSSES = ("constant", "logistic", "softmax")
 
 
 def _boosting(losses: tuple[str, ...]) -> dict[str, Kind]:
-    # A loss of one's own is a function and not kept; prediction does not need it.
+    # A custom loss is a function and not kept; prediction does not need it.
     loss = Record(RawLoss, {"core": Word(losses), "n_outputs": Integer(1, 2**31 - 1), "alpha": Number()})
     return {
-        "forest_": Forest(),
+        "forest_": Trees(FOREST_ARRAYS),
         "feature_means_": Numbers("float32"),
         "base_score_": Numbers("float64"),
         "n_iter_": Integer(),
@@ -112,9 +118,9 @@ def _check_boosting(model: Any) -> None:
     require(forest.n_trees == model.n_iter_ * forest.trees_per_round, "has another number of trees than rounds of them")
     check_length(model.base_score_, outputs, "base_score_")
     check_length(model.feature_means_, model.n_features_in_, "feature_means_")
-    require(hasattr(model, "_trials") == (loss.core != "constant"), "lacks what boosting goes on from")
+    require(hasattr(model, "_trials") == (loss.core != "constant"), "lacks what boosting continues from")
     if hasattr(model, "_trials"):
-        check_length(model._trials.losses, (outputs, N_STRENGTHS), "_trials.losses")
+        check_length(model._trials.losses, (outputs, N_SMOOTHING_STRENGTHS), "_trials.losses")
         check_length(model._trials.left_out, (len(model._trials.left_out), outputs), "_trials.left_out")
     _check_history(model.evals_result_)
 
@@ -144,42 +150,42 @@ def _check_feature_test(model: Any) -> None:
 
 MODELS = [
     Declaration(
-        _tree.SLMClassifier,
+        SLMClassifier,
         _TREE | {"classes_": Labels()},
         _check_tree,
         derive=_derive_tree,
     ),
-    Declaration(_tree.SLMRegressor, _TREE, _check_tree, derive=_derive_tree),
+    Declaration(SLMRegressor, _TREE, _check_tree, derive=_derive_tree),
     Declaration(
-        _forest.SLMForestClassifier,
+        SLMForestClassifier,
         _FOREST | {"classes_": Labels()},
         _check_forest,
         optional=_OUT_OF_BAG | {"oob_decision_function_": Numbers("float64", ndim=2)},
         derive=_derive_forest,
     ),
     Declaration(
-        _forest.SLMForestRegressor,
+        SLMForestRegressor,
         _FOREST | {"_centre": Number()},
         _check_forest,
         optional=_OUT_OF_BAG | {"oob_prediction_": Numbers("float64")},
         derive=_derive_forest,
     ),
     Declaration(
-        _boost.SLMBoostClassifier,
+        SLMBoostClassifier,
         _boosting(_CLASS_LOSSES) | {"classes_": Labels()},
         _check_boosting,
         optional=_TRIALS,
         reset=_RESET,
     ),
     Declaration(
-        _boost.SLMBoostRegressor,
+        SLMBoostRegressor,
         _boosting(_REGRESSION_LOSSES),
         _check_boosting,
         optional=_TRIALS,
         reset=_RESET,
     ),
     Declaration(
-        _feature_test.DiscriminantFeatureTest,
+        DiscriminantFeatureTest,
         {
             "scores_": Numbers("float64"),
             "thresholds_": Numbers("float64"),

@@ -31,7 +31,7 @@ class CategoryError(NotPlainError):
 def pack_value(value: Any, arrays: ArrayWriter, depth: int = 0) -> Any:
     """The value as JSON, NumPy's scalars as Python's."""
     if depth > DEEPEST:
-        raise NotPlainError("lists in lists too deep for a file")
+        raise NotPlainError("lists nested too deeply for a file")
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool):
@@ -57,7 +57,7 @@ def pack_value(value: Any, arrays: ArrayWriter, depth: int = 0) -> Any:
 
 def unpack_value(packed: Any, arrays: ArrayReader, depth: int = 0) -> Any:
     """The value that `pack_value` made this JSON of."""
-    require(depth <= DEEPEST, "has lists in lists too deep for a planewise file")
+    require(depth <= DEEPEST, "has lists nested too deeply for a planewise file")
     if packed is None or isinstance(packed, (bool, float)):
         return packed
     if isinstance(packed, int):
@@ -71,7 +71,7 @@ def unpack_value(packed: Any, arrays: ArrayReader, depth: int = 0) -> Any:
     require(isinstance(packed, dict) and len(packed) == 1, "has a value of an unknown kind")
     ((kind, content),) = packed.items()
     if kind == "float":
-        require(isinstance(content, str) and content in _ODD_FLOATS, "has a number that is none")
+        require(isinstance(content, str) and content in _ODD_FLOATS, "has an invalid number")
         return _ODD_FLOATS[content]
     if kind == "array":
         return arrays.take(content)
@@ -89,12 +89,12 @@ def unpack_value(packed: Any, arrays: ArrayReader, depth: int = 0) -> Any:
 def _dictionary(content: list[Any], arrays: ArrayReader, depth: int) -> dict[Any, Any]:
     out: dict[Any, Any] = {}
     for pair in content:
-        require(isinstance(pair, list) and len(pair) == 2, "has a dictionary that is none")
+        require(isinstance(pair, list) and len(pair) == 2, "has an invalid dictionary")
         key, value = (unpack_value(part, arrays, depth + 1) for part in pair)
         try:
             out[key] = value
         except TypeError as error:
-            raise ModelFileError("has a dictionary with a key that can be none") from error
+            raise ModelFileError("has a dictionary with an invalid key") from error
     require(len(out) == len(content), "has a dictionary with a key twice")
     return out
 
@@ -111,7 +111,7 @@ def _short(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise NotPlainError("a text that is no valid Unicode") from None
+        raise NotPlainError("a text that is not valid Unicode") from None
     return text
 
 

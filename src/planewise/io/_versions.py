@@ -22,7 +22,7 @@ _NAMES = {"RECIPClassifier": {"smoothing": "prior_weight", "alpha": "tsallis_ord
 
 def check_version(document: Mapping[str, Any]) -> None:
     """An error if the file is not of a version that can be read."""
-    require(document.get("format") == FORMAT, "is no planewise model")
+    require(document.get("format") == FORMAT, "is not a planewise model")
     schema, versions = document.get("schema"), document.get("versions")
     require(type(schema) is int and schema >= 1, "is a model file without a version")
     assert isinstance(schema, int)

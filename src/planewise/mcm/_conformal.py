@@ -35,53 +35,57 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian"} or callable, default="rbf"
-        k: the kernel to begin with; a function of two arrays of rows returns the matrix of its values.
+        k, the kernel to start with. A callable gets two arrays of rows and returns the matrix of their kernel values.
     gamma : float, "auto", "scale" or "smooth", default="auto"
-        Width of k, on standardised columns: "auto" is one over the number of columns; "scale" is the same divided by
-        the variance, which is about 1 for standardised columns; "smooth" is that divided by the number of columns
-        again, but by 20 at most.
-    degree, coef0 : int and float, default=3 and 0.0
-        Of the polynomial (and sigmoid) kernel.
+        Coefficient of k, on scaled columns. "auto" is 1 / n_features; "scale" is that divided by the variance, which is
+        about 1 for scaled columns; "smooth" is "scale" divided by n_features, but by at most 20.
+    degree : int, default=3
+        Degree of the "poly" kernel.
+    coef0 : float, default=0.0
+        Constant of the "poly" and "sigmoid" kernels.
     gamma_conformal : float or "auto", default="auto"
-        gamma_c: width of the bumps exp(-gamma_c |x - a_j|^2); "auto" is twice gamma. Beware of large ones: r then moves
-        only at the cores themselves, and the kernel of new rows stays what it was.
+        Coefficient of the Gaussians exp(-gamma_conformal |x - a_j|^2). "auto" is twice gamma. If it is large, r changes
+        only very close to its cores, and the kernel of new rows stays what it was.
     form : {"signed", "shrunk"}, default="signed"
         r as it is (published), or (1 - s) + s r.
     shrinkage : float from 0 to 1 or "cv", default="cv"
-        s of the shrunken form; "cv" takes, of 0, 1/4, 1/2, 3/4 and 1, the one with which kernel ridge classifies best
-        in a three-fold cross-validation (on at most 1,000 rows), r fitted anew in each fold. The signed form has no s.
+        s of the shrunk form. "cv" takes, of 0, 1/4, 1/2, 3/4 and 1, the one with which kernel ridge classifies best in
+        three-fold cross-validation (on at most 1,000 rows), with r fitted anew in each fold.
     cores : {"svc", "mcm"} or array of shape (n_cores, n_features), default="svc"
         a_j: the support vectors of an SVM or of a minimal complexity machine with this kernel, or rows in the units of
-        the data. With none at all, r = 1.
+        X. Without any, r = 1.
     C : float, default=1.0
         C of the machine that finds the cores, per row: the SVM's C, or the MCM's times the number of rows.
     max_cores : int, default=500
-        Most cores taken from a machine: those with the largest coefficients, as evenly from the classes as can be.
-    regularisation : float, default=1e-3
-        epsilon: what is added to the diagonal of the scatter within classes, as a share of its mean.
-    scale : bool, default=True
-        Standardise the columns first (those with two values by half the distance between these).
+        Maximum number of cores taken from a machine: those with the largest coefficients, as evenly from the classes as
+        possible.
+    regularisation : float, default=0.001
+        Added to the diagonal of the scatter within classes, as a share of its mean.
+    scaling : {"standard", None}, default="standard"
+        "standard" standardises the columns (those with two values by half the distance between these); None takes X as
+        it is.
     random_state : int, RandomState or None, default=None
         Seed of the folds of shrinkage="cv".
 
     Attributes
     ----------
     cores_ : array of shape (n_cores, n_features)
-        a_j in the units of the data.
+        a_j, in the units of X.
     coef_ : array of shape (n_cores + 1,)
-        alpha, that of the constant first; r has a mean square of 1 on the training rows, and a mean of 0 or more.
+        Coefficients of r, that of the constant first; r has a mean square of 1 on the training rows, and a mean of 0 or
+        more.
     eigenvalue_ : float
-        eta.
+        The largest eigenvalue of the problem that r solves.
     shrinkage_ : float
         s in use: 1 for the signed form.
     separability_before_, separability_ : float
-        Scatter between the classes over that within them, with k alone and with r in use.
+        Scatter between the classes divided by that within them, with k alone and with the kernel in use.
     classes_ : array of shape (n_classes,)
         The class labels, sorted.
     X_fit_ : array of shape (n_samples, n_features)
-        The training rows, standardised.
+        The training rows, scaled.
     n_features_in_, feature_names_in_
-        Columns seen in ``fit``, and their names if it got a data frame.
+        Number of features seen in ``fit``, and their names if it got a data frame.
 
     See Also
     --------
@@ -90,8 +94,8 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
     Notes
     -----
     In a pipeline the kernel is fitted with the rest: ``make_pipeline(ConformalKernel(), SVC(kernel="precomputed"))``.
-    A fitted one is a function as well: ``SVC(kernel=fitted)``; where the SVC will be cloned, as in a cross-validation,
-    pass ``fitted.__call__``, since a clone of an estimator is not fitted.
+    A fitted ConformalKernel is a function as well: ``SVC(kernel=fitted)``. If the SVC will be cloned, as in
+    cross-validation, pass ``fitted.__call__``, since a clone of an estimator is not fitted.
 
     References
     ----------
@@ -166,7 +170,7 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features)
-            Numbers, none missing.
+            Numbers without missing values.
         y : array-like of shape (n_samples,)
             Class labels of any kind.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -301,18 +305,18 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         self.separability_ = factor.separability(factor.shrinkage)
 
     def factor(self, X: Any) -> Numbers:
-        """The r of every row (in the shrunken form: (1 - s) + s r)."""
+        """R of each row (in the shrunk form: (1 - s) + s r)."""
         check_is_fitted(self)
         return self._factor(self._ready(X))
 
     def transform(self, X: Any) -> Numbers:
-        """The kernel of every row with every training row."""
+        """The kernel values of each row with all training rows."""
         check_is_fitted(self)
         rows = self._ready(X)
         return self._factor(rows)[:, None] * self._kernel(rows, self.X_fit_) * self._factor(self.X_fit_)
 
     def __call__(self, X: Any, Y: Any = None) -> Numbers:
-        """The kernel of every row of X with every row of Y (None: of X)."""
+        """The kernel values of each row of X with all rows of Y (None: of X)."""
         check_is_fitted(self)
         left = self._ready_array(X)
         right = left if Y is None else self._ready_array(Y)

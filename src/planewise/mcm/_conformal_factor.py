@@ -1,4 +1,4 @@
-"""The factor r of a conformal kernel r(x) r(x') k(x, x'): the one that parts the classes best (eqs 12 to 17, mended).
+"""The factor r of a conformal kernel r(x) r(x') k(x, x'), which separates the classes best (eqs 12 to 17, corrected).
 
 r(x) = alpha_0 + sum_j alpha_j k1(x, a_j) with cores a_j and an RBF k1 of width gamma_c. With K1 = [1, k1(x_i, a_j)] the
 scatters of r(x) phi(x), between the classes and within them, are alpha' B alpha and alpha' W alpha, where
@@ -53,7 +53,7 @@ class ConformalFactor:
         return (1 - shrinkage) + shrinkage * r
 
     def shrunk(self, shrinkage: float) -> ConformalFactor:
-        """The same factor, drawn towards one."""
+        """The same factor, shrunk towards one."""
         return replace(self, shrinkage=shrinkage)
 
     def separability(self, shrinkage: float) -> float:

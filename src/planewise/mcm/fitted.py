@@ -2,26 +2,33 @@
 
 from planewise._scaling import TAIL_FACTOR, Scaling
 from planewise.mcm._conformal_factor import ConformalFactor
+from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
 from planewise.mcm._kernels import KERNEL_NAMES, Kernel
+from planewise.mcm._plain import Bumps, FittedKernel, KernelFunction, PlainMachine, fitted_kernel, plain_machine
 from planewise.mcm._scores import class_scores, probabilities
 from planewise.mcm.exact._settings import Settings
 from planewise.mcm.large._classifier import SETTLED_AT_FIRST
 from planewise.mcm.large._descent import Learner, LinearModel
-from planewise.mcm.large._feature_maps import FourierMap, KernelMap, PrototypeMap
 
 __all__ = [
     "KERNEL_NAMES",
     "SETTLED_AT_FIRST",
     "TAIL_FACTOR",
+    "Bumps",
     "ConformalFactor",
+    "FittedKernel",
     "FourierMap",
     "Kernel",
+    "KernelFunction",
     "KernelMap",
     "Learner",
     "LinearModel",
+    "PlainMachine",
     "PrototypeMap",
     "Scaling",
     "Settings",
     "class_scores",
+    "fitted_kernel",
+    "plain_machine",
     "probabilities",
 ]

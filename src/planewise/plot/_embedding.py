@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from planewise._tables import n_rows, take
-from planewise.plot._components import FittedKernel, KernelComponents, Numbers, PlainComponents, fitted_kernel
+from planewise.mcm.fitted import FittedKernel, fitted_kernel
+from planewise.plot._components import KernelComponents, Numbers, PlainComponents
 from planewise.plot._display import Display
 from planewise.plot._points import draw_classes
 from planewise.plot.style import (

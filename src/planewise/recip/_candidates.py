@@ -1,4 +1,4 @@
-"""Which views are looked at: all of one and two features, larger ones grown from the best.
+"""Which views are candidates: all of one and two features, larger ones grown from the best.
 
 Candidates are judged by local entropies of a few hundred rows, never by a feature's correlation with the label: of an
 exclusive or, no single feature has any. What growth can miss is a parity of three features or more, no pair of which

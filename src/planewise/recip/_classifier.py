@@ -42,7 +42,7 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         tried if `max_candidates` allows; otherwise they are grown from the best smaller ones, which can miss a parity
         of three features.
     k : int or None, default=None
-        With "counts" the number of nearest rows looked at; with "distances" which neighbour's distance is taken on both
+        With "counts" the number of nearest rows that vote; with "distances" which neighbour's distance is taken on both
         sides. Equal rows (values and label) count as one. None: up to 20 for "counts" (fewer in small tables), 1 for
         "distances", as published.
     estimate : {"counts", "distances"}, default="counts"

@@ -2,7 +2,7 @@
 
 A view is a few columns of the table. One rule for distances, everywhere: differences in float32, their squares added up
 in float32 in the order of the columns, the square root in float32. A categorical column has a number of its own, by
-which two different categories differ. A row without a value in one of the view's columns is nobody's neighbour there.
+which two different categories differ. A row without a value in one of the view's columns has no neighbours there.
 Results are exact: they depend neither on the number of threads nor on how the work is cut.
 """
 

@@ -1,4 +1,4 @@
-"""Second-order boosting of trees of hyperplanes, for classes and for numbers."""
+"""Second-order boosting of trees of hyperplanes, for classification and regression."""
 
 from __future__ import annotations
 
@@ -10,58 +10,161 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from planewise._input import (
-    all_or_nothing,
-    class_targets,
-    counted_classes,
-    real_targets,
-    row_weights,
-    without_zero_weights,
-)
-from planewise._params import (
-    Limit,
-    check_parameters,
-    class_weights,
-    one_of,
-    real,
-)
-from planewise.slm._boosting import BOOST_LIMITS, Boosting, Callback, Data
-from planewise.slm._documentation import document_growth
-from planewise.slm._flat_forest import FlatForest
+from planewise._input import all_or_nothing, class_problem, class_targets, number_problem, real_targets
+from planewise._params import Limit, check_parameters, class_weights, keep_parameters, one_of, real
+from planewise.slm._boosting import Boosting, Callback, Data
 from planewise.slm._objectives import LossLike, RawLoss, classification_loss, regression_loss
-
-REGRESSOR_LIMITS = BOOST_LIMITS | {"alpha": real(0, 1)}
-CLASSIFIER_LIMITS = BOOST_LIMITS | {
-    "class_weight": class_weights(),
-    "multi_strategy": one_of("one_output_per_tree", "multi_output_tree"),
-}
+from planewise.slm.fitted import Forest
 
 
-@document_growth
 class SLMBoostRegressor(RegressorMixin, Boosting):
-    """Gradient boosting with trees of hyperplanes, for numbers.
+    """Gradient boosting with trees of hyperplanes, for regression.
 
     Second order, as in XGBoost: each round grows a tree on the gradient and Hessian of the loss. Its trees are those of
     `SLMRegressor`: nodes with several oblique planes, wide and shallow.
 
     Parameters
     ----------
-    loss : {"squared_error", "absolute_error", "huber", "quantile", "poisson"} or callable, default="auto"
-        What to lower; "auto" is the squared error. A callable gets the targets and the raw scores and returns the
-        gradient and the Hessian of the loss in the scores.
-    alpha : float, default=<alpha>
-        The level of the "quantile" loss; for "huber", the share of residuals that count squared.
-    {boost_parameters}
-    {growth_parameters}
-    {closing_parameters}
+    loss : {"squared_error", "absolute_error", "huber", "quantile", "poisson"}, "auto" or callable, default="auto"
+        The loss; "auto" is the squared error. A callable gets the targets and the raw scores and returns the gradient
+        and the Hessian of the loss with respect to the scores.
+    alpha : float, default=0.9
+        Level of the "quantile" loss; for "huber", the share of residuals that count squared.
+    n_estimators : int, default=100
+        Number of rounds.
+    learning_rate : float, default=0.1
+        How far each tree moves the scores (shrinkage).
+    max_depth : int or None, default=3
+        Maximum depth of each tree; None for no limit.
+    max_leaf_nodes : int or None, default=None
+        Maximum number of leaves. If given, growth is not level by level: each step splits the better half of the open
+        nodes.
+    min_samples_split : int, default=2
+        Minimum number of rows for a node to be split.
+    min_samples_leaf : int, default=10
+        Minimum number of rows in a child; a smaller cell is merged with its nearest neighbour.
+    min_child_weight : float, default=1e-3
+        Minimum sum of Hessians in a child.
+    min_split_gain : float, default=0.0
+        Minimum gain of every additional cell, often called gamma. 0 reproduces the paper.
+    noise_margin : float, default=0.1
+        A split must gain more than this times what the best of as many random cuts would gain by chance.
+    reg_lambda : float, default=1.0
+        Added to the Hessian of every cell. 0 reproduces the paper. It shrinks with the mean Hessian of the rows, as
+        does `smoothing`, down to a fiftieth.
+    smoothing : float or "auto", default="auto"
+        Weight of the parent's value in a node's value, in units of the Hessian, which is rows for the squared error. 0
+        gives plain Newton steps, as in the paper. "auto" chooses a strength between 0 and 32 by trials: in every
+        fourth round, a quarter of the rows is set aside while the planes are chosen (beyond `max_rows_per_tree` rows,
+        it is 8). Not used by the absolute and the quantile loss, whose leaves hold the best constant of their rows.
+    subsample : float, default=1.0
+        Share of the rows each tree is grown on.
+    colsample : float, default=1.0
+        Share of the columns each tree may use.
+    max_planes : int, default=2
+        q: maximum number of planes per node, which then has up to 2^q children.
+    plane_choice : {"joint", "cosine"}, default="joint"
+        How further planes of a node are chosen: "joint" takes the one that gains most on the existing cells; "cosine",
+        as in the paper, the good candidate that is least similar to the planes chosen so far.
+    max_cosine : float, default=0.7
+        theta_minimax: with "cosine", planes more similar than this are not added.
+    min_relative_gain : float, default=0.0
+        1 - rho: a further plane must gain, on its own, at least this share of what the best candidate gains.
+    n_projections : int, default=16
+        p: number of oblique candidates per node and round; every single feature is a candidate as well.
+    subspace : {"candidate", "node"}, default="candidate"
+        Whether each candidate draws its own features, or all candidates of a round share one draw, as in the paper.
+    subspace_size : int or list of int, default=3
+        D0: maximum number of features in a plane. A list gives several rounds, whose candidates are pooled.
+    max_coef : int, default=5
+        A_int: largest coefficient, on standardised features.
+    coef_decay : float or list of float, default=0.0
+        alpha: the largest coefficient of the feature of rank d is max(1, floor(max_coef * exp(-alpha * d))).
+    rank_decay : float or list of float, default=0.1
+        beta: the feature of rank d is drawn with probability proportional to exp(-beta * d).
+    n_bins : int, default=16
+        B: number of bins of the one-dimensional test.
+    bins : {"uniform", "quantile"}, default="uniform"
+        Bins of equal width, as in the paper, or with about equally many rows.
+    refine_thresholds : bool, default=True
+        Test again between the bins next to the best threshold, and put it midway between two rows. False keeps
+        thresholds on the edges of bins, as in the paper.
+    max_rows_per_node : int, "auto" or None, default="auto"
+        Candidates of a node with more rows are judged by this many of them, spread evenly. None uses all rows, which
+        takes one byte per row and candidate. "auto" is an eighth of the rows, between 2048 and 8191.
+    max_rows_per_tree : int or None, default=65536
+        In a larger table, this many rows, drawn anew for each tree, decide its planes; its values come from all rows.
+    max_ranked_features : int or None, default=None
+        Number of features that a node below the root considers: half of them the best of its parent, half random. None
+        considers all.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Which columns are categorical: those of a category data type, or a list of names, numbers or a mask. Planes
+        split such a column alone, into two sets of categories. An unseen category goes to the heavier side.
+    monotonic_cst : list of int, dict or None, default=None
+        By column (or by name): 1 if the score may not fall as the feature rises, -1 if it may not rise, 0 otherwise.
+        Nodes then have one plane, and trees `max_depth` times `max_planes` levels. Not for more than two classes.
+    base_score : float or None, default=None
+        Where scores start; None starts at the best constant. 0 reproduces the paper.
+    early_stopping : bool, default=False
+        Stop when the validation loss has not improved for `n_iter_no_change` rounds, and keep the rounds up to the
+        best one. Validation rows are `X_val` and `y_val` of ``fit``, or else `validation_fraction` of the training
+        rows. False grows and keeps all `n_estimators` rounds.
+    validation_fraction : float, default=0.1
+        Share of the rows set aside for validation by `early_stopping`.
+    n_iter_no_change : int, default=10
+        Number of rounds without progress that end the fit.
+    tol : float, default=0.0
+        Minimum improvement that counts as progress.
+    callbacks : list of callables or None, default=None
+        Each is called after every round with the number of rounds of the model so far and a dict of losses; a true
+        answer ends the fit.
+    checkpoint : path or None, default=None
+        A file for the trees so far, replaced every `checkpoint_every` rounds. A fit on the same data with the same
+        parameters continues from it, to the same model as an uninterrupted fit. Needs an integer as `random_state`.
+    checkpoint_every : int, default=10
+        Number of rounds between two writes.
+    warm_start : bool, default=False
+        Keep the trees of the last fit and grow only the missing rounds. The rows set aside for validation stay the
+        same. With `early_stopping` the model ends at its best round, even if that is one of the earlier fit.
+    verbose : int, default=0
+        1 shows a progress line with the losses.
+    n_jobs : int or None, default=None
+        Number of threads; -1 uses all cores. The model does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Random seed.
 
     Attributes
     ----------
-    {boost_attributes}
+    forest_ : Forest
+        All trees as flat arrays; weights and thresholds are in the units of the data.
+    base_score_ : array of shape (n_outputs,)
+        Where scores started.
+    n_iter_ : int
+        Number of rounds in the model: `best_iteration_` with `early_stopping`.
+    best_iteration_ : int or None
+        Number of rounds with the lowest validation loss, ``evals_result_["validation"][best_iteration_ - 1]``; None
+        without validation rows.
+    n_stored_numbers_, n_bytes_ : int
+        Number of non-zero weights, thresholds and leaf values; and the bytes that prediction needs.
+    feature_means_ : float32 array of shape (n_features,)
+        Means of the training columns; NaN for categories.
+    categories_ : dict
+        The categories of each categorical column, by its number.
+    evals_result_ : dict
+        Lists with one loss per round, from the first round of the model on: "train" if the training loss was monitored
+        (`verbose`, `callbacks`, `checkpoint` or validation rows; built-in losses only), "validation" with validation
+        rows. With `early_stopping` they also hold the rounds after the best one, which are not in the model. After a
+        warm start they hold the losses of all rounds on the rows of the last fit.
+    feature_importances_ : array of shape (n_features,)
+        Share of each feature in the planes' gain; see ``get_feature_importances`` for others.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : array of shape (n_features,)
+        Their names, if X in ``fit`` was a data frame.
 
     See Also
     --------
-    SLMBoostClassifier : The same for classes.
+    SLMBoostClassifier : The same for classification.
     SLMRegressor : One tree.
 
     Examples
@@ -74,7 +177,8 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
     True
     """
 
-    parameter_limits: ClassVar[Mapping[str, Limit]] = REGRESSOR_LIMITS
+    parameter_limits: ClassVar[Mapping[str, Limit]] = {**Boosting.parameter_limits, "alpha": real(0, 1)}
+    alpha: float
 
     def __init__(
         self,
@@ -125,53 +229,7 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        super().__init__(
-            loss=loss,
-            n_estimators=n_estimators,
-            learning_rate=learning_rate,
-            max_depth=max_depth,
-            max_leaf_nodes=max_leaf_nodes,
-            min_samples_split=min_samples_split,
-            min_samples_leaf=min_samples_leaf,
-            min_child_weight=min_child_weight,
-            min_split_gain=min_split_gain,
-            noise_margin=noise_margin,
-            reg_lambda=reg_lambda,
-            smoothing=smoothing,
-            subsample=subsample,
-            colsample=colsample,
-            max_planes=max_planes,
-            plane_choice=plane_choice,
-            max_cosine=max_cosine,
-            min_relative_gain=min_relative_gain,
-            n_projections=n_projections,
-            subspace=subspace,
-            subspace_size=subspace_size,
-            max_coef=max_coef,
-            coef_decay=coef_decay,
-            rank_decay=rank_decay,
-            n_bins=n_bins,
-            bins=bins,
-            refine_thresholds=refine_thresholds,
-            max_rows_per_node=max_rows_per_node,
-            max_rows_per_tree=max_rows_per_tree,
-            max_ranked_features=max_ranked_features,
-            categorical_features=categorical_features,
-            monotonic_cst=monotonic_cst,
-            base_score=base_score,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            tol=tol,
-            callbacks=callbacks,
-            checkpoint=checkpoint,
-            checkpoint_every=checkpoint_every,
-            warm_start=warm_start,
-            verbose=verbose,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
-        self.alpha = alpha
+        keep_parameters(self, locals())
 
     @all_or_nothing
     def fit(
@@ -190,12 +248,12 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         X : array or data frame of shape (n_samples, n_features)
             Numbers, or categories in a data frame; NaN is a missing value.
         y : array-like of shape (n_samples,)
-            What to predict.
+            Numbers to predict.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights; zero leaves a row out. A whole number weighs as much as that many equal rows, but
+            Weights; zero leaves a row out. An integer weighs as much as that many equal rows, but
             `min_samples_leaf`, `noise_margin` and the order of categories count rows.
         X_val, y_val : like X and y, default=None
-            Rows to watch: their loss after each round is kept in ``evals_result_``. They end the fit only with
+            Validation rows: their loss after each round is kept in ``evals_result_``. They end the fit only with
             `early_stopping`; without it, all `n_estimators` rounds are grown and kept.
 
         Returns
@@ -203,16 +261,14 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         self
         """
         check_parameters(self)
-        rows = self._rows(X)
-        target = real_targets(self, y, rows)
-        weight = row_weights(sample_weight, rows)
-        rows, target, weight = without_zero_weights(rows, target, weight)
-        loss = regression_loss(self.loss, self.alpha, target, self.base_score)
+        problem = number_problem(self, X, y, sample_weight, continues=self._continues())
+        loss = regression_loss(self.loss, self.alpha, problem.target, self.base_score)
 
         def read(y: Any, rows: NDArray[np.float32]) -> NDArray[np.float64]:
             return real_targets(self, y, rows)
 
-        self._learn(Data(rows, target, weight), loss, X_val, y_val, read, stratified=False)
+        data = Data(problem.rows, problem.target, problem.weight)
+        self._learn(data, loss, X_val, y_val, read, stratified=False)
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
@@ -226,36 +282,160 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
             yield np.exp(raw[:, 0]) if self._loss.core == "poisson" else raw[:, 0]
 
 
-@document_growth
 class SLMBoostClassifier(ClassifierMixin, Boosting):
-    """Gradient boosting with trees of hyperplanes, for classes.
+    """Gradient boosting with trees of hyperplanes, for classification.
 
-    Second order, as in XGBoost: each round grows a tree (one a class if there are more than two) on the gradient and
-    Hessian of the log-loss. Its trees are those of `SLMClassifier`: nodes with several oblique planes, wide, shallow.
+    Second order, as in XGBoost: each round grows a tree (one per class if there are more than two) on the gradient and
+    Hessian of the log-loss. Its trees are those of `SLMClassifier`: nodes with several oblique planes, wide and
+    shallow.
 
     Parameters
     ----------
-    loss : "log_loss" or callable, default="auto"
-        What to lower; "auto" is the log-loss. A callable gets the numbers of the classes and the raw scores and returns
-        the gradient and the Hessian of the loss in the scores.
-    {boost_parameters}
-    {growth_parameters}
-    multi_strategy : {"one_output_per_tree", "multi_output_tree"}, default=<multi_strategy>
-        With more than two classes: every round one tree a class, or one tree whose leaves hold a score for every class:
-        quicker where classes are many, but it takes more rounds to the same loss.
+    loss : "log_loss", "auto" or callable, default="auto"
+        The loss; "auto" is the log-loss. A callable gets the encoded classes (0, 1, ...) and the raw scores and
+        returns the gradient and the Hessian of the loss with respect to the scores.
+    n_estimators : int, default=100
+        Number of rounds.
+    learning_rate : float, default=0.1
+        How far each tree moves the scores (shrinkage).
+    max_depth : int or None, default=3
+        Maximum depth of each tree; None for no limit.
+    max_leaf_nodes : int or None, default=None
+        Maximum number of leaves. If given, growth is not level by level: each step splits the better half of the open
+        nodes.
+    min_samples_split : int, default=2
+        Minimum number of rows for a node to be split.
+    min_samples_leaf : int, default=10
+        Minimum number of rows in a child; a smaller cell is merged with its nearest neighbour.
+    min_child_weight : float, default=1e-3
+        Minimum sum of Hessians in a child.
+    min_split_gain : float, default=0.0
+        Minimum gain of every additional cell, often called gamma. 0 reproduces the paper.
+    noise_margin : float, default=0.1
+        A split must gain more than this times what the best of as many random cuts would gain by chance.
+    reg_lambda : float, default=1.0
+        Added to the Hessian of every cell. 0 reproduces the paper. It shrinks with the mean Hessian of the rows, as
+        does `smoothing`, down to a fiftieth.
+    smoothing : float or "auto", default="auto"
+        Weight of the parent's value in a node's value, in units of the Hessian, which is rows for the squared error. 0
+        gives plain Newton steps, as in the paper. "auto" chooses a strength between 0 and 32 by trials: in every
+        fourth round, a quarter of the rows is set aside while the planes are chosen (beyond `max_rows_per_tree` rows,
+        it is 8). Not used by the absolute and the quantile loss, whose leaves hold the best constant of their rows.
+    subsample : float, default=1.0
+        Share of the rows each tree is grown on.
+    colsample : float, default=1.0
+        Share of the columns each tree may use.
+    max_planes : int, default=2
+        q: maximum number of planes per node, which then has up to 2^q children.
+    plane_choice : {"joint", "cosine"}, default="joint"
+        How further planes of a node are chosen: "joint" takes the one that gains most on the existing cells; "cosine",
+        as in the paper, the good candidate that is least similar to the planes chosen so far.
+    max_cosine : float, default=0.7
+        theta_minimax: with "cosine", planes more similar than this are not added.
+    min_relative_gain : float, default=0.0
+        1 - rho: a further plane must gain, on its own, at least this share of what the best candidate gains.
+    n_projections : int, default=16
+        p: number of oblique candidates per node and round; every single feature is a candidate as well.
+    subspace : {"candidate", "node"}, default="candidate"
+        Whether each candidate draws its own features, or all candidates of a round share one draw, as in the paper.
+    subspace_size : int or list of int, default=3
+        D0: maximum number of features in a plane. A list gives several rounds, whose candidates are pooled.
+    max_coef : int, default=5
+        A_int: largest coefficient, on standardised features.
+    coef_decay : float or list of float, default=0.0
+        alpha: the largest coefficient of the feature of rank d is max(1, floor(max_coef * exp(-alpha * d))).
+    rank_decay : float or list of float, default=0.1
+        beta: the feature of rank d is drawn with probability proportional to exp(-beta * d).
+    n_bins : int, default=16
+        B: number of bins of the one-dimensional test.
+    bins : {"uniform", "quantile"}, default="uniform"
+        Bins of equal width, as in the paper, or with about equally many rows.
+    refine_thresholds : bool, default=True
+        Test again between the bins next to the best threshold, and put it midway between two rows. False keeps
+        thresholds on the edges of bins, as in the paper.
+    max_rows_per_node : int, "auto" or None, default="auto"
+        Candidates of a node with more rows are judged by this many of them, spread evenly. None uses all rows, which
+        takes one byte per row and candidate. "auto" is an eighth of the rows, between 2048 and 8191.
+    max_rows_per_tree : int or None, default=65536
+        In a larger table, this many rows, drawn anew for each tree, decide its planes; its values come from all rows.
+    max_ranked_features : int or None, default=None
+        Number of features that a node below the root considers: half of them the best of its parent, half random. None
+        considers all.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Which columns are categorical: those of a category data type, or a list of names, numbers or a mask. Planes
+        split such a column alone, into two sets of categories. An unseen category goes to the heavier side.
+    monotonic_cst : list of int, dict or None, default=None
+        By column (or by name): 1 if the score may not fall as the feature rises, -1 if it may not rise, 0 otherwise.
+        Nodes then have one plane, and trees `max_depth` times `max_planes` levels. Not for more than two classes.
+    base_score : float or None, default=None
+        Where scores start; None starts at the best constant. 0 reproduces the paper.
+    early_stopping : bool, default=False
+        Stop when the validation loss has not improved for `n_iter_no_change` rounds, and keep the rounds up to the
+        best one. Validation rows are `X_val` and `y_val` of ``fit``, or else `validation_fraction` of the training
+        rows. False grows and keeps all `n_estimators` rounds.
+    validation_fraction : float, default=0.1
+        Share of the rows set aside for validation by `early_stopping`.
+    n_iter_no_change : int, default=10
+        Number of rounds without progress that end the fit.
+    tol : float, default=0.0
+        Minimum improvement that counts as progress.
+    callbacks : list of callables or None, default=None
+        Each is called after every round with the number of rounds of the model so far and a dict of losses; a true
+        answer ends the fit.
+    checkpoint : path or None, default=None
+        A file for the trees so far, replaced every `checkpoint_every` rounds. A fit on the same data with the same
+        parameters continues from it, to the same model as an uninterrupted fit. Needs an integer as `random_state`.
+    checkpoint_every : int, default=10
+        Number of rounds between two writes.
+    warm_start : bool, default=False
+        Keep the trees of the last fit and grow only the missing rounds. The rows set aside for validation stay the
+        same. With `early_stopping` the model ends at its best round, even if that is one of the earlier fit.
+    verbose : int, default=0
+        1 shows a progress line with the losses.
+    multi_strategy : {"one_output_per_tree", "multi_output_tree"}, default="one_output_per_tree"
+        With more than two classes: one tree per class and round, or one tree whose leaves hold a score for every
+        class, which is faster with many classes but takes more rounds to the same loss.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied into the sample weights; zero leaves a class out.
-    {closing_parameters}
+    n_jobs : int or None, default=None
+        Number of threads; -1 uses all cores. The model does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Random seed.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
         The class labels, sorted.
-    {boost_attributes}
+    forest_ : Forest
+        All trees as flat arrays; weights and thresholds are in the units of the data.
+    base_score_ : array of shape (n_outputs,)
+        Where scores started.
+    n_iter_ : int
+        Number of rounds in the model: `best_iteration_` with `early_stopping`.
+    best_iteration_ : int or None
+        Number of rounds with the lowest validation loss, ``evals_result_["validation"][best_iteration_ - 1]``; None
+        without validation rows.
+    n_stored_numbers_, n_bytes_ : int
+        Number of non-zero weights, thresholds and leaf values; and the bytes that prediction needs.
+    feature_means_ : float32 array of shape (n_features,)
+        Means of the training columns; NaN for categories.
+    categories_ : dict
+        The categories of each categorical column, by its number.
+    evals_result_ : dict
+        Lists with one loss per round, from the first round of the model on: "train" if the training loss was monitored
+        (`verbose`, `callbacks`, `checkpoint` or validation rows; built-in losses only), "validation" with validation
+        rows. With `early_stopping` they also hold the rounds after the best one, which are not in the model. After a
+        warm start they hold the losses of all rounds on the rows of the last fit.
+    feature_importances_ : array of shape (n_features,)
+        Share of each feature in the planes' gain; see ``get_feature_importances`` for others.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : array of shape (n_features,)
+        Their names, if X in ``fit`` was a data frame.
 
     See Also
     --------
-    SLMBoostRegressor : The same for numbers.
+    SLMBoostRegressor : The same for regression.
     SLMClassifier : One tree.
 
     Examples
@@ -268,7 +448,13 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
     True
     """
 
-    parameter_limits: ClassVar[Mapping[str, Limit]] = CLASSIFIER_LIMITS
+    parameter_limits: ClassVar[Mapping[str, Limit]] = {
+        **Boosting.parameter_limits,
+        "class_weight": class_weights(),
+        "multi_strategy": one_of("one_output_per_tree", "multi_output_tree"),
+    }
+    multi_strategy: str
+    class_weight: Any
     classes_: NDArray[Any]
 
     def __init__(
@@ -321,54 +507,7 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        super().__init__(
-            loss=loss,
-            n_estimators=n_estimators,
-            learning_rate=learning_rate,
-            max_depth=max_depth,
-            max_leaf_nodes=max_leaf_nodes,
-            min_samples_split=min_samples_split,
-            min_samples_leaf=min_samples_leaf,
-            min_child_weight=min_child_weight,
-            min_split_gain=min_split_gain,
-            noise_margin=noise_margin,
-            reg_lambda=reg_lambda,
-            smoothing=smoothing,
-            subsample=subsample,
-            colsample=colsample,
-            max_planes=max_planes,
-            plane_choice=plane_choice,
-            max_cosine=max_cosine,
-            min_relative_gain=min_relative_gain,
-            n_projections=n_projections,
-            subspace=subspace,
-            subspace_size=subspace_size,
-            max_coef=max_coef,
-            coef_decay=coef_decay,
-            rank_decay=rank_decay,
-            n_bins=n_bins,
-            bins=bins,
-            refine_thresholds=refine_thresholds,
-            max_rows_per_node=max_rows_per_node,
-            max_rows_per_tree=max_rows_per_tree,
-            max_ranked_features=max_ranked_features,
-            categorical_features=categorical_features,
-            monotonic_cst=monotonic_cst,
-            base_score=base_score,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            tol=tol,
-            callbacks=callbacks,
-            checkpoint=checkpoint,
-            checkpoint_every=checkpoint_every,
-            warm_start=warm_start,
-            verbose=verbose,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
-        self.multi_strategy = multi_strategy
-        self.class_weight = class_weight
+        keep_parameters(self, locals())
 
     @all_or_nothing
     def fit(
@@ -387,12 +526,12 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         X : array or data frame of shape (n_samples, n_features)
             Numbers, or categories in a data frame; NaN is a missing value.
         y : array-like of shape (n_samples,)
-            What to predict.
+            Class labels of any kind.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights; zero leaves a row out. A whole number weighs as much as that many equal rows, but
+            Weights; zero leaves a row out. An integer weighs as much as that many equal rows, but
             `min_samples_leaf`, `noise_margin` and the order of categories count rows.
         X_val, y_val : like X and y, default=None
-            Rows to watch: their loss after each round is kept in ``evals_result_``. They end the fit only with
+            Validation rows: their loss after each round is kept in ``evals_result_``. They end the fit only with
             `early_stopping`; without it, all `n_estimators` rounds are grown and kept.
 
         Returns
@@ -400,41 +539,38 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         self
         """
         check_parameters(self)
-        rows = self._rows(X)
-        classes, label, weight = counted_classes(self, y, rows, sample_weight, self.class_weight)
-        rows, label, weight = without_zero_weights(rows, label, weight)
-        if self._goes_on() and not np.array_equal(classes, self.classes_):
-            raise ValueError("y has other classes than the earlier fit that warm_start=True goes on from.")
+        problem = class_problem(self, X, y, sample_weight, class_weight=self.class_weight, continues=self._continues())
+        classes = problem.classes
 
         def labels_of(y: Any, rows: NDArray[np.float32]) -> NDArray[np.float64]:
             theirs, place = class_targets(self, y, rows)
             strange = theirs[~np.isin(theirs, classes)]
             if len(strange) > 0:
                 raise ValueError(
-                    f"y_val has the class {strange[0]!r}, of which no row was learned from: y lacks it, or all its "
+                    f"y_val has the class {strange.tolist()[0]!r}, which no training row has: y lacks it, or all its "
                     "rows weigh zero. Remove these rows from X_val and y_val."
                 )
             return np.searchsorted(classes, theirs)[place].astype(np.float64)
 
         loss = classification_loss(self.loss, max(2, len(classes)))
         if len(classes) == 1:
-            self._check_watched(X_val, y_val)
+            self._check_validation(X_val, y_val)
             self._keep_constant()
         else:
-            data = Data(rows, label.astype(np.float64), weight)
+            data = Data(problem.rows, problem.label.astype(np.float64), problem.weight)
             self._learn(data, loss, X_val, y_val, labels_of, stratified=True)
         self.classes_ = classes
         return self
 
     def _keep_constant(self) -> None:
         """One class: nothing to learn."""
-        self.forest_, self.base_score_ = FlatForest.empty(), np.zeros(1)
+        self.forest_, self.base_score_ = Forest.empty(), np.zeros(1)
         self._loss, self._seed, self.n_iter_, self.best_iteration_ = RawLoss("constant"), 0, 0, None
         self.evals_result_ = {}
         self.feature_means_ = np.full(self.n_features_in_, np.nan, dtype=np.float32)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Raw scores: one a row for two classes, else one a class."""
+        """Raw scores: one per row for two classes, else one per row and class."""
         raw = self._raw(X)
         return raw[:, 0] if raw.shape[1] == 1 else raw
 

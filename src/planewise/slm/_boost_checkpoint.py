@@ -13,28 +13,16 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise import _core
 from planewise._atomic import replacing
-from planewise.slm._flat_forest import FlatForest
+from planewise.slm.fitted import Forest, Trials
 
 _FORMAT = "planewise boosting checkpoint 2"
-
-
-class Trials(NamedTuple):
-    """What the search for the strength of smoothing has found so far."""
-
-    losses: NDArray[np.float64]  # outputs x strengths
-    left_out: NDArray[np.float64]  # rows x outputs: scores without the row's own part in them
-
-    @classmethod
-    def of(cls, boosting: _core.Boosting) -> Trials:
-        return cls(boosting.smoothing_losses(), boosting.left_out())
 
 
 class Saved(NamedTuple):
     """What a checkpoint holds."""
 
-    forest: FlatForest
+    forest: Forest
     history: dict[str, list[float]]
     trials: Trials
 
@@ -45,13 +33,12 @@ class Checkpoint:
     def __init__(self, path: str | PathLike[str], fingerprint: str) -> None:
         self.path, self.fingerprint = Path(path), fingerprint
 
-    def write(self, forest: FlatForest, history: dict[str, list[float]], trials: Trials) -> None:
+    def write(self, forest: Forest, history: dict[str, list[float]], trials: Trials) -> None:
         """Replace the file in one step: a kill leaves the old one or the new one."""
         header = json.dumps(
             {"format": _FORMAT, "fingerprint": self.fingerprint, "history": history, "n_outputs": forest.n_outputs}
         )
-        arrays = {name: getattr(forest, name) for name in FlatForest.arrays()}
-        arrays |= trials._asdict()
+        arrays: dict[str, Any] = forest.arrays() | trials._asdict()
         with replacing(self.path) as file:
             np.savez(file, header=np.frombuffer(header.encode(), dtype=np.uint8), **arrays)
 
@@ -60,21 +47,22 @@ class Checkpoint:
         if not self.path.exists():
             return None
         try:
-            header, arrays = self._parts()
+            header, forest, trials = self._parts()
         except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, BadZipFile) as error:
-            raise ValueError(f"{str(self.path)!r} is no boosting checkpoint, or a damaged one: {error}") from error
+            raise ValueError(f"{str(self.path)!r} is not a boosting checkpoint, or is damaged: {error}") from error
         if header.get("format") != _FORMAT or header.get("fingerprint") != self.fingerprint:
             raise ValueError(
                 f"The checkpoint {str(self.path)!r} belongs to other data or parameters; delete it or name another "
                 "file to start anew."
             )
-        trials = Trials(*(arrays.pop(name) for name in Trials._fields))
-        return Saved(FlatForest(**arrays, n_outputs=header["n_outputs"]), header["history"], trials)
+        return Saved(forest, header["history"], trials)
 
-    def _parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _parts(self) -> tuple[dict[str, Any], Forest, Trials]:
         with self.path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             header = json.loads(file["header"].tobytes().decode())
-            return header, {name: file[name] for name in [*FlatForest.arrays(), *Trials._fields]}
+            arrays = {name: file[name] for name in file.files if name != "header"}
+        trials = Trials(*(arrays.pop(name) for name in Trials._fields))
+        return header, Forest.from_arrays(**arrays, n_outputs=header["n_outputs"]), trials
 
 
 def fingerprint(params: dict[str, Any], *arrays: NDArray[Any]) -> str:

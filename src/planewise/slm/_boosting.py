@@ -3,62 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import inf
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.model_selection import train_test_split
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from planewise import _core
-from planewise._input import (
-    category_counts,
-    prediction_rows,
-    thread_count,
-    training_rows,
-    training_rows_again,
-)
+from planewise._input import category_counts, prediction_rows, thread_count
 from planewise._params import Limit, boolean, either, integer, one_of, real
 from planewise._progress import Progress
-from planewise._shown import ShownInNotebooks
-from planewise.slm._boost_checkpoint import Checkpoint, Trials, fingerprint
+from planewise.slm._boost_checkpoint import Checkpoint, fingerprint
 from planewise.slm._explain import ExplainsByContributions
-from planewise.slm._flat_forest import FlatForest, ForestImportances
-from planewise.slm._growth import ENDLESS, GROWTH_LIMITS, growth_options
+from planewise.slm._growth import ENDLESS, GROWTH_LIMITS, TreeEstimator, growth_options
 from planewise.slm._objectives import LossLike, RawLoss
+from planewise.slm.fitted import Forest, Trials
 
 Callback = Callable[[int, dict[str, float]], Any]
-
-BOOST_LIMITS = GROWTH_LIMITS | {
-    "n_estimators": integer(1),
-    "learning_rate": real(0, open_low=True),
-    "reg_lambda": real(0),
-    "smoothing": either(real(0), one_of("auto")),
-    "min_split_gain": real(0),
-    "min_child_weight": real(0),
-    "noise_margin": real(0),
-    "max_rows_per_node": either(integer(16, none=True), one_of("auto")),
-    "max_rows_per_tree": integer(256, none=True),
-    "subsample": real(0, 1, open_low=True),
-    "colsample": real(0, 1, open_low=True),
-    "early_stopping": boolean(),
-    "validation_fraction": real(0, 0.9, open_low=True),
-    "n_iter_no_change": integer(1),
-    "tol": real(0),
-    "warm_start": boolean(),
-    "checkpoint_every": integer(1),
-    "verbose": integer(0),
-    "base_score": Limit(lambda value: value is None or real(-inf).allows(value), "a finite number or None"),
-    "callbacks": Limit(
-        lambda value: value is None or (isinstance(value, Sequence) and all(callable(each) for each in value)),
-        "a list of functions (round, losses) -> whether to stop, or None",
-    ),
-    "checkpoint": Limit(lambda value: value is None or isinstance(value, (str, PathLike)), "a path or None"),
-}
+History = dict[str, list[float]]
 
 
 class Data(NamedTuple):
@@ -72,120 +38,82 @@ class Data(NamedTuple):
         return Data(self.rows[which], self.target[which], self.weight[which])
 
 
-class Boosting(ExplainsByContributions, ShownInNotebooks, ForestImportances, BaseEstimator):
+@dataclass
+class Start:
+    """Where boosting starts: anew, from an earlier fit (a warm start) or from a checkpoint."""
+
+    base: NDArray[np.float64]  # scores before any tree
+    before: Forest | None = None  # trees grown before
+    trials: Trials | None = None
+    history: History | None = None
+    trees_per_round: int = 1
+
+    @property
+    def rounds(self) -> int:
+        return 0 if self.before is None else self.before.n_trees // self.trees_per_round
+
+    def scores_of(self, rows: NDArray[np.float32], threads: int) -> NDArray[np.float64]:
+        if self.before is None:
+            return np.tile(self.base, (len(rows), 1))
+        return self.before.predict(rows, self.base, n_threads=threads)
+
+
+class Boosting(ExplainsByContributions, TreeEstimator):
     """What the classifier and the regressor share."""
 
-    forest_: FlatForest
+    parameter_limits: ClassVar[Mapping[str, Limit]] = GROWTH_LIMITS | {
+        "n_estimators": integer(1),
+        "learning_rate": real(0, open_low=True),
+        "reg_lambda": real(0),
+        "smoothing": either(real(0), one_of("auto")),
+        "min_split_gain": real(0),
+        "min_child_weight": real(0),
+        "noise_margin": real(0),
+        "max_rows_per_node": either(integer(16, none=True), one_of("auto")),
+        "max_rows_per_tree": integer(256, none=True),
+        "subsample": real(0, 1, open_low=True),
+        "colsample": real(0, 1, open_low=True),
+        "early_stopping": boolean(),
+        "validation_fraction": real(0, 0.9, open_low=True),
+        "n_iter_no_change": integer(1),
+        "tol": real(0),
+        "warm_start": boolean(),
+        "checkpoint_every": integer(1),
+        "verbose": integer(0),
+        "base_score": Limit(lambda value: value is None or real(-inf).allows(value), "a finite number or None"),
+        "callbacks": Limit(
+            lambda value: value is None or (isinstance(value, Sequence) and all(callable(each) for each in value)),
+            "a list of functions (round, losses) -> whether to stop, or None",
+        ),
+        "checkpoint": Limit(lambda value: value is None or isinstance(value, (str, PathLike)), "a path or None"),
+    }
+    loss: LossLike
+    n_estimators: int
+    learning_rate: float
+    min_child_weight: float
+    min_split_gain: float
+    reg_lambda: float
+    subsample: float
+    colsample: float
+    max_rows_per_tree: int | None
+    monotonic_cst: Any
+    base_score: float | None
+    early_stopping: bool
+    validation_fraction: float
+    n_iter_no_change: int
+    tol: float
+    callbacks: Sequence[Callback] | None
+    checkpoint: str | PathLike[str] | None
+    checkpoint_every: int
+    warm_start: bool
+    verbose: int
     base_score_: NDArray[np.float64]
-    n_features_in_: int
     _seed: int
     _loss: RawLoss
     _trials: Trials
 
-    def __init__(
-        self,
-        *,
-        loss: LossLike = "auto",
-        n_estimators: int = 100,
-        learning_rate: float = 0.1,
-        max_depth: int | None = 3,
-        max_leaf_nodes: int | None = None,
-        min_samples_split: int = 2,
-        min_samples_leaf: int = 10,
-        min_child_weight: float = 1e-3,
-        min_split_gain: float = 0.0,
-        noise_margin: float = 0.1,
-        reg_lambda: float = 1.0,
-        smoothing: float | str = "auto",
-        subsample: float = 1.0,
-        colsample: float = 1.0,
-        max_planes: int = 2,
-        plane_choice: str = "joint",
-        max_cosine: float = 0.7,
-        min_relative_gain: float = 0.0,
-        n_projections: int = 16,
-        subspace: str = "candidate",
-        subspace_size: int | list[int] = 3,
-        max_coef: int = 5,
-        coef_decay: float | list[float] = 0.0,
-        rank_decay: float | list[float] = 0.1,
-        n_bins: int = 16,
-        bins: str = "uniform",
-        refine_thresholds: bool = True,
-        max_rows_per_node: int | str | None = "auto",
-        max_rows_per_tree: int | None = 65536,
-        max_ranked_features: int | None = None,
-        categorical_features: Any = "from_dtype",
-        monotonic_cst: Any = None,
-        base_score: float | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
-        tol: float = 0.0,
-        callbacks: Sequence[Callback] | None = None,
-        checkpoint: str | PathLike[str] | None = None,
-        checkpoint_every: int = 10,
-        warm_start: bool = False,
-        verbose: int = 0,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.loss = loss
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_child_weight = min_child_weight
-        self.min_split_gain = min_split_gain
-        self.noise_margin = noise_margin
-        self.reg_lambda = reg_lambda
-        self.smoothing = smoothing
-        self.subsample = subsample
-        self.colsample = colsample
-        self.max_planes = max_planes
-        self.plane_choice = plane_choice
-        self.max_cosine = max_cosine
-        self.min_relative_gain = min_relative_gain
-        self.n_projections = n_projections
-        self.subspace = subspace
-        self.subspace_size = subspace_size
-        self.max_coef = max_coef
-        self.coef_decay = coef_decay
-        self.rank_decay = rank_decay
-        self.n_bins = n_bins
-        self.bins = bins
-        self.refine_thresholds = refine_thresholds
-        self.max_rows_per_node = max_rows_per_node
-        self.max_rows_per_tree = max_rows_per_tree
-        self.max_ranked_features = max_ranked_features
-        self.categorical_features = categorical_features
-        self.monotonic_cst = monotonic_cst
-        self.base_score = base_score
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.callbacks = callbacks
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.warm_start = warm_start
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
-    def _goes_on(self) -> bool:
+    def _continues(self) -> bool:
         return bool(self.warm_start) and hasattr(self, "forest_")
-
-    def _rows(self, X: Any) -> NDArray[np.float32]:
-        """The training rows: those of the earlier fit when going on from it."""
-        return training_rows_again(self, X) if self._goes_on() else training_rows(self, X)
 
     def _learn(
         self,
@@ -196,134 +124,139 @@ class Boosting(ExplainsByContributions, ShownInNotebooks, ForestImportances, Bas
         read_target: Callable[[Any, NDArray[np.float32]], NDArray[np.float64]],
         stratified: bool,
     ) -> None:
-        """Boost on these rows, and watch others: given ones, or a share of the rows when stopping early."""
-        self._check_watched(X_val, y_val)
+        """Boost on these rows, with validation rows: given ones, or a share of the rows when stopping early."""
+        self._check_validation(X_val, y_val)
         # A warm start keeps its seed, and so sets the same rows aside: others would have been learned from already.
-        seed = self._seed if self._goes_on() else int(check_random_state(self.random_state).randint(2**31 - 1))
-        watched = None
+        seed = self._seed if self._continues() else self._new_seed()
+        validation = None
         if X_val is not None:
             theirs = prediction_rows(self, X_val)
-            watched = Data(theirs, read_target(y_val, theirs), np.ones(len(theirs)))
+            validation = Data(theirs, read_target(y_val, theirs), np.ones(len(theirs)))
         elif self.early_stopping:
-            learn, watch = train_test_split(
+            learn, rest = train_test_split(
                 np.arange(len(data.target)),
                 test_size=self.validation_fraction,
                 random_state=seed,
                 stratify=data.target if stratified else None,
             )
-            data, watched = data.part(np.sort(learn)), data.part(np.sort(watch))
-        self._boost(data, loss, seed, watched)
+            data, validation = data.part(np.sort(learn)), data.part(np.sort(rest))
+        self._boost(data, loss, seed, validation)
 
-    def _check_watched(self, X_val: Any, y_val: Any) -> None:
+    def _check_validation(self, X_val: Any, y_val: Any) -> None:
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val go together: give both or neither.")
         if callable(self.loss) and (self.early_stopping or X_val is not None):
             raise ValueError(
-                "early_stopping=True, X_val and y_val need a built-in loss: one of your own has no value to watch."
+                "early_stopping=True, X_val and y_val need a built-in loss: a custom one has no value to monitor."
             )
 
-    def _boost(self, data: Data, loss: RawLoss, seed: int, watched: Data | None) -> None:
-        """Grow the rounds that are missing, then make them this estimator's; nothing changes before the end."""
-        rows, target, weight = data
+    def _boost(self, data: Data, loss: RawLoss, seed: int, validation: Data | None) -> None:
+        """Grow the missing rounds, then make them this estimator's; nothing changes before the end."""
         threads = thread_count(self.n_jobs)
-        going_on = self._goes_on()
-        if going_on and self._loss.core != loss.core:
-            raise ValueError("warm_start=True goes on with the loss and the kind of target of the earlier fit.")
-        trials = None
-        if going_on:
-            base, before, trials = self.base_score_, self.forest_, self._trials
+        checkpoint = self._open_checkpoint(*data, *(validation or ()))
+        start = self._start(data, loss, checkpoint)
+        table = _core.Table(data.rows, data.weight, threads, category_counts(self))
+        boosting = self._make_booster(table, data, loss, start, seed, threads)
+        monitored = {} if loss.own is not None else {"train": data}
+        if validation is not None:
+            monitored["validation"] = validation
+            their_table = _core.Table(validation.rows, validation.weight, threads)
+            scores = start.scores_of(validation.rows, threads)
+            boosting.watch(their_table, validation.target, validation.weight, scores)
+
+        def grown() -> Forest:
+            new = Forest(boosting.forest())
+            return new if start.before is None else Forest.joined([start.before, new])
+
+        history = start.history or {"train": [], "validation": []}
+        best_trials = start.trials
+        is_monitored = bool(validation or self.verbose or self.callbacks or checkpoint)
+        if is_monitored:
+            self._complete_history(history, monitored, loss, start, threads)
+        if is_monitored or loss.own is not None:
+            names = list(monitored)
+            found = self._run_rounds(boosting, data, loss, start.rounds, history, names, checkpoint, grown)
+            best_trials = found or best_trials
         else:
-            start = loss.start(target, weight)
-            base = start if self.base_score is None else np.full(loss.n_outputs, float(self.base_score))
-            before = None
-        vector_leaves = loss.n_outputs > 1 and getattr(self, "multi_strategy", None) == "multi_output_tree"
-        a_round = 1 if vector_leaves else loss.n_outputs
-        if before is not None and before.trees_per_round != a_round:
-            raise ValueError("warm_start=True goes on with the multi_strategy of the earlier fit.")
-        history: dict[str, list[float]] = {"train": [], "validation": []}
-        checkpoint = self._open_checkpoint(rows, target, weight, *(watched or ()))
+            boosting.rounds(self.n_estimators - start.rounds)
+        self._keep(grown(), start, history)
+        self.feature_means_, self._seed, self._loss = table.mean, seed, loss
+        # A warm start after an early stop continues from the best round, as if later ones had never been.
+        self._trials = best_trials if self.early_stopping and best_trials is not None else Trials.of(boosting)
+        if not self.warm_start:  # they will not be needed, and are as long as the table
+            self._trials = self._trials._replace(left_out=np.empty((0, loss.n_outputs)))
+
+    def _start(self, data: Data, loss: RawLoss, checkpoint: Checkpoint | None) -> Start:
+        """Where this fit starts."""
+        continues = self._continues()
+        if continues and self._loss.core != loss.core:
+            raise ValueError("warm_start=True continues with the loss and the kind of target of the earlier fit.")
+        per_round = 1 if self._has_vector_leaves(loss) else loss.n_outputs
+        if continues:
+            start = Start(self.base_score_, self.forest_, self._trials, trees_per_round=per_round)
+            if self.forest_.trees_per_round != per_round:
+                raise ValueError("warm_start=True continues with the multi_strategy of the earlier fit.")
+        elif self.base_score is None:
+            start = Start(loss.start(data.target, data.weight), trees_per_round=per_round)
+        else:
+            start = Start(np.full(loss.n_outputs, float(self.base_score)), trees_per_round=per_round)
         if checkpoint is not None and (found := checkpoint.read()) is not None:
-            before = found.forest.head(min(found.forest.n_trees, self.n_estimators * a_round))
-            history = {name: values[: self.n_estimators] for name, values in found.history.items()}
-            trials = found.trials
-        rounds_before = before.n_trees // a_round if before is not None else 0
-        if going_on and self.n_estimators < rounds_before:
+            start.before = found.forest.head(min(found.forest.n_trees, self.n_estimators * per_round))
+            start.history = {name: values[: self.n_estimators] for name, values in found.history.items()}
+            start.trials = found.trials
+        if continues and self.n_estimators < start.rounds:
             raise ValueError(
-                f"n_estimators={self.n_estimators} must be at least the {rounds_before} rounds that are there already "
+                f"n_estimators={self.n_estimators} must be at least the {start.rounds} rounds that are there already "
                 "when warm_start=True."
             )
+        return start
 
-        def scores_of(these: NDArray[np.float32]) -> NDArray[np.float64]:
-            if before is None:
-                return np.tile(base, (len(these), 1))
-            return before.sum(these, base, n_threads=threads)
+    def _has_vector_leaves(self, loss: RawLoss) -> bool:
+        return loss.n_outputs > 1 and getattr(self, "multi_strategy", None) == "multi_output_tree"
 
-        table = _core.Table(rows, weight, threads, category_counts(self))
-        boosting = _core.Boosting(
-            table,
-            target,
-            weight,
-            scores_of(rows),
-            0 if before is None else before.n_trees,
-            loss.core,
-            loss.alpha,
-            self.learning_rate,
-            self.reg_lambda,
-            self.subsample,
-            self.colsample,
-            self.max_rows_per_tree or 2**62,
-            seed,
-            self.smoothing == "auto",
-            vector_leaves,
-            self._options(len(rows), loss),
-            threads,
-        )
+    def _make_booster(
+        self, table: _core.Table, data: Data, loss: RawLoss, start: Start, seed: int, threads: int
+    ) -> _core.Boosting:
+        options = _core.BoostOptions()
+        options.grow = self._options(len(data.rows), loss)
+        options.loss, options.alpha, options.seed = loss.core, loss.alpha, seed
+        options.learning_rate, options.reg_lambda = self.learning_rate, self.reg_lambda
+        options.subsample, options.colsample = self.subsample, self.colsample
+        options.max_rows_per_tree = self.max_rows_per_tree or 2**62
+        options.find_smoothing = self.smoothing == "auto"
+        options.vector_leaves = self._has_vector_leaves(loss)
+        n_before = 0 if start.before is None else start.before.n_trees
+        scores = start.scores_of(data.rows, threads)
+        boosting = _core.Boosting(table, data.target, data.weight, scores, n_before, options, threads)
         if loss.own is None:
-            boosting.begin_at(base)
+            boosting.begin_at(start.base)
         else:
-            boosting.begin_with(loss.derivatives(target, np.tile(base, (len(rows), 1)))[1] * weight[:, None])
-        if before is not None:
-            for output in range(a_round):
-                boosting.recall(output, *before.recent_directions(output, _core.MOST_KNOWN))
-        if trials is not None:
-            boosting.set_smoothing_losses(trials.losses)
-            if len(trials.left_out) == len(rows):  # a warm start may bring others
-                boosting.set_left_out(trials.left_out)
-        if watched is not None:
-            their_table = _core.Table(watched.rows, watched.weight, threads)
-            boosting.watch(their_table, watched.target, watched.weight, scores_of(watched.rows))
-        monitored = {} if loss.own is not None else {"train": data}
-        if watched is not None:
-            monitored["validation"] = watched
-        looked_at = bool(watched or self.verbose or self.callbacks or checkpoint)
+            score = np.tile(start.base, (len(data.rows), 1))
+            boosting.begin_with(loss.derivatives(data.target, score)[1] * data.weight[:, None])
+        if start.before is not None:
+            start.before.teach(boosting)
+        if start.trials is not None:
+            boosting.set_smoothing_losses(start.trials.losses)
+            if len(start.trials.left_out) == len(data.rows):  # a warm start may bring others
+                boosting.set_left_out(start.trials.left_out)
+        return boosting
+
+    def _complete_history(
+        self, history: History, monitored: Mapping[str, Data], loss: RawLoss, start: Start, threads: int
+    ) -> None:
+        """After a warm start: the losses of the rounds that are there already."""
         for name, seen in monitored.items():
-            if looked_at and before is not None and len(history[name]) != rounds_before:  # a warm start
-                stages = before.stages(seen.rows, base, threads)
+            if start.before is not None and len(history[name]) != start.rounds:
+                stages = start.before.stages(seen.rows, start.base, threads)
                 history[name] = [loss.mean(seen.target, seen.weight, score) for score in stages]
 
-        def grown() -> FlatForest:
-            new = FlatForest.from_core(boosting.forest(), loss.n_outputs)
-            return new if before is None else before.followed_by(new)
-
-        best_trials = trials
-        if looked_at or loss.own is not None:
-            watch = list(monitored)
-            found_at_best = self._run_rounds(boosting, data, loss, rounds_before, history, watch, checkpoint, grown)
-            best_trials = found_at_best or trials
-        else:
-            boosting.rounds(self.n_estimators - rounds_before)
-        forest = grown()
-        self.n_iter_ = forest.n_trees // a_round
+    def _keep(self, forest: Forest, start: Start, history: History) -> None:
+        self.n_iter_ = forest.n_trees // start.trees_per_round
         self.best_iteration_ = int(np.argmin(history["validation"])) + 1 if history["validation"] else None
         if self.early_stopping and self.best_iteration_ is not None:
-            forest, self.n_iter_ = forest.head(self.best_iteration_ * a_round), self.best_iteration_
-        self.feature_means_ = table.mean
+            forest, self.n_iter_ = forest.head(self.best_iteration_ * start.trees_per_round), self.best_iteration_
         self.evals_result_ = {name: values for name, values in history.items() if values}
-        self.forest_, self.base_score_, self._seed, self._loss = forest, base, seed, loss
-        # A warm start after an early stop goes on from the best round, as if later ones had never been.
-        self._trials = best_trials if self.early_stopping and best_trials is not None else Trials.of(boosting)
-        if not self.warm_start:  # nobody will need them, and they are as long as the table
-            self._trials = self._trials._replace(left_out=np.empty((0, loss.n_outputs)))
+        self.forest_, self.base_score_ = forest, start.base
 
     def _run_rounds(
         self,
@@ -331,12 +264,12 @@ class Boosting(ExplainsByContributions, ShownInNotebooks, ForestImportances, Bas
         data: Data,
         loss: RawLoss,
         rounds_before: int,
-        history: dict[str, list[float]],
+        history: History,
         monitored: Sequence[str],
         checkpoint: Checkpoint | None,
-        grown: Callable[[], FlatForest],
+        grown: Callable[[], Forest],
     ) -> Trials | None:
-        """Round by round, where somebody looks on or brings a loss; rounds are counted from one, and from the first.
+        """Round by round, if losses are monitored or the loss is custom; rounds are counted from the model's first.
 
         Returns what a warm start needs of the best round, if that is one of these.
         """
@@ -381,7 +314,7 @@ class Boosting(ExplainsByContributions, ShownInNotebooks, ForestImportances, Bas
         options.smoothing = 8.0 if self.smoothing == "auto" else float(self.smoothing)  # 8: where nothing is tried
         options.max_joint = 8
         options.monotone = self._signs(loss)
-        if options.monotone:  # one plane a node, and as many planes on a path as without constraints
+        if options.monotone:  # one plane per node, and as many planes on a path as without constraints
             options.max_depth = min(options.max_depth * options.max_planes, ENDLESS)
             options.max_planes = 1
         return options
@@ -392,7 +325,7 @@ class Boosting(ExplainsByContributions, ShownInNotebooks, ForestImportances, Bas
         if isinstance(given, Mapping):
             names = list(getattr(self, "feature_names_in_", range(n)))
             if unknown := [name for name in given if name not in names]:
-                raise ValueError(f"monotonic_cst names {unknown[0]!r}, which is no column of the data frame in fit.")
+                raise ValueError(f"monotonic_cst names {unknown[0]!r}, which is not a column of the data frame in fit.")
             given = [given.get(name, 0) for name in names]
         signs = [] if given is None else np.asarray(given).tolist()
         if given is not None and (not isinstance(signs, list) or len(signs) != n):
@@ -412,9 +345,7 @@ class Boosting(ExplainsByContributions, ShownInNotebooks, ForestImportances, Bas
         if self.checkpoint is None:
             return None
         if not isinstance(self.random_state, (int, np.integer)):
-            raise ValueError(
-                "checkpoint= needs a whole number as random_state: a resumed fit must draw the same again."
-            )
+            raise ValueError("checkpoint= needs an integer as random_state: a resumed fit must draw the same again.")
         silent = {"n_estimators", "verbose", "n_jobs", "checkpoint", "checkpoint_every", "callbacks", "warm_start"}
         silent.add("class_weight")  # is in the weights, and its keys need not be anything JSON knows
         params = {name: value for name, value in self.get_params().items() if name not in silent}
@@ -422,7 +353,7 @@ class Boosting(ExplainsByContributions, ShownInNotebooks, ForestImportances, Bas
 
     def _raw(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        return self.forest_.sum(prediction_rows(self, X), self.base_score_, n_threads=thread_count(self.n_jobs))
+        return self.forest_.predict(prediction_rows(self, X), self.base_score_, n_threads=thread_count(self.n_jobs))
 
     def predict_contributions(self, X: Any) -> NDArray[np.float64]:
         """What each feature added to the raw score of each row.

@@ -11,13 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 from planewise._input import prediction_rows
 from planewise._tables import rows_as_given
 from planewise.slm._describe import DescribedTrees
+from planewise.slm.fitted import Forest
 from planewise.words import Contributions, Path, Start, Step, feature_names, normal_form, plane_in_words, read_plane
 
 
 class ExplainsByPath(DescribedTrees):
     """A mixin for one tree."""
 
-    tree_: Any
+    tree_: Forest
     categories_: Any
 
     def explain(self, X: Any) -> list[Path]:
@@ -36,54 +37,30 @@ class ExplainsByPath(DescribedTrees):
         names, answers = feature_names(self), self.predict(X)  # type: ignore[attr-defined]
         words = [plane_in_words(read_plane(self.tree_, k), names, self.categories_) for k in range(self.tree_.n_planes)]
         rows = prediction_rows(self, X)
+        leaves = self.tree_.apply(rows)[:, 0]
         return [
-            _path(self.tree_, row, answer, words, self.categories_) for row, answer in zip(rows, answers, strict=True)
+            _path(self.tree_, row, int(leaf), answer, words, self.categories_)
+            for row, leaf, answer in zip(rows, leaves, answers, strict=True)
         ]
 
 
-def _path(tree: Any, row: NDArray[np.float32], answer: Any, words: list[str], categories: Any) -> Path:
-    steps, node = [], 0
-    while True:
-        code = 0
-        for k, plane in enumerate(range(tree.plane_start[node], tree.plane_start[node + 1])):
-            value, right = side_in_python(tree, plane, row)
-            code |= right << k
-            steps.append(Step(int(tree.depth[node]), words[plane], _shown(tree, plane, value, categories), right))
-        child = int(tree.children[tree.child_start[node] + code])
-        if child == node:
-            break
-        node = child
-    return Path(answer, steps, node, int(tree.depth[node]), int(tree.n_samples[node]), tree.value[node].tolist())
+def _path(trees: Forest, row: NDArray[np.float32], leaf: int, answer: Any, words: list[str], categories: Any) -> Path:
+    steps = [
+        Step(int(trees.depth[node]), words[plane], _shown(trees, plane, float(value), categories), bool(right))
+        for node, plane, value, right in zip(*trees.trace(row), strict=True)
+    ]
+    return Path(answer, steps, leaf, int(trees.depth[leaf]), int(trees.n_samples[leaf]), trees.value[leaf].tolist())
 
 
-def _shown(tree: Any, plane: int, value: float, categories: Any) -> Any:
+def _shown(trees: Forest, plane: int, value: float, categories: Any) -> Any:
     """A weighted sum in the scale of the plane's words; a category by its name."""
     if np.isnan(value):
         return None
-    terms = slice(tree.term_start[plane], tree.term_start[plane + 1])
-    known = categories.get(int(tree.term_feature[terms.start]))
+    terms = slice(trees.term_start[plane], trees.term_start[plane + 1])
+    known = categories.get(int(trees.term_feature[terms.start]))
     if known is not None:
         return known[int(value)] if 0 <= value < len(known) else "another category"
-    return value / normal_form(tree.term_weight[terms], 0.0).divisor
-
-
-def side_in_python(tree: Any, plane: int, row: NDArray[np.float32]) -> tuple[float, bool]:
-    """The weighted sum of a row (of a category its code; NaN: missing), and whether that is a plane's right side."""
-    terms = range(tree.term_start[plane], tree.term_start[plane + 1])
-    members = tree.set_category[tree.set_start[plane] : tree.set_start[plane + 1]]
-    total: Any
-    if len(members):
-        code = float(row[tree.term_feature[terms.start]])
-        measured = float(tree.term_weight[terms.start]) * float(np.isin(code, members))
-        total = code
-    else:
-        total = np.float32(0)
-        for k in terms:  # in the order and the precision of the core
-            product = tree.term_weight[k] * row[tree.term_feature[k]]
-            total = product if k == terms.start else total + product
-        measured = total
-    right = tree.missing_right[plane] if np.isnan(total) else measured >= tree.threshold[plane]
-    return float(total), bool(right)
+    return value / normal_form(trees.term_weight[terms], 0.0).divisor
 
 
 class ExplainsByContributions(DescribedTrees):

@@ -15,15 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from planewise import _core
 from planewise._input import (
-    FloatArray,
+    ClassProblem,
+    NumberProblem,
     all_or_nothing,
-    counted_classes,
+    class_problem,
+    number_problem,
     one_target_per_row,
-    real_targets,
-    row_weights,
     thread_count,
-    training_rows,
-    without_zero_weights,
 )
 from planewise._params import (
     Limit,
@@ -176,12 +174,12 @@ class DiscriminantFeatureTest(ShownInNotebooks, SelectorMixin, BaseEstimator):
         self
         """
         check_parameters(self)
-        rows = training_rows(self, X)
-        y = one_target_per_row(self, y, rows)
-        weight = row_weights(sample_weight, rows)
-        test = self._test_classes if self._is_classification(y) else self._test_numbers
-        loss, threshold = test(rows, y, weight)
-        self.scores_ = loss / weight.sum()
+        y = one_target_per_row(self, y)
+        if self._is_classification(y):
+            loss, threshold = self._test_classes(class_problem(self, X, y, sample_weight))
+        else:
+            loss, threshold = self._test_numbers(number_problem(self, X, y, sample_weight))
+        self.scores_ = loss
         self.thresholds_ = threshold.astype(np.float64)
         self.order_ = np.argsort(self.scores_, kind="stable")
         self.elbow_ = _elbow(self.scores_[self.order_])
@@ -207,25 +205,22 @@ class DiscriminantFeatureTest(ShownInNotebooks, SelectorMixin, BaseEstimator):
             "'classification' or 'regression', because 'auto' cannot tell."
         )
 
-    def _test_classes(
-        self, rows: FloatArray, y: NDArray[Any], weight: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
-        classes, label, weight = counted_classes(self, y, rows, weight)
-        rows, label, weight = without_zero_weights(rows, label, weight)
+    def _test_classes(self, problem: ClassProblem) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+        """The mean loss after the best split of each feature, and its threshold."""
         threads = thread_count(self.n_jobs)
-        table = _core.Table(rows, weight, threads)
-        gini = self.criterion == "gini"
-        return _core.test_classes(table, label, weight, len(classes), gini, self._options(), threads)
+        table = _core.Table(problem.rows, problem.weight, threads)
+        n_classes, gini = len(problem.classes), self.criterion == "gini"
+        loss, threshold = _core.test_classes(
+            table, problem.label, problem.weight, n_classes, gini, self._options(), threads
+        )
+        return loss / problem.weight.sum(), threshold
 
-    def _test_numbers(
-        self, rows: FloatArray, y: NDArray[Any], weight: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
-        target = real_targets(self, y, rows)
-        rows, target, weight = without_zero_weights(rows, target, weight)
+    def _test_numbers(self, problem: NumberProblem) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
         threads = thread_count(self.n_jobs)
-        table = _core.Table(rows, weight, threads)
-        centred = target - np.average(target, weights=weight)
-        return _core.test_numbers(table, centred, weight, self._options(), threads)
+        table = _core.Table(problem.rows, problem.weight, threads)
+        centred = problem.target - np.average(problem.target, weights=problem.weight)
+        loss, threshold = _core.test_numbers(table, centred, problem.weight, self._options(), threads)
+        return loss / problem.weight.sum(), threshold
 
     def _options(self) -> _core.GrowOptions:
         options = _core.GrowOptions()

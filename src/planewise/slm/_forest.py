@@ -1,176 +1,86 @@
-"""Forests of trees of hyperplanes, for classes and for numbers."""
+"""Forests of trees of hyperplanes, for classification and regression."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from numbers import Integral
 from typing import Any, ClassVar, Self
-from warnings import warn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from planewise import _core
 from planewise._input import (
+    Problem,
     all_or_nothing,
     category_counts,
-    counted_classes,
+    class_problem,
+    number_problem,
     prediction_rows,
-    real_targets,
-    row_weights,
     thread_count,
-    training_rows,
-    training_rows_again,
-    without_zero_weights,
 )
 from planewise._params import (
     Limit,
-    NamesItself,
     boolean,
     check_parameters,
     class_weights,
     either,
     integer,
+    keep_parameters,
     one_of,
     real,
 )
 from planewise._progress import Progress
-from planewise._shown import ShownInNotebooks
-from planewise.slm._documentation import document_growth
+from planewise._warn import warn_user
 from planewise.slm._explain import ExplainsByContributions
-from planewise.slm._flat_forest import FlatForest, ForestImportances
-from planewise.slm._flat_tree import smoothed
-from planewise.slm._growth import most_terms, tree_options
-from planewise.slm._tree import TREE_LIMITS
+from planewise.slm._growth import SINGLE_TREE_LIMITS, TreeEstimator, most_terms, tree_options
+from planewise.slm.fitted import Forest
 
-FOREST_LIMITS = TREE_LIMITS | {
-    "n_estimators": integer(1),
-    "rows_per_projection": integer(0, 1_000_000),
-    "bootstrap": boolean(),
-    "max_samples": either(integer(1, none=True), real(0, 1, open_low=True)),
-    "oob_score": Limit(
-        lambda value: boolean().allows(value) or callable(value),
-        "True or False, or a function (y_true, y_pred) -> score",
-    ),
-    "warm_start": boolean(),
-    "verbose": integer(0),
-}
-CLASSIFIER_LIMITS = FOREST_LIMITS | {
-    "criterion": one_of("entropy", "gini"),
-    "voting": one_of("soft", "hard"),
-    "class_weight": class_weights("balanced", "balanced_subsample"),
-}
-
-# Grows trees first .. last-1 on their draws of the rows.
-Grow = Callable[[int, int], dict[str, Any]]
+# Grows trees first .. last-1 of a bag on a table.
+Grow = Callable[[_core.Table, _core.BagOptions, int, int, int], _core.Forest]
 
 
-class _SLMForest(NamesItself, ExplainsByContributions, ShownInNotebooks, ForestImportances, BaseEstimator):
+class _SLMForest(ExplainsByContributions, TreeEstimator):
     """What the classifier and the regressor share."""
 
+    parameter_limits: ClassVar[Mapping[str, Limit]] = SINGLE_TREE_LIMITS | {
+        "n_estimators": integer(1),
+        "rows_per_projection": integer(0, 1_000_000),
+        "bootstrap": boolean(),
+        "max_samples": either(integer(1, none=True), real(0, 1, open_low=True)),
+        "oob_score": Limit(
+            lambda value: boolean().allows(value) or callable(value),
+            "True or False, or a function (y_true, y_pred) -> score",
+        ),
+        "warm_start": boolean(),
+        "verbose": integer(0),
+    }
+    n_estimators: int
+    rows_per_projection: int
+    bootstrap: bool
+    max_samples: float | None
+    oob_score: bool | Callable[[Any, Any], float]
+    warm_start: bool
+    verbose: int
     _seed: int
     _drawn: tuple[int, int]
 
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 100,
-        max_depth: int | None = None,
-        min_samples_split: int = 2,
-        min_samples_leaf: int = 2,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        min_loss: float = 0.0,
-        noise_margin: float = 0.0,
-        smoothing: float = 0.0,
-        max_planes: int = 1,
-        plane_choice: str = "joint",
-        max_cosine: float = 0.7,
-        min_relative_gain: float = 0.5,
-        n_projections: int = 50,
-        rows_per_projection: int = 2,
-        subspace: str = "candidate",
-        subspace_size: int | list[int] = 4,
-        max_coef: int = 5,
-        coef_decay: float | list[float] = 0.0,
-        rank_decay: float | list[float] = 0.1,
-        n_bins: int = 16,
-        bins: str = "uniform",
-        refine_thresholds: bool = True,
-        max_rows_per_node: int | None = 256,
-        max_ranked_features: int | None = 512,
-        categorical_features: Any = "from_dtype",
-        bootstrap: bool = False,
-        max_samples: float | None = None,
-        oob_score: bool | Callable[[Any, Any], float] = False,
-        warm_start: bool = False,
-        verbose: int = 0,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.min_loss = min_loss
-        self.noise_margin = noise_margin
-        self.smoothing = smoothing
-        self.max_planes = max_planes
-        self.plane_choice = plane_choice
-        self.max_cosine = max_cosine
-        self.min_relative_gain = min_relative_gain
-        self.n_projections = n_projections
-        self.rows_per_projection = rows_per_projection
-        self.subspace = subspace
-        self.subspace_size = subspace_size
-        self.max_coef = max_coef
-        self.coef_decay = coef_decay
-        self.rank_decay = rank_decay
-        self.n_bins = n_bins
-        self.bins = bins
-        self.refine_thresholds = refine_thresholds
-        self.max_rows_per_node = max_rows_per_node
-        self.max_ranked_features = max_ranked_features
-        self.categorical_features = categorical_features
-        self.bootstrap = bootstrap
-        self.max_samples = max_samples
-        self.oob_score = oob_score
-        self.warm_start = warm_start
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
-    def _goes_on(self) -> bool:
+    def _continues(self) -> bool:
         return bool(self.warm_start) and hasattr(self, "forest_")
 
-    def _rows(self, X: Any) -> NDArray[np.float32]:
-        """The training rows, after a look at the parameters that must agree with each other."""
+    def _check_parameters(self) -> None:
+        """Limits, and the parameters that must agree with each other."""
+        check_parameters(self)
         if not self.bootstrap and self.oob_score:
             raise ValueError("oob_score needs bootstrap=True: without it every tree has seen every row.")
         if not self.bootstrap and self.max_samples is not None:
             raise ValueError("max_samples needs bootstrap=True: without it every tree gets all rows.")
-        going_on = self._goes_on()
-        rows = training_rows_again(self, X) if going_on else training_rows(self, X)
-        if going_on and self.n_estimators < self.forest_.n_trees:
-            raise ValueError(
-                f"n_estimators={self.n_estimators} must be at least the {self.forest_.n_trees} trees that are there "
-                "already when warm_start=True."
-            )
-        return rows
 
     def _draws(self, n_rows: int) -> int:
-        """Rows drawn for each tree; 0 means that each gets all rows as they are."""
+        """Number of rows drawn for each tree; 0 means that each gets all rows as they are."""
         if not self.bootstrap:
             return 0
         if self.max_samples is None:
@@ -179,7 +89,7 @@ class _SLMForest(NamesItself, ExplainsByContributions, ShownInNotebooks, ForestI
             return max(1, round(n_rows * float(self.max_samples)))
         if self.max_samples > n_rows:
             raise ValueError(
-                f"max_samples={self.max_samples} must be at most {n_rows}, the number of rows of any weight."
+                f"max_samples={self.max_samples} must be at most {n_rows}, the number of rows with a weight above zero."
             )
         return int(self.max_samples)
 
@@ -188,64 +98,69 @@ class _SLMForest(NamesItself, ExplainsByContributions, ShownInNotebooks, ForestI
         options.rows_per_projection = self.rows_per_projection
         return options
 
-    def _next_seed(self) -> int:
-        """The seed of the trees; that of the earlier fit when going on from it."""
-        return self._seed if self._goes_on() else int(check_random_state(self.random_state).randint(2**31 - 1))
-
-    def _grow(self, grow: Grow, seed: int, drawn: tuple[int, int], at_once: int, n_columns: int) -> None:
-        """Grow the trees that are missing, `at_once` at a time, and keep the last `n_columns` of their values.
-
-        `drawn` is how many rows there are and how many each tree draws: what out-of-bag rows are found again by.
-        """
-        if self._goes_on() and self.oob_score and self._drawn != drawn:
+    def _grow(self, problem: Problem, grow: Grow, n_columns: int, one_by_one: bool = False) -> None:
+        """Grow the missing trees, and keep the last `n_columns` of their values."""
+        n_rows, threads, continues = len(problem.rows), thread_count(self.n_jobs), self._continues()
+        bag = _core.BagOptions()
+        bag.grow, bag.draws = self._options(), self._draws(n_rows)
+        bag.seed = self._seed if continues else self._new_seed()
+        if continues and self.n_estimators < self.forest_.n_trees:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must be at least the {self.forest_.n_trees} trees that are there "
+                "already when warm_start=True."
+            )
+        if continues and self.oob_score and self._drawn != (n_rows, bag.draws):
             raise ValueError(
                 "oob_score with warm_start=True needs the same rows, bootstrap and max_samples as the earlier fit."
             )
-        parts = [self.forest_] if self._goes_on() else []
+        table = _core.Table(problem.rows, problem.weight, threads, category_counts(self))
+        parts = [self.forest_] if continues else []
         first = parts[0].n_trees if parts else 0
+        # All trees in one call; with a progress line, as many as there are threads.
+        at_once = 1 if one_by_one else threads if self.verbose else self.n_estimators
         with Progress(self.n_estimators - first, "forest", shown=self.verbose > 0) as bar:
             for begin in range(first, self.n_estimators, at_once):
                 end = min(begin + at_once, self.n_estimators)
-                parts.append(self._flat(grow(begin, end), n_columns))
+                grown = grow(table, bag, begin, end, threads)
+                grown.compact(n_columns, self.smoothing)
+                parts.append(Forest(grown))
                 for _ in range(begin, end):
                     bar.step()
-        self.forest_, self._seed, self._drawn = FlatForest.joined(parts), seed, drawn
+        self.forest_, self._seed, self._drawn = Forest.joined(parts), bag.seed, (n_rows, bag.draws)
         for stale in ("oob_score_", "oob_prediction_", "oob_decision_function_"):
             self.__dict__.pop(stale, None)
+        self.feature_means_ = table.mean
         self.n_planes_ = self.forest_.n_planes
         self.n_parameters_ = self.n_planes_ * (most_terms(self) + 1)
 
-    def _at_once(self, threads: int) -> int:
-        """All trees in one call; where somebody looks on, as many as there are threads."""
-        return threads if self.verbose else self.n_estimators
-
-    def _flat(self, grown: dict[str, Any], n_columns: int) -> FlatForest:
-        """The core's trees, their values smoothed as those of a single tree are."""
-        value = grown["value"]
-        if self.smoothing > 0:
-            root = np.repeat(grown["node_start"][:-1], np.diff(grown["node_start"]))
-            weight, n_samples = grown["weight"], grown["n_samples"]
-            prior = self.smoothing * np.minimum(1.0, weight[root] / n_samples[root])
-            value = smoothed(value, weight, grown["parent"] + root, grown["depth"], prior)
-        value = np.ascontiguousarray(value[:, -n_columns:])
-        return FlatForest.from_core(grown | {"value": value}, n_columns)
-
-    def _out_of_bag(self, n_rows: int, draws: int) -> Any:
-        """For each tree, the rows it has not seen."""
+    # --------------------------------------------------------------------------------------------- out-of-bag rows
+    def _out_of_bag(self, rows: NDArray[np.float32]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
+        """For each tree, the rows it has not seen, and its values for them."""
+        nothing = np.zeros(self.forest_.n_outputs)
         for tree in range(self.forest_.n_trees):
-            yield tree, np.flatnonzero(_core.bootstrap(n_rows, draws, self._seed, tree) == 0)
+            out = np.flatnonzero(_core.bootstrap(*self._drawn, self._seed, tree) == 0)
+            yield out, self.forest_.predict(rows[out], nothing, tree, tree + 1, thread_count(self.n_jobs))
 
-    def _check_oob(self, seen: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which rows some tree has not seen; a warning when there are others."""
-        judged = seen > 0
+    def _keep_out_of_bag(
+        self,
+        name: str,
+        answer: NDArray[np.float64],
+        counts: NDArray[np.bool_],
+        score: Callable[[NDArray[np.bool_]], float],
+    ) -> None:
+        """Keep the rows' answers (NaN where every tree has seen the row) and the score of the others."""
+        judged = ~np.isnan(answer.reshape(len(answer), -1)[:, 0])
         if not judged.all():
-            warn(
+            warn_user(
                 f"{np.count_nonzero(~judged)} rows were drawn for every tree and have no out-of-bag prediction: "
-                "they are NaN and do not count in oob_score_. More trees would help.",
-                stacklevel=5,
+                "they are NaN and do not count in oob_score_. More trees would help."
             )
-        return judged
+        whole = np.full((len(counts), *answer.shape[1:]), np.nan)
+        whole[counts] = answer
+        setattr(self, name, whole)
+        self.oob_score_ = float(score(judged)) if judged.any() else np.nan
 
+    # ------------------------------------------------------------------------------------------------------ answers
     def apply(self, X: Any) -> NDArray[np.int32]:
         """The node in which each row ends, in every tree.
 
@@ -284,66 +199,141 @@ class _SLMForest(NamesItself, ExplainsByContributions, ShownInNotebooks, ForestI
         return out[:, 0] if out.shape[1] == 1 else out
 
     def _start(self) -> float:
-        """What the trees' values are counted from."""
+        """What the trees' values are added to."""
         return 0.0
 
-    @property
-    def n_stored_numbers_(self) -> int:
-        """Non-zero weights, thresholds and leaf values: an honest count of what the model holds."""
-        check_is_fitted(self)
-        return self.forest_.stored_numbers()
 
-    @property
-    def n_bytes_(self) -> int:
-        """Bytes of the arrays that prediction needs."""
-        check_is_fitted(self)
-        return self.forest_.nbytes()
-
-
-@document_growth
 class SLMForestClassifier(ClassifierMixin, _SLMForest):
     """A forest of classification trees whose nodes split by oblique planes.
 
     Every tree is an `SLMClassifier` with its own draw of candidates (with `bootstrap`, of rows as well), and they vote.
-    The trees are not pruned: what one has learnt by chance the others do not confirm. One plane a node served many
-    trees better than several, which are there by `max_planes`.
+    The trees are not pruned: what one tree has learned by chance is not confirmed by the others. Many trees with one
+    plane per node did better than trees with several, for which there is `max_planes`.
 
     Parameters
     ----------
-    n_estimators : int, default=<n_estimators>
-        Trees.
-    criterion : {"entropy", "gini"}, default=<criterion>
+    n_estimators : int, default=100
+        Number of trees.
+    criterion : {"entropy", "gini"}, default="entropy"
         Loss of a node.
-    {growth_parameters}
-    {tree_parameters}
-    {forest_parameters}
-    voting : {"soft", "hard"}, default=<voting>
-        "soft": probabilities are the mean of the trees'. "hard" (published): each tree votes for one class, ties go to
-        the class with the larger mean; probabilities are proportional to votes / T + mean / (2 T), T being the number
-        of trees, so that the largest belongs to the winner.
-    class_weight : dict, "balanced", "balanced_subsample" or None, default=<class_weight>
+    max_depth : int or None, default=None
+        Maximum depth of each tree; None for no limit.
+    min_samples_split : int, default=2
+        Minimum number of rows for a node to be split.
+    min_samples_leaf : int, default=3
+        Minimum number of rows in a child; a smaller cell is merged with its nearest neighbour.
+    max_leaf_nodes : int or None, default=None
+        Maximum number of leaves. If given, growth is not level by level: each step splits the better half of the open
+        nodes.
+    min_impurity_decrease : float, default=0.0
+        A split must lower the loss, divided by the weight of all rows, by at least this. Entropy is in nats.
+    min_loss : float, default=0.0
+        A node whose mean loss is at most this is a leaf.
+    noise_margin : float, default=0.0
+        A subtree is pruned unless its planes gain more than this times what the best of as many random planes would
+        gain by chance. 0 keeps every split, as in the paper.
+    smoothing : float, default=0.0
+        Weight of the parent's value in a node's value, in rows. 0 gives plain means, as in the paper.
+    max_planes : int, default=1
+        q: maximum number of planes per node, which then has up to 2^q children.
+    plane_choice : {"joint", "cosine"}, default="joint"
+        How further planes of a node are chosen: "joint" takes the one that gains most on the existing cells; "cosine",
+        as in the paper, the good candidate that is least similar to the planes chosen so far.
+    max_cosine : float, default=0.7
+        theta_minimax: with "cosine", planes more similar than this are not added.
+    min_relative_gain : float, default=0.5
+        1 - rho: a further plane must gain, on its own, at least this share of what the best candidate gains.
+    n_projections : int, default=50
+        p: number of oblique candidates per node and round; every single feature is a candidate as well.
+    rows_per_projection : int, default=2
+        A small node draws at most one oblique candidate per this many of its rows. 0 always draws `n_projections`, as
+        in the paper.
+    subspace : {"candidate", "node"}, default="candidate"
+        Whether each candidate draws its own features, or all candidates of a round share one draw, as in the paper.
+    subspace_size : int or list of int, default=6
+        D0: maximum number of features in a plane. A list gives several rounds, whose candidates are pooled.
+    max_coef : int, default=5
+        A_int: largest coefficient, on standardised features.
+    coef_decay : float or list of float, default=0.0
+        alpha: the largest coefficient of the feature of rank d is max(1, floor(max_coef * exp(-alpha * d))).
+    rank_decay : float or list of float, default=0.1
+        beta: the feature of rank d is drawn with probability proportional to exp(-beta * d).
+    n_bins : int, default=16
+        B: number of bins of the one-dimensional test.
+    bins : {"uniform", "quantile"}, default="uniform"
+        Bins of equal width, as in the paper, or with about equally many rows.
+    refine_thresholds : bool, default=True
+        Test again between the bins next to the best threshold, and put it midway between two rows. False keeps
+        thresholds on the edges of bins, as in the paper.
+    max_rows_per_node : int or None, default=256
+        Candidates of a node with more rows are judged by this many of them, spread evenly. None uses all rows, which
+        takes one byte per row and candidate.
+    max_ranked_features : int or None, default=512
+        Number of features that a node below the root considers: half of them the best of its parent, half random. None
+        considers all.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Which columns are categorical: those of a category data type, or a list of names, numbers or a mask. Planes
+        split such a column alone, into two sets of categories. An unseen category goes to the heavier side.
+    bootstrap : bool, default=False
+        Whether each tree is grown on rows drawn with replacement. False uses all rows, as in the paper.
+    max_samples : int, float or None, default=None
+        With `bootstrap`, how many rows are drawn for each tree: a number, a share, or None for as many as there are.
+    oob_score : bool or callable, default=False
+        Whether to score the forest on its out-of-bag rows, each predicted by the trees that have not seen it: by
+        accuracy or R2, or by a function ``(y_true, y_pred)``.
+    voting : {"soft", "hard"}, default="soft"
+        "soft": probabilities are the mean over the trees. "hard", as in the paper: each tree votes for one class, and
+        ties go to the class with the larger mean; probabilities are proportional to votes / T + mean / (2 T) for T
+        trees.
+    class_weight : dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes, multiplied into the sample weights; zero leaves a class out. "balanced_subsample"
-        balances every tree's own draw, and grows one tree after another on one thread; without `bootstrap` it is
-        the same as "balanced".
-    {forest_closing_parameters}
-    {closing_parameters}
+        balances the rows drawn for each tree, and grows the trees on a single thread; without `bootstrap` it is the
+        same as "balanced".
+    warm_start : bool, default=False
+        Keep the trees of the last fit and grow only the missing ones: the same as growing all at once.
+    verbose : int, default=0
+        1 shows a progress line.
+    n_jobs : int or None, default=None
+        Number of threads; -1 uses all cores. The model does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Random seed.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
         The class labels, sorted.
-    {forest_attributes}
+    forest_ : Forest
+        All trees as flat arrays; weights and thresholds are in the units of the data. Values are the
+        probabilities (of the second class alone if there are two).
+    n_planes_ : int
+        Number of planes in the forest.
+    n_parameters_ : int
+        Model size as the paper counts it (eq. 37): planes * (D0 + 1).
+    n_stored_numbers_, n_bytes_ : int
+        Number of non-zero weights, thresholds and leaf values; and the bytes that prediction needs.
+    feature_importances_ : array of shape (n_features,)
+        Share of each feature in the planes' gain; see ``get_feature_importances`` for others.
+    feature_means_ : float32 array of shape (n_features,)
+        Means of the training columns; NaN for categories.
+    categories_ : dict
+        The categories of each categorical column, by its number.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : array of shape (n_features,)
+        Their names, if X in ``fit`` was a data frame.
+    oob_score_ : float
+        The score of the out-of-bag predictions, if `oob_score`.
     oob_decision_function_ : array of shape (n_samples, n_classes)
-        What the trees that have not seen a row say about it, if `oob_score`; NaN if there are none.
+        Probabilities of each row by the trees that have not seen it, if `oob_score`; NaN if there is no such tree.
 
     See Also
     --------
-    SLMForestRegressor : The same for numbers.
+    SLMForestRegressor : The same for regression.
     SLMClassifier : One tree.
 
     Notes
     -----
-    The published forest: ``n_estimators=20, bootstrap=False, voting="hard", max_planes=2, plane_choice="cosine",
+    The forest of the paper: ``n_estimators=20, bootstrap=False, voting="hard", max_planes=2, plane_choice="cosine",
     subspace="node", refine_thresholds=False, noise_margin=0, smoothing=0, min_samples_leaf=1, max_rows_per_node=None,
     rows_per_projection=0``, with lists for `subspace_size`, `coef_decay` and `rank_decay`.
 
@@ -364,7 +354,15 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
     True
     """
 
-    parameter_limits: ClassVar[Mapping[str, Limit]] = CLASSIFIER_LIMITS
+    parameter_limits: ClassVar[Mapping[str, Limit]] = {
+        **_SLMForest.parameter_limits,
+        "criterion": one_of("entropy", "gini"),
+        "voting": one_of("soft", "hard"),
+        "class_weight": class_weights("balanced", "balanced_subsample"),
+    }
+    criterion: str
+    voting: str
+    class_weight: Any
     classes_: NDArray[Any]
 
     def __init__(
@@ -407,44 +405,7 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        super().__init__(
-            n_estimators=n_estimators,
-            max_depth=max_depth,
-            min_samples_split=min_samples_split,
-            min_samples_leaf=min_samples_leaf,
-            max_leaf_nodes=max_leaf_nodes,
-            min_impurity_decrease=min_impurity_decrease,
-            min_loss=min_loss,
-            noise_margin=noise_margin,
-            smoothing=smoothing,
-            max_planes=max_planes,
-            plane_choice=plane_choice,
-            max_cosine=max_cosine,
-            min_relative_gain=min_relative_gain,
-            n_projections=n_projections,
-            rows_per_projection=rows_per_projection,
-            subspace=subspace,
-            subspace_size=subspace_size,
-            max_coef=max_coef,
-            coef_decay=coef_decay,
-            rank_decay=rank_decay,
-            n_bins=n_bins,
-            bins=bins,
-            refine_thresholds=refine_thresholds,
-            max_rows_per_node=max_rows_per_node,
-            max_ranked_features=max_ranked_features,
-            categorical_features=categorical_features,
-            bootstrap=bootstrap,
-            max_samples=max_samples,
-            oob_score=oob_score,
-            warm_start=warm_start,
-            verbose=verbose,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
-        self.criterion = criterion
-        self.voting = voting
-        self.class_weight = class_weight
+        keep_parameters(self, locals())
 
     @all_or_nothing
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -457,75 +418,62 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
         y : array-like of shape (n_samples,)
             Class labels of any kind.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights; zero leaves a row out. Without `bootstrap` a whole number weighs as much as that many equal rows
-            (but `min_samples_leaf` counts rows); with it every row is equally likely to be drawn, and its weight counts
-            as often as it was.
+            Weights; zero leaves a row out. Without `bootstrap` an integer weighs as much as that many equal rows
+            (but `min_samples_leaf` counts rows); with it every row is equally likely to be drawn, and its weight
+            counts as often as it was.
 
         Returns
         -------
         self
         """
-        check_parameters(self)
-        threads = thread_count(self.n_jobs)
-        rows = self._rows(X)
-        each_its_own = self.class_weight == "balanced_subsample" and self.bootstrap
+        self._check_parameters()
+        balances_draws = self.class_weight == "balanced_subsample" and self.bootstrap
         by_class = "balanced" if self.class_weight == "balanced_subsample" else self.class_weight
-        classes, label, weight = counted_classes(self, y, rows, sample_weight, None if each_its_own else by_class)
-        if self._goes_on() and not np.array_equal(classes, self.classes_):
-            raise ValueError("y has other classes than the earlier fit that warm_start=True goes on from.")
-        counts = weight > 0
-        rows, label, weight = without_zero_weights(rows, label, weight)
-        draws, seed, options = self._draws(len(rows)), self._next_seed(), self._options()
-        table = _core.Table(rows, weight, threads, category_counts(self))
-        self.feature_means_ = table.mean
-        gini = self.criterion == "gini"
+        problem = class_problem(
+            self,
+            X,
+            y,
+            sample_weight,
+            class_weight=None if balances_draws else by_class,
+            continues=self._continues(),
+        )
+        label, n_classes = problem.label, len(problem.classes)
 
-        def grow(first: int, last: int) -> dict[str, Any]:
-            own = weight
-            if each_its_own:
-                times = _core.bootstrap(len(rows), draws, seed, first)
-                own = weight * _balanced(label, times, len(classes))
-            return _core.grow_class_trees(
-                table, label, own, len(classes), gini, options, draws, seed, first, last, threads
-            )
+        def grow(table: _core.Table, bag: _core.BagOptions, first: int, last: int, threads: int) -> _core.Forest:
+            weight = problem.weight
+            if balances_draws:
+                times = _core.bootstrap(len(label), bag.draws, bag.seed, first)
+                weight = weight * _balanced(label, times, n_classes)
+            gini = self.criterion == "gini"
+            return _core.grow_class_trees(table, label, weight, n_classes, gini, bag, first, last, threads)
 
-        self.classes_ = classes
-        # Of two classes the second one's probability says all.
-        n_columns = 1 if len(classes) == 2 else len(classes)
-        self._grow(grow, seed, (len(rows), draws), 1 if each_its_own else self._at_once(threads), n_columns)
+        # With two classes, the probability of the second one is enough.
+        self._grow(problem, grow, 1 if n_classes == 2 else n_classes, one_by_one=balances_draws)
+        self.classes_ = problem.classes
         if self.oob_score:
-            self._judge_out_of_bag(rows, label, draws, counts)
+            self._judge_out_of_bag(problem.rows, label, problem.counts)
         return self
 
-    def _judge_out_of_bag(
-        self, rows: NDArray[np.float32], label: NDArray[np.int32], draws: int, counts: NDArray[np.bool_]
-    ) -> None:
-        n_classes = len(self.classes_)
-        seen = np.zeros(len(rows), dtype=np.int64)
-        mean, votes = np.zeros((len(rows), n_classes)), np.zeros((len(rows), n_classes))
-        nothing = np.zeros(self.forest_.n_outputs)
-        for tree, out in self._out_of_bag(len(rows), draws):
-            probability = self._spread(self.forest_.sum(rows[out], nothing, tree, tree + 1, thread_count(self.n_jobs)))
+    def _judge_out_of_bag(self, rows: NDArray[np.float32], label: NDArray[np.int32], counts: NDArray[np.bool_]) -> None:
+        shape = len(rows), len(self.classes_)
+        seen, mean, votes = np.zeros((len(rows), 1)), np.zeros(shape), np.zeros(shape)
+        for out, value in self._out_of_bag(rows):
+            probability = self._spread(value)
             mean[out] += probability
             votes[out, probability.argmax(axis=1)] += 1
             seen[out] += 1
-        judged = self._check_oob(seen)
         with np.errstate(invalid="ignore"):
-            mean /= seen[:, None]
-            answer = mean
-            if self.voting == "hard":
-                answer = (votes + mean / 2) / (seen[:, None] + 0.5)
-        self.oob_decision_function_ = np.full((len(counts), n_classes), np.nan)
-        self.oob_decision_function_[counts] = answer
-        score = self.oob_score if callable(self.oob_score) else accuracy_score
-        self.oob_score_ = (
-            float(score(self.classes_[label[judged]], self.classes_[answer[judged].argmax(axis=1)]))
-            if judged.any()
-            else np.nan
-        )
+            mean /= seen
+            answer = mean if self.voting == "soft" else (votes + mean / 2) / (seen + 0.5)
+
+        def score(judged: NDArray[np.bool_]) -> float:
+            by = self.oob_score if callable(self.oob_score) else accuracy_score
+            return by(self.classes_[label[judged]], self.classes_[answer[judged].argmax(axis=1)])
+
+        self._keep_out_of_bag("oob_decision_function_", answer, counts, score)
 
     def _spread(self, given: NDArray[np.float64]) -> NDArray[np.float64]:
-        """One column a class from the stored ones, which add up to one but for float32's rounding."""
+        """One column per class from the stored ones, which add up to one up to float32's rounding."""
         if len(self.classes_) == 2:
             return np.hstack([1 - given, given])
         return given / given.sum(axis=1, keepdims=True)
@@ -535,7 +483,7 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
         check_is_fitted(self)
         rows = prediction_rows(self, X)
         forest = self.forest_ if self.voting == "soft" else self.forest_.as_votes()
-        total = forest.sum(rows, np.zeros(forest.n_outputs), n_threads=thread_count(self.n_jobs))
+        total = forest.predict(rows, np.zeros(forest.n_outputs), n_threads=thread_count(self.n_jobs))
         return self._spread(total / forest.n_trees)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -544,37 +492,125 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
         return self.classes_[probability.argmax(axis=1)]
 
 
-@document_growth
 class SLMForestRegressor(RegressorMixin, _SLMForest):
     """A forest of regression trees whose nodes split by oblique planes.
 
     Every tree is an `SLMRegressor` with its own draw of candidates (with `bootstrap`, of rows as well); predictions are
-    the mean of the trees'. One plane a node served many trees better than several, which are there by `max_planes`.
+    the mean over the trees. Many trees with one plane per node did better than trees with several, for which there is
+    `max_planes`.
 
     Parameters
     ----------
-    n_estimators : int, default=<n_estimators>
-        Trees.
-    {growth_parameters}
-    {tree_parameters}
-    {forest_parameters}
-    {forest_closing_parameters}
-    {closing_parameters}
+    n_estimators : int, default=100
+        Number of trees.
+    max_depth : int or None, default=None
+        Maximum depth of each tree; None for no limit.
+    min_samples_split : int, default=2
+        Minimum number of rows for a node to be split.
+    min_samples_leaf : int, default=2
+        Minimum number of rows in a child; a smaller cell is merged with its nearest neighbour.
+    max_leaf_nodes : int or None, default=None
+        Maximum number of leaves. If given, growth is not level by level: each step splits the better half of the open
+        nodes.
+    min_impurity_decrease : float, default=0.0
+        A split must lower the loss, divided by the weight of all rows, by at least this. Entropy is in nats.
+    min_loss : float, default=0.0
+        A node whose mean loss is at most this is a leaf.
+    noise_margin : float, default=0.0
+        A subtree is pruned unless its planes gain more than this times what the best of as many random planes would
+        gain by chance. 0 keeps every split, as in the paper.
+    smoothing : float, default=0.0
+        Weight of the parent's value in a node's value, in rows. 0 gives plain means, as in the paper.
+    max_planes : int, default=1
+        q: maximum number of planes per node, which then has up to 2^q children.
+    plane_choice : {"joint", "cosine"}, default="joint"
+        How further planes of a node are chosen: "joint" takes the one that gains most on the existing cells; "cosine",
+        as in the paper, the good candidate that is least similar to the planes chosen so far.
+    max_cosine : float, default=0.7
+        theta_minimax: with "cosine", planes more similar than this are not added.
+    min_relative_gain : float, default=0.5
+        1 - rho: a further plane must gain, on its own, at least this share of what the best candidate gains.
+    n_projections : int, default=50
+        p: number of oblique candidates per node and round; every single feature is a candidate as well.
+    rows_per_projection : int, default=2
+        A small node draws at most one oblique candidate per this many of its rows. 0 always draws `n_projections`, as
+        in the paper.
+    subspace : {"candidate", "node"}, default="candidate"
+        Whether each candidate draws its own features, or all candidates of a round share one draw, as in the paper.
+    subspace_size : int or list of int, default=4
+        D0: maximum number of features in a plane. A list gives several rounds, whose candidates are pooled.
+    max_coef : int, default=5
+        A_int: largest coefficient, on standardised features.
+    coef_decay : float or list of float, default=0.0
+        alpha: the largest coefficient of the feature of rank d is max(1, floor(max_coef * exp(-alpha * d))).
+    rank_decay : float or list of float, default=0.1
+        beta: the feature of rank d is drawn with probability proportional to exp(-beta * d).
+    n_bins : int, default=16
+        B: number of bins of the one-dimensional test.
+    bins : {"uniform", "quantile"}, default="uniform"
+        Bins of equal width, as in the paper, or with about equally many rows.
+    refine_thresholds : bool, default=True
+        Test again between the bins next to the best threshold, and put it midway between two rows. False keeps
+        thresholds on the edges of bins, as in the paper.
+    max_rows_per_node : int or None, default=256
+        Candidates of a node with more rows are judged by this many of them, spread evenly. None uses all rows, which
+        takes one byte per row and candidate.
+    max_ranked_features : int or None, default=512
+        Number of features that a node below the root considers: half of them the best of its parent, half random. None
+        considers all.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Which columns are categorical: those of a category data type, or a list of names, numbers or a mask. Planes
+        split such a column alone, into two sets of categories. An unseen category goes to the heavier side.
+    bootstrap : bool, default=False
+        Whether each tree is grown on rows drawn with replacement. False uses all rows, as in the paper.
+    max_samples : int, float or None, default=None
+        With `bootstrap`, how many rows are drawn for each tree: a number, a share, or None for as many as there are.
+    oob_score : bool or callable, default=False
+        Whether to score the forest on its out-of-bag rows, each predicted by the trees that have not seen it: by
+        accuracy or R2, or by a function ``(y_true, y_pred)``.
+    warm_start : bool, default=False
+        Keep the trees of the last fit and grow only the missing ones: the same as growing all at once.
+    verbose : int, default=0
+        1 shows a progress line.
+    n_jobs : int or None, default=None
+        Number of threads; -1 uses all cores. The model does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Random seed.
 
     Attributes
     ----------
-    {forest_attributes}
+    forest_ : Forest
+        All trees as flat arrays; weights and thresholds are in the units of the data. Values are what
+        a tree adds to the mean of the targets.
+    n_planes_ : int
+        Number of planes in the forest.
+    n_parameters_ : int
+        Model size as the paper counts it (eq. 37): planes * (D0 + 1).
+    n_stored_numbers_, n_bytes_ : int
+        Number of non-zero weights, thresholds and leaf values; and the bytes that prediction needs.
+    feature_importances_ : array of shape (n_features,)
+        Share of each feature in the planes' gain; see ``get_feature_importances`` for others.
+    feature_means_ : float32 array of shape (n_features,)
+        Means of the training columns; NaN for categories.
+    categories_ : dict
+        The categories of each categorical column, by its number.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : array of shape (n_features,)
+        Their names, if X in ``fit`` was a data frame.
+    oob_score_ : float
+        The score of the out-of-bag predictions, if `oob_score`.
     oob_prediction_ : array of shape (n_samples,)
-        What the trees that have not seen a row say about it, if `oob_score`; NaN if there are none.
+        Prediction of each row by the trees that have not seen it, if `oob_score`; NaN if there is no such tree.
 
     See Also
     --------
-    SLMForestClassifier : The same for classes.
+    SLMForestClassifier : The same for classification.
     SLMRegressor : One tree.
 
     Notes
     -----
-    The published forest: ``n_estimators=20, bootstrap=False, max_planes=2, plane_choice="cosine", subspace="node",
+    The forest of the paper: ``n_estimators=20, bootstrap=False, max_planes=2, plane_choice="cosine", subspace="node",
     refine_thresholds=False, noise_margin=0, smoothing=0, min_samples_leaf=1, max_rows_per_node=None,
     rows_per_projection=0``, with lists for `subspace_size`, `coef_decay` and `rank_decay`.
 
@@ -588,8 +624,46 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
     True
     """
 
-    parameter_limits: ClassVar[Mapping[str, Limit]] = FOREST_LIMITS
     _centre: float
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 100,
+        max_depth: int | None = None,
+        min_samples_split: int = 2,
+        min_samples_leaf: int = 2,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        min_loss: float = 0.0,
+        noise_margin: float = 0.0,
+        smoothing: float = 0.0,
+        max_planes: int = 1,
+        plane_choice: str = "joint",
+        max_cosine: float = 0.7,
+        min_relative_gain: float = 0.5,
+        n_projections: int = 50,
+        rows_per_projection: int = 2,
+        subspace: str = "candidate",
+        subspace_size: int | list[int] = 4,
+        max_coef: int = 5,
+        coef_decay: float | list[float] = 0.0,
+        rank_decay: float | list[float] = 0.1,
+        n_bins: int = 16,
+        bins: str = "uniform",
+        refine_thresholds: bool = True,
+        max_rows_per_node: int | None = 256,
+        max_ranked_features: int | None = 512,
+        categorical_features: Any = "from_dtype",
+        bootstrap: bool = False,
+        max_samples: float | None = None,
+        oob_score: bool | Callable[[Any, Any], float] = False,
+        warm_start: bool = False,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        keep_parameters(self, locals())
 
     def _start(self) -> float:
         return self._centre
@@ -605,58 +679,51 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
         y : array-like of shape (n_samples,)
             Numbers to predict.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights; zero leaves a row out. Without `bootstrap` a whole number weighs as much as that many equal rows
-            (but `min_samples_leaf` counts rows); with it every row is equally likely to be drawn, and its weight counts
-            as often as it was.
+            Weights; zero leaves a row out. Without `bootstrap` an integer weighs as much as that many equal rows
+            (but `min_samples_leaf` counts rows); with it every row is equally likely to be drawn, and its weight
+            counts as often as it was.
 
         Returns
         -------
         self
         """
-        check_parameters(self)
-        threads = thread_count(self.n_jobs)
-        rows = self._rows(X)
-        target = real_targets(self, y, rows)
-        weight = row_weights(sample_weight, rows)
-        counts = weight > 0
-        rows, target, weight = without_zero_weights(rows, target, weight)
-        draws, seed, options = self._draws(len(rows)), self._next_seed(), self._options()
-        table = _core.Table(rows, weight, threads, category_counts(self))
-        self.feature_means_ = table.mean
+        self._check_parameters()
+        problem = number_problem(self, X, y, sample_weight, continues=self._continues())
+        target, weight = problem.target, problem.weight
         # Trees hold what they add to this, so that float32 is enough for targets far from zero.
-        centre = self._centre if self._goes_on() else float(np.average(target, weights=weight))
-        apart = target - centre
+        centre = self._centre if self._continues() else float(np.average(target, weights=weight))
+        centred = target - centre
 
-        def grow(first: int, last: int) -> dict[str, Any]:
-            return _core.grow_number_trees(table, apart, weight, options, draws, seed, first, last, threads)
+        def grow(table: _core.Table, bag: _core.BagOptions, first: int, last: int, threads: int) -> _core.Forest:
+            return _core.grow_number_trees(table, centred, weight, bag, first, last, threads)
 
-        self._grow(grow, seed, (len(rows), draws), self._at_once(threads), 1)
+        self._grow(problem, grow, 1)
         self._centre = centre
         if self.oob_score:
-            self._judge_out_of_bag(rows, target, draws, counts)
+            self._judge_out_of_bag(problem.rows, target, problem.counts)
         return self
 
     def _judge_out_of_bag(
-        self, rows: NDArray[np.float32], target: NDArray[np.float64], draws: int, counts: NDArray[np.bool_]
+        self, rows: NDArray[np.float32], target: NDArray[np.float64], counts: NDArray[np.bool_]
     ) -> None:
-        seen, total = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows))
-        nothing = np.zeros(1)
-        for tree, out in self._out_of_bag(len(rows), draws):
-            total[out] += self.forest_.sum(rows[out], nothing, tree, tree + 1, thread_count(self.n_jobs))[:, 0]
+        seen, total = np.zeros(len(rows)), np.zeros(len(rows))
+        for out, value in self._out_of_bag(rows):
+            total[out] += value[:, 0]
             seen[out] += 1
-        judged = self._check_oob(seen)
         with np.errstate(invalid="ignore"):
             answer = self._centre + total / seen
-        self.oob_prediction_ = np.full(len(counts), np.nan)
-        self.oob_prediction_[counts] = answer
-        score = self.oob_score if callable(self.oob_score) else r2_score
-        self.oob_score_ = float(score(target[judged], answer[judged])) if judged.any() else np.nan
+
+        def score(judged: NDArray[np.bool_]) -> float:
+            by = self.oob_score if callable(self.oob_score) else r2_score
+            return by(target[judged], answer[judged])
+
+        self._keep_out_of_bag("oob_prediction_", answer, counts, score)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The predicted number of each row."""
         check_is_fitted(self)
         rows = prediction_rows(self, X)
-        total = self.forest_.sum(rows, np.zeros(1), n_threads=thread_count(self.n_jobs))
+        total = self.forest_.predict(rows, np.zeros(1), n_threads=thread_count(self.n_jobs))
         return self._centre + total[:, 0] / self.forest_.n_trees
 
 

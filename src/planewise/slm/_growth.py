@@ -1,4 +1,4 @@
-"""The parameters that trees, forests and boosting share: their limits, and how the core gets them."""
+"""What trees, forests and boosting share: parameters, their limits, and how the core gets them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from planewise import _core
 from planewise._params import Limit, boolean, integer, one_of, or_sequence, real, seed, threads
+from planewise._shown import ShownInNotebooks
+from planewise.slm.fitted import Forest
 
 GROWTH_LIMITS: dict[str, Limit] = {
     "max_depth": integer(1, none=True),
@@ -41,8 +47,84 @@ GROWTH_LIMITS: dict[str, Limit] = {
     "n_jobs": threads(),
     "random_state": seed(),
 }
+SINGLE_TREE_LIMITS: dict[str, Limit] = GROWTH_LIMITS | {
+    "min_impurity_decrease": real(0),
+    "min_loss": real(0),
+    "noise_margin": real(0),
+    "smoothing": real(0),
+}
 
 ENDLESS = 2**31 - 1  # more levels, rows or columns than a table has, and yet a number the core can hold
+
+
+class TreeEstimator(ShownInNotebooks, BaseEstimator):
+    """What the estimators made of trees share; their trees are ``tree_`` or ``forest_``."""
+
+    max_depth: int | None
+    min_samples_split: int
+    min_samples_leaf: int
+    max_leaf_nodes: int | None
+    min_impurity_decrease: float
+    min_loss: float
+    noise_margin: float
+    smoothing: Any
+    max_planes: int
+    plane_choice: str
+    max_cosine: float
+    min_relative_gain: float
+    n_projections: int
+    subspace: str
+    subspace_size: int | list[int]
+    max_coef: int
+    coef_decay: float | list[float]
+    rank_decay: float | list[float]
+    n_bins: int
+    bins: str
+    refine_thresholds: bool
+    max_rows_per_node: Any
+    max_ranked_features: int | None
+    categorical_features: Any
+    n_jobs: int | None
+    random_state: Any
+    tree_: Forest
+    forest_: Forest
+    n_features_in_: int
+    categories_: dict[int, NDArray[Any]]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _trees(self) -> Forest:
+        check_is_fitted(self)
+        trees: Forest = self.forest_ if hasattr(self, "forest_") else self.tree_
+        return trees
+
+    def _new_seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of each feature in the planes' gain; a plane's gain is shared by the size of its coefficients."""
+        return self.get_feature_importances("gain")
+
+    def get_feature_importances(self, kind: str = "gain") -> NDArray[np.float64]:
+        """Share of each feature in the planes, by "gain", by number of planes ("split") or by their rows ("cover")."""
+        trees = self._trees()
+        if kind not in ("gain", "split", "cover"):
+            raise ValueError(f"kind must be 'gain', 'split' or 'cover'; got {kind!r}.")
+        return trees.importances(self.n_features_in_, kind)
+
+    @property
+    def n_stored_numbers_(self) -> int:
+        """Number of non-zero weights, thresholds and leaf values: an honest count of what the model holds."""
+        return self._trees().stored_numbers()
+
+    @property
+    def n_bytes_(self) -> int:
+        """Bytes of the arrays that prediction needs."""
+        return self._trees().nbytes()
 
 
 def growth_options(estimator: Any, seed: int) -> _core.GrowOptions:
@@ -71,7 +153,7 @@ def growth_options(estimator: Any, seed: int) -> _core.GrowOptions:
 
 
 def tree_options(estimator: Any, seed: int) -> _core.GrowOptions:
-    """The core's options of trees that stand alone or vote: with what only they can have."""
+    """The core's options of trees that stand alone or vote: with the options that only they have."""
     options = growth_options(estimator, seed)
     options.min_impurity_decrease = estimator.min_impurity_decrease
     options.min_loss = estimator.min_loss
@@ -80,13 +162,13 @@ def tree_options(estimator: Any, seed: int) -> _core.GrowOptions:
 
 
 def draw_rounds(estimator: Any) -> list[tuple[int, float, float]]:
-    """One (subspace_size, coef_decay, rank_decay) a round; lists must agree in length, single values repeat."""
+    """One (subspace_size, coef_decay, rank_decay) per round; lists must agree in length, single values repeat."""
     given = {name: getattr(estimator, name) for name in ("subspace_size", "coef_decay", "rank_decay")}
     lengths = {name: len(value) for name, value in given.items() if isinstance(value, (list, tuple))}
     if len(set(lengths.values())) > 1:
         raise ValueError(
             "The parameters subspace_size, coef_decay and rank_decay must be single values or lists of one length, "
-            f"one entry a round; got the lengths {lengths}."
+            f"one entry per round; got the lengths {lengths}."
         )
     rounds = max(lengths.values(), default=1)
     columns = [value if isinstance(value, (list, tuple)) else [value] * rounds for value in given.values()]

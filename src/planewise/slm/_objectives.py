@@ -67,7 +67,7 @@ class RawLoss:
         assert self.own is not None
         given = self.own(target, score[:, 0] if self.n_outputs == 1 else score)
         if not isinstance(given, tuple) or len(given) != 2:
-            raise ValueError("A loss of your own must return two arrays: the gradient and the Hessian.")
+            raise ValueError("A custom loss must return two arrays: the gradient and the Hessian.")
         parts = [np.asarray(part, dtype=np.float64) for part in given]
         expected = score.shape if self.n_outputs > 1 else (len(score),)
         for name, part in zip(("gradient", "Hessian"), parts, strict=True):

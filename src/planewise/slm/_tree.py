@@ -8,122 +8,38 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils import check_random_state
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from planewise import _core
 from planewise._input import (
     all_or_nothing,
     category_counts,
-    counted_classes,
+    class_problem,
+    number_problem,
     prediction_rows,
-    real_targets,
-    row_weights,
     thread_count,
-    training_rows,
-    without_zero_weights,
 )
-from planewise._params import (
-    Limit,
-    NamesItself,
-    check_parameters,
-    class_weights,
-    one_of,
-    real,
-)
-from planewise._shown import ShownInNotebooks
-from planewise.slm._documentation import document_growth
+from planewise._params import Limit, check_parameters, class_weights, keep_parameters, one_of
 from planewise.slm._explain import ExplainsByPath
-from planewise.slm._flat_tree import FlatTree, from_arrays
-from planewise.slm._growth import GROWTH_LIMITS, most_terms, tree_options
-
-TREE_LIMITS = GROWTH_LIMITS | {
-    "min_impurity_decrease": real(0),
-    "min_loss": real(0),
-    "noise_margin": real(0),
-    "smoothing": real(0),
-}
-CLASSIFIER_LIMITS = TREE_LIMITS | {"criterion": one_of("entropy", "gini"), "class_weight": class_weights()}
+from planewise.slm._growth import SINGLE_TREE_LIMITS, TreeEstimator, most_terms, tree_options
+from planewise.slm.fitted import Forest
 
 
-class _SLMTree(NamesItself, ExplainsByPath, ShownInNotebooks, BaseEstimator):
+class _SLMTree(ExplainsByPath, TreeEstimator):
     """What the classifier and the regressor share."""
 
-    tree_: FlatTree
-    n_features_in_: int
+    parameter_limits: ClassVar[Mapping[str, Limit]] = SINGLE_TREE_LIMITS
+    tree_: Forest
 
-    def __init__(
-        self,
-        *,
-        max_depth: int | None = None,
-        min_samples_split: int = 2,
-        min_samples_leaf: int = 5,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        min_loss: float = 0.0,
-        noise_margin: float = 0.75,
-        smoothing: float = 4.0,
-        max_planes: int = 2,
-        plane_choice: str = "joint",
-        max_cosine: float = 0.7,
-        min_relative_gain: float = 0.5,
-        n_projections: int = 200,
-        subspace: str = "candidate",
-        subspace_size: int | list[int] = 2,
-        max_coef: int = 5,
-        coef_decay: float | list[float] = 0.0,
-        rank_decay: float | list[float] = 0.1,
-        n_bins: int = 16,
-        bins: str = "uniform",
-        refine_thresholds: bool = True,
-        max_rows_per_node: int | None = 4096,
-        max_ranked_features: int | None = None,
-        categorical_features: Any = "from_dtype",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.min_loss = min_loss
-        self.noise_margin = noise_margin
-        self.smoothing = smoothing
-        self.max_planes = max_planes
-        self.plane_choice = plane_choice
-        self.max_cosine = max_cosine
-        self.min_relative_gain = min_relative_gain
-        self.n_projections = n_projections
-        self.subspace = subspace
-        self.subspace_size = subspace_size
-        self.max_coef = max_coef
-        self.coef_decay = coef_decay
-        self.rank_decay = rank_decay
-        self.n_bins = n_bins
-        self.bins = bins
-        self.refine_thresholds = refine_thresholds
-        self.max_rows_per_node = max_rows_per_node
-        self.max_ranked_features = max_ranked_features
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
-    def _keep(self, grown: dict[str, Any], totals: NDArray[np.float64]) -> None:
-        """Makes the grown arrays this estimator's tree; `totals` are sums by leaf, the weight last."""
-        tree = from_arrays(grown)
-        tree.set_values(totals, self.smoothing)
-        self.tree_ = tree
-        self.depth_ = tree.max_depth
-        self.n_planes_ = tree.n_planes
-        self.n_parameters_ = tree.n_planes * (most_terms(self) + 1)
-        self.nodes_per_level_ = tree.nodes_per_level
+    def _keep(self, tree: _core.Forest, totals: NDArray[np.float64], centre: float = 0.0) -> None:
+        """Make the grown tree this estimator's; `totals` are sums by leaf, the weight last."""
+        tree.set_means(totals, self.smoothing, centre)
+        self.tree_ = Forest(tree)
+        self.depth_ = self.tree_.max_depth
+        self.n_planes_ = self.tree_.n_planes
+        self.n_parameters_ = self.n_planes_ * (most_terms(self) + 1)
+        self.nodes_per_level_ = self.tree_.nodes_per_level
 
     def apply(self, X: Any) -> NDArray[np.int32]:
         """The node in which each row ends.
@@ -138,46 +54,24 @@ class _SLMTree(NamesItself, ExplainsByPath, ShownInNotebooks, BaseEstimator):
             A leaf; or, for a row in a cell without training rows, the inner node whose value it gets.
         """
         check_is_fitted(self)
-        return self._apply_rows(prediction_rows(self, X))
-
-    def _apply_rows(self, rows: NDArray[np.float32]) -> NDArray[np.int32]:
-        return self.tree_.apply(rows, thread_count(self.n_jobs))
+        return self.tree_.apply(prediction_rows(self, X), thread_count(self.n_jobs))[:, 0]
 
     def decision_path(self, X: Any) -> csr_matrix:
         """The nodes each row passes, as a sparse indicator matrix of shape (n_samples, n_nodes)."""
         nodes = self.apply(X)
-        return self.tree_.path(nodes)
+        return self.tree_.decision_path(nodes)
 
     def get_depth(self) -> int:
-        """Levels below the root."""
+        """Number of levels below the root."""
         check_is_fitted(self)
         return self.tree_.max_depth
 
     def get_n_leaves(self) -> int:
-        """Nodes without planes."""
+        """Number of nodes without planes."""
         check_is_fitted(self)
         return self.tree_.n_leaves
 
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of each feature in the planes' gain; a plane's gain is shared by the size of its coefficients."""
-        check_is_fitted(self)
-        return self.tree_.importances(self.n_features_in_)
 
-    @property
-    def n_stored_numbers_(self) -> int:
-        """Non-zero weights, thresholds and leaf values: an honest count of what the model holds."""
-        check_is_fitted(self)
-        return self.tree_.stored_numbers()
-
-    @property
-    def n_bytes_(self) -> int:
-        """Bytes of the arrays that prediction needs."""
-        check_is_fitted(self)
-        return self.tree_.nbytes()
-
-
-@document_growth
 class SLMClassifier(ClassifierMixin, _SLMTree):
     """A wide and shallow classification tree whose nodes split by several oblique planes at once.
 
@@ -189,21 +83,96 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
     ----------
     criterion : {"entropy", "gini"}, default="entropy"
         Loss of a node.
-    {growth_parameters}
-    {tree_parameters}
+    max_depth : int or None, default=None
+        Maximum depth of the tree; None for no limit.
+    min_samples_split : int, default=2
+        Minimum number of rows for a node to be split.
+    min_samples_leaf : int, default=1
+        Minimum number of rows in a child; a smaller cell is merged with its nearest neighbour.
+    max_leaf_nodes : int or None, default=None
+        Maximum number of leaves. If given, growth is not level by level: each step splits the better half of the open
+        nodes.
+    min_impurity_decrease : float, default=0.0
+        A split must lower the loss, divided by the weight of all rows, by at least this. Entropy is in nats.
+    min_loss : float, default=0.0
+        A node whose mean loss is at most this is a leaf.
+    noise_margin : float, default=0.75
+        A subtree is pruned unless its planes gain more than this times what the best of as many random planes would
+        gain by chance. 0 keeps every split, as in the paper.
+    smoothing : float, default=4.0
+        Weight of the parent's value in a node's value, in rows. 0 gives plain means, as in the paper.
+    max_planes : int, default=2
+        q: maximum number of planes per node, which then has up to 2^q children.
+    plane_choice : {"joint", "cosine"}, default="joint"
+        How further planes of a node are chosen: "joint" takes the one that gains most on the existing cells; "cosine",
+        as in the paper, the good candidate that is least similar to the planes chosen so far.
+    max_cosine : float, default=0.7
+        theta_minimax: with "cosine", planes more similar than this are not added.
+    min_relative_gain : float, default=0.5
+        1 - rho: a further plane must gain, on its own, at least this share of what the best candidate gains.
+    n_projections : int, default=200
+        p: number of oblique candidates per node and round; every single feature is a candidate as well.
+    subspace : {"candidate", "node"}, default="candidate"
+        Whether each candidate draws its own features, or all candidates of a round share one draw, as in the paper.
+    subspace_size : int or list of int, default=2
+        D0: maximum number of features in a plane. A list gives several rounds, whose candidates are pooled.
+    max_coef : int, default=5
+        A_int: largest coefficient, on standardised features.
+    coef_decay : float or list of float, default=0.0
+        alpha: the largest coefficient of the feature of rank d is max(1, floor(max_coef * exp(-alpha * d))).
+    rank_decay : float or list of float, default=0.1
+        beta: the feature of rank d is drawn with probability proportional to exp(-beta * d).
+    n_bins : int, default=16
+        B: number of bins of the one-dimensional test.
+    bins : {"uniform", "quantile"}, default="uniform"
+        Bins of equal width, as in the paper, or with about equally many rows.
+    refine_thresholds : bool, default=True
+        Test again between the bins next to the best threshold, and put it midway between two rows. False keeps
+        thresholds on the edges of bins, as in the paper.
+    max_rows_per_node : int or None, default=4096
+        Candidates of a node with more rows are judged by this many of them, spread evenly. None uses all rows, which
+        takes one byte per row and candidate.
+    max_ranked_features : int or None, default=None
+        Number of features that a node below the root considers: half of them the best of its parent, half random. None
+        considers all.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Which columns are categorical: those of a category data type, or a list of names, numbers or a mask. Planes
+        split such a column alone, into two sets of categories. An unseen category goes to the heavier side.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied into the sample weights; zero leaves a class out.
-    {closing_parameters}
+    n_jobs : int or None, default=None
+        Number of threads; -1 uses all cores. The model does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Random seed.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
         The class labels, sorted.
-    {tree_attributes}
+    tree_ : Forest
+        The fitted tree as flat arrays; weights and thresholds are in the units of the data.
+    depth_ : int
+        Number of levels below the root.
+    n_planes_ : int
+        Number of planes in the tree.
+    n_parameters_ : int
+        Model size as the paper counts it (eq. 37): planes * (D0 + 1).
+    n_stored_numbers_, n_bytes_ : int
+        Number of non-zero weights, thresholds and leaf values; and the bytes that prediction needs.
+    nodes_per_level_ : list of int
+        Number of nodes on each level.
+    feature_importances_ : array of shape (n_features,)
+        Share of each feature in the planes' gain; see ``get_feature_importances`` for others.
+    categories_ : dict
+        The categories of each categorical column, by its number.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : array of shape (n_features,)
+        Their names, if X in ``fit`` was a data frame.
 
     See Also
     --------
-    SLMRegressor : The same tree for numbers.
+    SLMRegressor : The same tree for regression.
 
     References
     ----------
@@ -222,7 +191,13 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
     True
     """
 
-    parameter_limits: ClassVar[Mapping[str, Limit]] = CLASSIFIER_LIMITS
+    parameter_limits: ClassVar[Mapping[str, Limit]] = SINGLE_TREE_LIMITS | {
+        "criterion": one_of("entropy", "gini"),
+        "class_weight": class_weights(),
+    }
+    criterion: str
+    class_weight: Any
+    classes_: NDArray[Any]
 
     def __init__(
         self,
@@ -256,36 +231,7 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        super().__init__(
-            max_depth=max_depth,
-            min_samples_split=min_samples_split,
-            min_samples_leaf=min_samples_leaf,
-            max_leaf_nodes=max_leaf_nodes,
-            min_impurity_decrease=min_impurity_decrease,
-            min_loss=min_loss,
-            noise_margin=noise_margin,
-            smoothing=smoothing,
-            max_planes=max_planes,
-            plane_choice=plane_choice,
-            max_cosine=max_cosine,
-            min_relative_gain=min_relative_gain,
-            n_projections=n_projections,
-            subspace=subspace,
-            subspace_size=subspace_size,
-            max_coef=max_coef,
-            coef_decay=coef_decay,
-            rank_decay=rank_decay,
-            n_bins=n_bins,
-            bins=bins,
-            refine_thresholds=refine_thresholds,
-            max_rows_per_node=max_rows_per_node,
-            max_ranked_features=max_ranked_features,
-            categorical_features=categorical_features,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
-        self.criterion = criterion
-        self.class_weight = class_weight
+        keep_parameters(self, locals())
 
     @all_or_nothing
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -298,8 +244,8 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
         y : array-like of shape (n_samples,)
             Class labels of any kind.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights; a whole number weighs as much as that many equal rows, and zero leaves a row out. `noise_margin`
-            and `smoothing` therefore see more evidence in larger weights: bring weights that are not counts to a mean
+            Weights; an integer weighs as much as that many equal rows, and zero leaves a row out. `noise_margin`
+            and `smoothing` therefore see more evidence in larger weights: scale weights that are not counts to a mean
             of one. (`min_samples_leaf` and `min_samples_split` count rows.)
 
         Returns
@@ -307,17 +253,15 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
         self
         """
         check_parameters(self)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        options, threads = tree_options(self, seed), thread_count(self.n_jobs)
-        rows = training_rows(self, X)
-        classes, label, weight = counted_classes(self, y, rows, sample_weight, self.class_weight)
-        rows, label, weight = without_zero_weights(rows, label, weight)
-        table = _core.Table(rows, weight, threads, category_counts(self))
-        grown, leaf = _core.grow_classes(table, label, weight, len(classes), self.criterion == "gini", options, threads)
-        self.classes_ = classes
-        counts = _sums_by(leaf * np.int64(len(classes)) + label, weight, len(grown["parent"]) * len(classes))
-        counts = counts.reshape(-1, len(classes))
-        self._keep(grown, np.column_stack([counts, counts.sum(axis=1)]))
+        options, threads = tree_options(self, self._new_seed()), thread_count(self.n_jobs)
+        problem = class_problem(self, X, y, sample_weight, class_weight=self.class_weight)
+        label, weight, n_classes = problem.label, problem.weight, len(problem.classes)
+        table = _core.Table(problem.rows, weight, threads, category_counts(self))
+        tree, leaf = _core.grow_classes(table, label, weight, n_classes, self.criterion == "gini", options, threads)
+        counts = _sums_by(leaf * np.int64(n_classes) + label, weight, len(tree.parent) * n_classes)
+        counts = counts.reshape(-1, n_classes)
+        self._keep(tree, np.column_stack([counts, counts.sum(axis=1)]))
+        self.classes_ = problem.classes
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -331,23 +275,97 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
         return self.classes_[self.tree_.value.argmax(axis=1)][nodes]
 
 
-@document_growth
 class SLMRegressor(RegressorMixin, _SLMTree):
     """A wide and shallow regression tree whose nodes split by several oblique planes at once (the paper's SLR).
 
     Parameters
     ----------
-    {growth_parameters}
-    {tree_parameters}
-    {closing_parameters}
+    max_depth : int or None, default=None
+        Maximum depth of the tree; None for no limit.
+    min_samples_split : int, default=2
+        Minimum number of rows for a node to be split.
+    min_samples_leaf : int, default=5
+        Minimum number of rows in a child; a smaller cell is merged with its nearest neighbour.
+    max_leaf_nodes : int or None, default=None
+        Maximum number of leaves. If given, growth is not level by level: each step splits the better half of the open
+        nodes.
+    min_impurity_decrease : float, default=0.0
+        A split must lower the loss, divided by the weight of all rows, by at least this. Entropy is in nats.
+    min_loss : float, default=0.0
+        A node whose mean loss is at most this is a leaf.
+    noise_margin : float, default=0.75
+        A subtree is pruned unless its planes gain more than this times what the best of as many random planes would
+        gain by chance. 0 keeps every split, as in the paper.
+    smoothing : float, default=4.0
+        Weight of the parent's value in a node's value, in rows. 0 gives plain means, as in the paper.
+    max_planes : int, default=2
+        q: maximum number of planes per node, which then has up to 2^q children.
+    plane_choice : {"joint", "cosine"}, default="joint"
+        How further planes of a node are chosen: "joint" takes the one that gains most on the existing cells; "cosine",
+        as in the paper, the good candidate that is least similar to the planes chosen so far.
+    max_cosine : float, default=0.7
+        theta_minimax: with "cosine", planes more similar than this are not added.
+    min_relative_gain : float, default=0.5
+        1 - rho: a further plane must gain, on its own, at least this share of what the best candidate gains.
+    n_projections : int, default=200
+        p: number of oblique candidates per node and round; every single feature is a candidate as well.
+    subspace : {"candidate", "node"}, default="candidate"
+        Whether each candidate draws its own features, or all candidates of a round share one draw, as in the paper.
+    subspace_size : int or list of int, default=2
+        D0: maximum number of features in a plane. A list gives several rounds, whose candidates are pooled.
+    max_coef : int, default=5
+        A_int: largest coefficient, on standardised features.
+    coef_decay : float or list of float, default=0.0
+        alpha: the largest coefficient of the feature of rank d is max(1, floor(max_coef * exp(-alpha * d))).
+    rank_decay : float or list of float, default=0.1
+        beta: the feature of rank d is drawn with probability proportional to exp(-beta * d).
+    n_bins : int, default=16
+        B: number of bins of the one-dimensional test.
+    bins : {"uniform", "quantile"}, default="uniform"
+        Bins of equal width, as in the paper, or with about equally many rows.
+    refine_thresholds : bool, default=True
+        Test again between the bins next to the best threshold, and put it midway between two rows. False keeps
+        thresholds on the edges of bins, as in the paper.
+    max_rows_per_node : int or None, default=4096
+        Candidates of a node with more rows are judged by this many of them, spread evenly. None uses all rows, which
+        takes one byte per row and candidate.
+    max_ranked_features : int or None, default=None
+        Number of features that a node below the root considers: half of them the best of its parent, half random. None
+        considers all.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Which columns are categorical: those of a category data type, or a list of names, numbers or a mask. Planes
+        split such a column alone, into two sets of categories. An unseen category goes to the heavier side.
+    n_jobs : int or None, default=None
+        Number of threads; -1 uses all cores. The model does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Random seed.
 
     Attributes
     ----------
-    {tree_attributes}
+    tree_ : Forest
+        The fitted tree as flat arrays; weights and thresholds are in the units of the data.
+    depth_ : int
+        Number of levels below the root.
+    n_planes_ : int
+        Number of planes in the tree.
+    n_parameters_ : int
+        Model size as the paper counts it (eq. 37): planes * (D0 + 1).
+    n_stored_numbers_, n_bytes_ : int
+        Number of non-zero weights, thresholds and leaf values; and the bytes that prediction needs.
+    nodes_per_level_ : list of int
+        Number of nodes on each level.
+    feature_importances_ : array of shape (n_features,)
+        Share of each feature in the planes' gain; see ``get_feature_importances`` for others.
+    categories_ : dict
+        The categories of each categorical column, by its number.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : array of shape (n_features,)
+        Their names, if X in ``fit`` was a data frame.
 
     See Also
     --------
-    SLMClassifier : The same tree for classes.
+    SLMClassifier : The same tree for classification.
 
     Examples
     --------
@@ -359,7 +377,37 @@ class SLMRegressor(RegressorMixin, _SLMTree):
     True
     """
 
-    parameter_limits: ClassVar[Mapping[str, Limit]] = TREE_LIMITS
+    def __init__(
+        self,
+        *,
+        max_depth: int | None = None,
+        min_samples_split: int = 2,
+        min_samples_leaf: int = 5,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        min_loss: float = 0.0,
+        noise_margin: float = 0.75,
+        smoothing: float = 4.0,
+        max_planes: int = 2,
+        plane_choice: str = "joint",
+        max_cosine: float = 0.7,
+        min_relative_gain: float = 0.5,
+        n_projections: int = 200,
+        subspace: str = "candidate",
+        subspace_size: int | list[int] = 2,
+        max_coef: int = 5,
+        coef_decay: float | list[float] = 0.0,
+        rank_decay: float | list[float] = 0.1,
+        n_bins: int = 16,
+        bins: str = "uniform",
+        refine_thresholds: bool = True,
+        max_rows_per_node: int | None = 4096,
+        max_ranked_features: int | None = None,
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        keep_parameters(self, locals())
 
     @all_or_nothing
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -372,8 +420,8 @@ class SLMRegressor(RegressorMixin, _SLMTree):
         y : array-like of shape (n_samples,)
             Numbers to predict.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights; a whole number weighs as much as that many equal rows, and zero leaves a row out. `noise_margin`
-            and `smoothing` therefore see more evidence in larger weights: bring weights that are not counts to a mean
+            Weights; an integer weighs as much as that many equal rows, and zero leaves a row out. `noise_margin`
+            and `smoothing` therefore see more evidence in larger weights: scale weights that are not counts to a mean
             of one. (`min_samples_leaf` and `min_samples_split` count rows.)
 
         Returns
@@ -381,20 +429,16 @@ class SLMRegressor(RegressorMixin, _SLMTree):
         self
         """
         check_parameters(self)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        options, threads = tree_options(self, seed), thread_count(self.n_jobs)
-        rows = training_rows(self, X)
-        target = real_targets(self, y, rows)
-        weight = row_weights(sample_weight, rows)
-        rows, target, weight = without_zero_weights(rows, target, weight)
-        table = _core.Table(rows, weight, threads, category_counts(self))
-        centre = np.average(target, weights=weight)
-        apart = target - centre
-        grown, leaf = _core.grow_numbers(table, apart, weight, options, threads)
-        n_nodes = len(grown["parent"])
-        totals = np.column_stack([_sums_by(leaf, weight * apart, n_nodes), _sums_by(leaf, weight, n_nodes)])
-        self._keep(grown, totals)
-        self.tree_.value += centre
+        options, threads = tree_options(self, self._new_seed()), thread_count(self.n_jobs)
+        problem = number_problem(self, X, y, sample_weight)
+        weight = problem.weight
+        centre = np.average(problem.target, weights=weight)
+        centred = problem.target - centre
+        table = _core.Table(problem.rows, weight, threads, category_counts(self))
+        tree, leaf = _core.grow_numbers(table, centred, weight, options, threads)
+        n_nodes = len(tree.parent)
+        totals = np.column_stack([_sums_by(leaf, weight * centred, n_nodes), _sums_by(leaf, weight, n_nodes)])
+        self._keep(tree, totals, float(centre))
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:

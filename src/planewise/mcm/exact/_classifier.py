@@ -19,10 +19,9 @@ from planewise._scaling import Scaling, find_scaling
 from planewise._shown import ShownInNotebooks
 from planewise._warn import warn_user
 from planewise.mcm._conformal_factor import SHRINKAGES, ConformalFactor
-from planewise.mcm._kernels import Matrix, gamma_limit, gamma_value
+from planewise.mcm._kernels import Matrix, gamma_limit, gamma_value, one_blas_thread
 from planewise.mcm._rows import DistinctRows, Indices, Labels, Vector, distinct_rows, plain_rows
 from planewise.mcm._scores import calibrate, choose_class, class_scores, probabilities
-from planewise.mcm._threads import one_blas_thread
 from planewise.mcm.exact._explain import ExplainsExactMachine
 from planewise.mcm.exact._held_out import stratified_folds
 from planewise.mcm.exact._linear_program import Solution

@@ -279,7 +279,7 @@ class ProgramPath:
         margin = program.scores()
         whole = self._measure(margin, own, C, mu)
         kept, measured = own != 0, whole
-        # What rounding leaves of a zero is no support vector; what the machine needs, however small, is one.
+        # What rounding leaves of a zero is not a support vector; what the machine needs, however small, is one.
         for share in SMALLEST_SHARES:
             tiny = kept & (size <= share * size.max(initial=0.0))
             if not tiny.any():
@@ -315,7 +315,7 @@ class ProgramPath:
 def _rungs(C: float, mu: float) -> list[float]:
     """Prices of slack up to C.
 
-    Where slack is very dear compared with mu, a walk from far off meets vertices too close to tell apart; one from the
+    Where slack is very dear compared with mu, a walk from far off meets vertices too close to distinguish; one from the
     solution at a lower price does not.
     """
     rungs = [C]

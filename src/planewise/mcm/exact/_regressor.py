@@ -19,9 +19,8 @@ from planewise.mcm._rows import distinct_rows, plain_rows
 from planewise.mcm.exact._classifier import warn_unless_converged
 from planewise.mcm.exact._explain import ExplainsExactMachine
 from planewise.mcm.exact._linear_program import ProgramPath, RepeatedColumns, Solution
-from planewise.mcm.exact._problem import Design
 from planewise.mcm.exact._settings import SHARED_LIMITS, check_kernel, has_no_function, scaling_for
-from planewise.mcm.exact._training import kernel_scores
+from planewise.mcm.exact._training import Design, kernel_scores
 
 
 class MCMRegressor(ExplainsExactMachine, ShownInNotebooks, RegressorMixin, BaseEstimator):

@@ -20,10 +20,9 @@ from planewise._params import Limit, boolean, check_parameters, integer, keep_pa
 from planewise._shown import ShownInNotebooks
 from planewise._warn import warn_user
 from planewise.mcm._conformal_factor import SHRINKAGES
-from planewise.mcm._kernels import Matrix
+from planewise.mcm._kernels import Matrix, one_blas_thread
 from planewise.mcm._rows import Indices, Labels, Vector, distinct_rows, plain_rows
 from planewise.mcm._scores import calibrate, choose_class
-from planewise.mcm._threads import one_blas_thread
 from planewise.mcm.exact._classifier import MCMClassifier, share_of_samples
 from planewise.mcm.exact._explain import ExplainsExactMachine
 from planewise.mcm.exact._held_out import Folds, Held, Point, evaluate, given_folds, stratified_folds

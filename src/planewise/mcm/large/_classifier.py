@@ -40,15 +40,13 @@ from planewise._progress import Progress
 from planewise._scaling import Scaling, no_scaling, robust_scaling, scaling_limit
 from planewise._shown import ShownInNotebooks
 from planewise.mcm._conformal_factor import ConformalFactor
-from planewise.mcm._kernels import KERNEL_NAMES, Kernel
+from planewise.mcm._feature_maps import FeatureMap, FourierMap, KernelMap, PrototypeMap
+from planewise.mcm._kernels import KERNEL_NAMES, Kernel, one_blas_thread
 from planewise.mcm._rows import balanced_draw
 from planewise.mcm._scores import calibrate, choose_class, probabilities
-from planewise.mcm._threads import one_blas_thread
-from planewise.mcm.large._descent import Descent, Learner, LinearModel, batches_of, learn, scores_of
+from planewise.mcm.large._descent import Descent, Learner, LinearModel, Places, Sample, batches_of, learn, scores_of
 from planewise.mcm.large._explain import ExplainsLargeMachine
 from planewise.mcm.large._factor_on_map import choose_cores, choose_shrinkage, factor_on_map
-from planewise.mcm.large._feature_maps import FeatureMap, FourierMap, KernelMap, PrototypeMap
-from planewise.mcm.large._sample import Places, Sample
 from planewise.mcm.large._start import find_start, rows_to_start_from
 
 # What partial_fit cannot change any more.
@@ -59,7 +57,7 @@ SETTLED_AT_FIRST = (
 LEAST_MU, MOST_MU, MU_GROWS_BELOW = 0.01, 3.0, 10_000  # of mu="auto"
 ENOUGH_UPDATES = 1500  # what max_iter="auto" aims at
 FEWEST_PASSES, MOST_PASSES = 5, 60
-ROUNDS = 20  # how often the held-out rows are looked at
+ROUNDS = 20  # how often the held-out rows are checked
 STOPS_EARLY_FROM = 10_000  # rows from which early_stopping="auto" holds some out
 MOST_HELD_OUT = 5000
 ENOUGH_TO_CALIBRATE = 100  # rows of a partial_fit from which they set the steepness of the probabilities
@@ -67,68 +65,71 @@ CALIBRATED_BY = 5000  # rows that set the steepness of the probabilities when no
 
 
 class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, ClassifierMixin, BaseEstimator):
-    """The minimal complexity machine (MCM) for many rows, on a few prototypes that are moved to where they help.
+    """Minimal complexity machine (MCM) for many rows, on a few prototypes that are moved to where they help.
 
     It minimises, by mini-batches, the MCM's objective h + C mean[1 - y f]_+ + mu |w|_1 for f(x) = phi(x) w + b, where h
-    is the largest y f (bounded batch by batch) and phi an explicit feature map: the kernel on m prototypes, whose span
-    is that of a Nystroem map, or m random Fourier features. With the RBF kernel the prototypes (or the frequencies)
-    and a scale for every column are learned along with the weights, which is what lets some hundred of them do what
-    takes an SVM thousands of vectors. mu leaves weights at zero, and their prototypes are dropped.
+    is the largest y f (bounded batch by batch) and phi an explicit feature map: the kernel on m prototypes, which spans
+    the same space as a Nystroem map, or m random Fourier features. With the RBF kernel the prototypes (or frequencies)
+    and a scale for every column are learned along with the weights, so that a few hundred of them do what takes an SVM
+    thousands of vectors. mu shrinks weights to zero, and their prototypes are dropped.
 
     Parameters
     ----------
     C : float, default=1000.0
-        The price of the mean hinge, the mean being weighted, as in `MCMClassifier`.
+        Penalty on the (weighted) mean hinge loss, as in `MCMClassifier`.
     mu : float or "auto", default="auto"
-        Price of the sum of absolute weights; the larger, the fewer prototypes remain, and the less is learned by heart.
+        Penalty on the sum of absolute weights: the larger, the fewer prototypes remain, and the less is overfitted.
         "auto" is 0.01 from 10,000 rows on and, for n rows fewer than that, 0.01 (10,000 / n)^2, but at most 3; in
-        ``partial_fit``, where the rows to come are not known, 0.01.
+        ``partial_fit``, where the number of rows to come is unknown, 0.01.
     kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian"} or callable, default="rbf"
-        A function of two arrays of rows returns the matrix of its values. Fourier features have the RBF kernel only.
+        A callable gets two arrays of rows and returns the matrix of their kernel values. Fourier features exist for
+        the RBF kernel only.
     gamma : float, "auto" or "scale", default="auto"
-        Width of the kernel, exp(-gamma |x - x'|^2), on standardised columns; "scale" is one over the number of columns,
-        and "auto" takes, of 0.1 to 10 times that, the best one for least squares on some thousand rows; with `refine`,
-        where it is only what the scales of the columns start from, 3 times.
-    degree, coef0 : int and float, default=3 and 0.0
-        Of the polynomial (and sigmoid) kernel.
+        Coefficient of the kernel, exp(-gamma |x - x'|^2), on standardised columns. "scale" is 1 / n_features; "auto"
+        takes the best of 0.1 to 10 times that for least squares on a few thousand rows or, with `refine`, 3 times that
+        to start from.
+    degree : int, default=3
+        Degree of the "poly" kernel.
+    coef0 : float, default=0.0
+        Constant of the "poly" and "sigmoid" kernels.
     feature_map : {"nystroem", "fourier"}, default="nystroem"
         Prototypes, or random Fourier features (of which no prototypes remain, only frequencies).
     n_components : int or "auto", default="auto"
-        m: prototypes (never more than there are rows) or features to begin with; "auto" is 256, or an eighth of fewer
-        than 2,048 rows, but at least 32.
+        Number of prototypes (at most one per row) or features to start with. "auto" is 256, or an eighth of fewer than
+        2,048 rows, but at least 32.
     refine : bool or "auto", default="auto"
-        Learn the map as well. "auto": with the RBF kernel, the only one it can be done for.
+        Learn the map as well. "auto": with the RBF kernel, the only one for which it is possible.
     conformal : {"none", "signed", "shrunk"}, default="none"
-        Multiply the map by the conformal factor r(x) that separates the classes best, found when half of the fit is
-        done: as published ("signed"), or drawn towards one as far as it serves rows held out ("shrunk").
+        Multiply the map by the conformal factor r(x) that separates the classes best, found halfway through the fit: as
+        published ("signed"), or shrunk towards one as far as held-out rows suggest ("shrunk").
     gamma_conformal : float or "auto", default="auto"
-        gamma_c: width of the functions that make up r; "auto" is twice gamma. With a large one r moves only at the
-        cores themselves.
+        Coefficient of the Gaussians that make up r. "auto" is twice gamma. If it is large, r changes only very close to
+        its cores.
     max_cores : int, default=500
-        Most cores of r, taken from the prototypes in use, as evenly from the classes as they allow.
-    scale : bool, default=True
-        Standardise the columns first (those with two values by half the distance between these).
+        Maximum number of cores of r, taken from the prototypes in use, as evenly from the classes as possible.
+    scaling : {"standard", None}, default="standard"
+        "standard" standardises the columns (those with two values by half the distance between these); None takes X as
+        it is.
     max_iter : int or "auto", default="auto"
-        Passes over the rows; "auto" takes as many as make about 1,500 mini-batches, but at least 5
-        and at most 60.
+        Number of passes over the rows. "auto" takes as many as make about 1,500 mini-batches, but 5 to 60.
     batch_size : int or "auto", default="auto"
-        Rows of a mini-batch; "auto" is 256, or a tenth of fewer than 2,560 rows, but at least 32.
+        Number of rows per mini-batch. "auto" is 256, or a tenth of fewer than 2,560 rows, but at least 32.
     learning_rate : float, default=0.15
-        Size of the first steps; it falls to zero along a line.
+        Size of the first steps; it decreases linearly to zero.
     early_stopping : bool or "auto", default="auto"
-        Hold rows out; come to an end when their mean hinge has stopped falling, and keep the model with the least.
-        "auto": from 10,000 rows on.
+        Hold rows out, stop when their mean hinge loss has stopped falling, and keep the best model. "auto": from 10,000
+        rows on.
     validation_fraction : float, default=0.1
         Share of the rows held out, at most 5,000 of them.
     n_iter_no_change : int, default=5
-        How many looks at the held-out rows (twenty in a whole fit) without a smaller hinge end it.
+        Number of checks of the held-out rows (twenty in a whole fit) without improvement that end the fit.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied into the sample weights; zero leaves a class out.
     verbose : int, default=0
         1 shows a progress line.
     n_jobs : int or None, default=None
-        Threads that share the pieces (of 256 rows) of a mini-batch and the blocks of rows in prediction; -1 means all
-        cores. The model is the same for any number.
+        Number of threads that share the pieces (of 256 rows) of a mini-batch and the blocks of rows in prediction; -1
+        uses all cores. The model does not depend on it.
     random_state : int, RandomState or None, default=None
         Seed of the prototypes, the held-out rows and the order of the rest.
 
@@ -137,32 +138,33 @@ class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, Classifier
     classes_ : array of shape (n_classes,)
         The class labels, sorted.
     support_vectors_ : array of shape (n_support, n_features)
-        The prototypes that remain, in the units of the data (not with Fourier features).
+        The prototypes that remain, in the units of X (not with Fourier features).
     dual_coef_ : array of shape (n_outputs, n_support)
-        Their weights; one output for two classes, else one a class (one against the rest). (A kernel other than RBF is
-        brought to a root mean square of one on the prototypes before it is learned with, and mu prices those weights.)
+        Their weights; one output for two classes, otherwise one per class (one against the rest). Kernels other than
+        RBF are learned at a root mean square of one on the prototypes, and mu penalises those weights.
     coef_ : array of shape (n_outputs, n_features_kept)
-        The weights of the Fourier features that remain (only with these).
+        Weights of the Fourier features that remain (only with these).
     intercept_ : array of shape (n_outputs,)
         b.
     n_support_ : int
-        How many prototypes (or features) remain.
+        Number of prototypes (or features) that remain.
     gamma_, mu_ : float
         gamma and mu in use.
     feature_scale_ : array of shape (n_features,)
-        What each standardised column's squared distances are multiplied by in the RBF kernel: gamma, unless learned.
+        What the squared distances of each standardised column are multiplied by in the RBF kernel: gamma, unless
+        learned.
     h_ : array of shape (n_outputs,)
         The largest y f of the training rows, at least 1 (after `partial_fit`: of its rows).
     objective_ : float
-        h + C mean[1 - y f]_+ + mu |w|_1, added up over the outputs (after `partial_fit`: of its rows).
+        h + C mean[1 - y f]_+ + mu |w|_1, summed over the outputs (after `partial_fit`: of its rows).
     conformal_ : ConformalFactor or None
         r(x), a function of standardised rows.
     n_iter_ : int
-        Passes over the rows.
+        Number of passes over the rows.
     validation_hinge_ : list of float
-        Mean hinge of the held-out rows, look by look.
+        Mean hinge loss of the held-out rows at each check.
     n_features_in_, feature_names_in_
-        Columns seen in ``fit``, and their names if it got a data frame.
+        Number of features seen in ``fit``, and their names if it got a data frame.
 
     See Also
     --------
@@ -170,11 +172,11 @@ class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, Classifier
 
     Notes
     -----
-    Memory: beside the table, some numbers a row; features exist for one mini-batch or block of rows at a time.
-    Weights of rows scale their hinge; they equal repeated rows in the objective, but a stochastic fit on repeated rows
-    takes other mini-batches. Probabilities are the logistic function (softmax for several classes) of a times f, with
-    a > 0 fitted to rows held out (without early stopping: to training rows), so that the most probable class is the
-    predicted one.
+    Memory: apart from the table, a few numbers per row; features exist for one mini-batch or block of rows at a time.
+    Weights multiply the hinge loss of rows; in the objective a weight of two equals the row twice, but the mini-batches
+    of a fit on repeated rows differ. Probabilities are the logistic function (softmax for several classes) of a times
+    f, with a > 0 fitted to held-out rows (without early stopping: to training rows), so that the most probable class is
+    the predicted one.
 
     References
     ----------
@@ -260,12 +262,12 @@ class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, Classifier
     # ---------------------------------------------------------------------------------------------- fitting
     @all_or_nothing
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Choose prototypes and learn.
+        """Fit the model.
 
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features)
-            Numbers, none missing.
+            Numbers without missing values.
         y : array-like of shape (n_samples,)
             Class labels of any kind.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -297,22 +299,22 @@ class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, Classifier
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """One pass over some more rows.
+        """Learn from more rows, in one pass.
 
-        The first call measures the columns, draws the prototypes and finds the conformal factor, if one is asked for,
-        by its own rows: make them a fair sample, and several times `n_components`. `max_iter` and early stopping have
-        no part in this.
+        The first call scales the columns, draws the prototypes and finds the conformal factor, if there is one, from
+        its own rows: they should be a fair sample, and several times `n_components`. `max_iter` and early stopping are
+        not used.
 
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features)
-            Numbers, none missing.
+            Numbers without missing values.
         y : array-like of shape (n_samples,)
             Class labels.
         classes : array-like, default=None
-            All class labels there will ever be; needed in the first call only.
+            All class labels that can occur; needed in the first call only.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; zero leaves a row out. In later calls a weight of one is taken for an average one.
+            Weights of the rows; zero leaves a row out. In later calls a weight of one counts as average.
 
         Returns
         -------
@@ -377,8 +379,8 @@ class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, Classifier
             now = getattr(self, name)
             if now is not value and now != value:
                 raise ValueError(
-                    f"partial_fit goes on with {name}={value!r}, with which it began; got {name}={now!r}. Set it back, "
-                    "or begin anew with a clone (sklearn.base.clone)."
+                    f"partial_fit continues with {name}={value!r}, with which it began; got {name}={now!r}. Set it "
+                    "back, or start again with a clone (sklearn.base.clone)."
                 )
 
     def _check(self) -> None:
@@ -390,7 +392,9 @@ class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, Classifier
 
     def _check_streaming(self, classes: ArrayLike | None) -> None:
         if classes is None:
-            raise ValueError("classes must be passed in the first call of partial_fit: all labels there will ever be.")
+            raise ValueError(
+                "classes must be passed in the first call of partial_fit: all labels that will ever occur."
+            )
         if self.class_weight == "balanced":
             raise ValueError(
                 "class_weight='balanced' cannot be known from a part of the rows; pass a dict of weights to "
@@ -423,7 +427,7 @@ class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, Classifier
         self.h_, self.objective_ = np.ones(1), 1.0
 
     def _start(self, sample: Sample, learned: Places, rng: np.random.Generator) -> None:
-        """Draw the map and find weights to go on from."""
+        """Draw the map and find weights to start from."""
         n_rows, width = len(learned), self.n_features_in_
         n_components = min(256, max(32, n_rows // 8)) if self.n_components == "auto" else int(self.n_components)
         chosen = learned[balanced_draw(sample.label[learned], n_components, rng)]
@@ -585,7 +589,7 @@ class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, Classifier
             return scores_of(self._model, self._with_factor(sample, pool), pool, dtype=np.float64)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """f: one score a row for two classes, else one a class."""
+        """The score f of each row: one for two classes, otherwise one per class."""
         raw = self._raw(X)
         return raw[:, 0] if raw.shape[1] == 1 else raw
 
@@ -597,7 +601,7 @@ class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, Classifier
         return probabilities(raw, self._steepness)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row: the second of two where f > 0, else the one with the largest f."""
+        """The class of each row: the second of two if f > 0, of several the one with the largest f."""
         raw = self._raw(X)
         if len(self.classes_) == 1:
             return np.repeat(self.classes_, len(raw))
@@ -605,7 +609,7 @@ class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, Classifier
 
 
 def mu_for(n_rows: int) -> float:
-    """The price that keeps the machine from learning few rows by heart.
+    """The penalty that keeps the machine from overfitting few rows.
 
     With 0.01 for all, 500 rows of noisy classes lost three to eight points of accuracy; with 3 for all, 7,000 rows of
     clear ones lost five.

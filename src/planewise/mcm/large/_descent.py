@@ -2,16 +2,16 @@
 
 One step, on one mini-batch: the sub-gradient of the hinge of every row and of the batch's own bound on h = max y f;
 Adam's steps, with a proximal step for |w|_1 in the same metric, so that weights become zero and stay so; and the
-running average of all iterates, which is the model. C is the price of a mean here (that of a row times the rows), and
+running average of all iterates, which is the model. C is the penalty on a mean here (that on a row times the rows), and
 the objective is divided by it throughout: one learning rate then serves every C.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,52 @@ from numpy.typing import NDArray
 from planewise import _core
 from planewise._input import FloatArray
 from planewise._progress import Progress
-from planewise.mcm.large._feature_maps import FeatureMap
-from planewise.mcm.large._sample import Places, Sample
+from planewise._scaling import Scaling
+from planewise.mcm._feature_maps import FeatureMap
 
+BLOCK = 2048  # rows whose features are held at once
 CHUNK = 256  # rows whose gradient is one piece of work, and which share a bound on h
 MOMENTUM, SQUARES = 0.9, 0.99
 LONGEST_MEMORY = 0.99  # of the average over the iterates
 DROPPED = 1e-6  # a weight below this share of the largest is zero
+
+Places = NDArray[np.intp]
+
+
+class Sample(NamedTuple):
+    """Rows in the user's units; they are standardised when they are needed, a batch or block at a time."""
+
+    rows: FloatArray
+    label: NDArray[np.int32]  # the number of each row's class
+    weight: NDArray[np.float64]
+    scaling: Scaling
+    outputs: NDArray[Any]  # the class each output stands for: the second of two, or one after another
+    factor: FloatArray | None = None  # the conformal r of each row
+
+    def take(self, places: Places) -> Sample:
+        """Some of the rows."""
+        factor = None if self.factor is None else self.factor[places]
+        return self._replace(
+            rows=self.rows[places], label=self.label[places], weight=self.weight[places], factor=factor
+        )
+
+    def standard(self) -> FloatArray:
+        """The rows in standard units."""
+        return self.scaling(self.rows)
+
+    def signs(self) -> FloatArray:
+        """The y of each row, a column for each output: 1 for its class, -1 for others."""
+        return np.where(self.label[:, None] == self.outputs, np.float32(1), np.float32(-1))
+
+    def blocks(self, places: Places | None = None) -> list[Places]:
+        """The places of all rows (or of those given), some at a time."""
+        places = np.arange(len(self.rows)) if places is None else places
+        return [places[first : first + BLOCK] for first in range(0, len(places), BLOCK)]
+
+    def in_blocks(self, work: Callable[[Sample], NDArray[Any]], pool: Executor | None) -> NDArray[Any]:
+        """What `work` makes of the rows, block by block, joined."""
+        each = (pool.map if pool else map)(lambda places: work(self.take(places)), self.blocks())
+        return np.concatenate(list(each))
 
 
 @dataclass(frozen=True)
@@ -146,7 +185,7 @@ class Learner:
             self.feature_map = self.feature_map.with_arrays(self.arrays[2:])
 
     def restart(self) -> None:
-        """Go on from the average, as if nothing had pulled yet."""
+        """Continue from the average, with all moments at zero."""
         for array, averaged, momentum, squares in zip(
             self.arrays, self.averaged, self.momentum, self.squares, strict=True
         ):

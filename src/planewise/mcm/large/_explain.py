@@ -21,7 +21,7 @@ from planewise.mcm._explain import (
     signs_of,
     telling_columns,
 )
-from planewise.mcm.large._feature_maps import FourierMap, PrototypeMap
+from planewise.mcm._feature_maps import FourierMap, PrototypeMap
 from planewise.words import Contributions, Description, Limits, Reason, feature_names, number
 
 

@@ -10,11 +10,10 @@ from sklearn.linear_model import Ridge
 
 from planewise._input import FloatArray
 from planewise.mcm._conformal_factor import SHRINKAGES, ConformalFactor, fit_factor_on_features
+from planewise.mcm._feature_maps import KernelMap, PrototypeMap
 from planewise.mcm._rows import balanced, balanced_draw
 from planewise.mcm._scores import choose_class
-from planewise.mcm.large._descent import LinearModel
-from planewise.mcm.large._feature_maps import KernelMap, PrototypeMap
-from planewise.mcm.large._sample import Places, Sample
+from planewise.mcm.large._descent import LinearModel, Places, Sample
 
 SHRUNK_BY = 5000  # rows on which shrinkages are tried
 
@@ -31,7 +30,7 @@ def choose_cores(model: LinearModel, sample: Sample, most: int, rng: np.random.G
 def factor_on_map(
     model: LinearModel, sample: Sample, learned: Places, cores: FloatArray, gamma: float
 ) -> ConformalFactor:
-    """The r that parts the classes best, with features for one block of rows at a time."""
+    """The r that separates the classes best, with features for one block of rows at a time."""
 
     def blocks() -> Iterator[tuple[FloatArray, FloatArray, NDArray[np.int32], NDArray[np.float64]]]:
         for places in sample.blocks(learned):

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import solve
 
 from planewise._input import FloatArray
-from planewise.mcm.large._feature_maps import FeatureMap
+from planewise.mcm._feature_maps import FeatureMap
 
 RIDGES = (1e-2, 1e-3, 1e-4)  # none smaller: large weights would make every move of a prototype a leap
 MOST_NEWTON_STEPS = 8

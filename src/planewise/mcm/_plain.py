@@ -1,0 +1,225 @@
+"""A fitted machine and its kernel in plain forms, whichever estimator they come from, for exports and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planewise._input import precise_rows
+from planewise._scaling import TAIL_FACTOR, Scaling
+from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
+from planewise.mcm._kernels import Kernel
+from planewise.words import feature_names
+
+Floats = NDArray[np.float64]
+KernelFunction = Callable[[Floats, Floats], Floats]
+
+
+@dataclass(frozen=True)
+class Bumps:
+    """r(x) = (1 - s) + s (constant + sum of coef_j exp(-gamma |z - core_j|^2)) of standardised rows z."""
+
+    cores: Floats
+    coef: Floats
+    constant: float
+    gamma: float
+    shrinkage: float
+
+
+@dataclass(frozen=True)
+class PlainMachine:
+    """Machine scores are r(x) times the weighted kernel values of standardised rows, plus an intercept."""
+
+    kind: str
+    kernel: str  # "linear" (no vectors), "rbf", "laplacian", "poly", "sigmoid", "product" (x.x') or "fourier"
+    mean: Floats
+    spread: Floats
+    tails: tuple[Floats, Floats] | None  # mean and spread after arcsinh(2 z), where long tails are compressed
+    metric: Floats | None  # "rbf" with one factor per column: what squared differences are multiplied by
+    vectors: Floats  # standardised; frequencies for "fourier"
+    phases: Floats  # for "fourier"
+    coefficients: Floats  # machines x vectors (x features for "linear")
+    intercept: Floats
+    gamma: float
+    degree: int
+    coef0: float
+    factor: Bumps | None
+    classes: NDArray[Any] | None
+    multi_class: str
+    slope: float | None  # of the probabilities; None: it gives no probabilities
+    n_features: int
+    feature_names: list[str]
+
+    def standardised(self, rows: NDArray[Any]) -> Floats:
+        """Rows as the kernel sees them."""
+        z = (rows - self.mean) / self.spread
+        return z if self.tails is None else (np.arcsinh(TAIL_FACTOR * z) - self.tails[0]) / self.tails[1]
+
+
+def plain_machine(model: Any, form: str) -> PlainMachine:
+    """A fitted minimal complexity machine; an error if `form`, what it is exported to, cannot hold its kernel."""
+    if hasattr(model, "_model"):
+        return _large_scale(model, form)
+    if hasattr(model, "refit") and not hasattr(model, "best_estimator_"):
+        raise ValueError(
+            "This MCMClassifierCV has refit=False and no machine to export; fit it with refit=True, or fit an "
+            "MCMClassifier with its best_params_."
+        )
+    kernel = model._kernel if not hasattr(model, "classes_") else model._trained_settings.kernel
+    _refuse_kernel(model, kernel, form)
+    scaling: Scaling = model._scaling
+    machine = PlainMachine(
+        kind=type(model).__name__,
+        kernel="linear",
+        mean=scaling.mean,
+        spread=scaling.spread,
+        tails=None,
+        metric=None,
+        vectors=np.empty((0, model.n_features_in_)),
+        phases=np.empty(0),
+        coefficients=np.empty((0, 0)),
+        intercept=np.asarray(model.intercept_, np.float64),
+        gamma=1.0,
+        degree=1,
+        coef0=0.0,
+        factor=None,
+        classes=getattr(model, "classes_", None),
+        multi_class="ovr" if not hasattr(model, "classes_") else model._trained_settings.multi_class,
+        slope=getattr(model, "slope_", None),
+        n_features=model.n_features_in_,
+        feature_names=feature_names(model),
+    )
+    if kernel is None:  # by standardised columns: sums of numbers far from zero would lose their last digits in float32
+        standard = model.coef_ * scaling.spread
+        return replace(machine, coefficients=standard, intercept=model.intercept_ + model.coef_ @ scaling.mean)
+    tails = None if scaling.tails is None else (scaling.tails.mean, scaling.tails.spread)
+    return replace(
+        machine,
+        kernel="product" if kernel.name == "linear" else str(kernel.name),
+        tails=tails,
+        vectors=scaling(model.support_vectors_),
+        coefficients=model.dual_coef_,
+        gamma=kernel.gamma,
+        degree=kernel.degree,
+        coef0=kernel.coef0,
+        factor=_bumps(getattr(model, "_factor", None)),
+    )
+
+
+def _large_scale(model: Any, form: str) -> PlainMachine:
+    feature_map, linear = model._model.feature_map, model._model
+    machine = PlainMachine(
+        kind=type(model).__name__,
+        kernel="rbf",
+        mean=model._standardisation.mean.astype(np.float64),
+        spread=model._standardisation.spread.astype(np.float64),
+        tails=None,
+        metric=None,
+        vectors=np.empty((0, model.n_features_in_)),
+        phases=np.empty(0),
+        coefficients=linear.weights.T.astype(np.float64),
+        intercept=linear.intercept.astype(np.float64),
+        gamma=1.0,
+        degree=1,
+        coef0=0.0,
+        factor=_bumps(model.conformal_),
+        classes=model.classes_,
+        multi_class="ovr",
+        slope=model._steepness,
+        n_features=model.n_features_in_,
+        feature_names=feature_names(model),
+    )
+    if isinstance(feature_map, FourierMap):
+        frequencies, phases = (array.astype(np.float64) for array in feature_map.arrays)
+        weights = machine.coefficients * np.sqrt(2)
+        return replace(machine, kernel="fourier", vectors=frequencies, phases=phases, coefficients=weights)
+    if isinstance(feature_map, PrototypeMap):
+        metric = np.exp(feature_map.arrays[1].astype(np.float64))
+        return replace(machine, vectors=feature_map.prototypes.astype(np.float64), metric=metric)
+    assert isinstance(feature_map, KernelMap)
+    kernel = feature_map.kernel
+    _refuse_kernel(model, kernel, form)
+    return replace(
+        machine,
+        kernel="product" if kernel.name == "linear" else str(kernel.name),
+        vectors=feature_map.prototypes.astype(np.float64),
+        coefficients=machine.coefficients / feature_map.unit,
+        gamma=kernel.gamma,
+        degree=kernel.degree,
+        coef0=kernel.coef0,
+    )
+
+
+def _refuse_kernel(model: Any, kernel: Kernel | None, form: str) -> None:
+    if kernel is None and model.kernel == "precomputed":
+        raise ValueError(
+            f"A machine with kernel='precomputed' knows no rows, only kernel values, and cannot be exported to {form}; "
+            "fit it with one of the kernels 'rbf', 'laplacian', 'poly', 'sigmoid' or 'linear'."
+        )
+    if kernel is not None and callable(kernel.name):
+        raise ValueError(
+            f"The kernel is a Python function, which cannot be exported to {form}; fit the machine with one "
+            "of the kernels 'rbf', 'laplacian', 'poly', 'sigmoid' or 'linear', or keep it in Python."
+        )
+
+
+def _bumps(factor: Any) -> Bumps | None:
+    if factor is None:
+        return None
+    return Bumps(
+        np.asarray(factor.cores, np.float64),
+        np.asarray(factor.coef[1:], np.float64),
+        float(factor.coef[0]),
+        float(factor.gamma),
+        float(factor.shrinkage),
+    )
+
+
+@dataclass(frozen=True)
+class FittedKernel:
+    """What a fitted machine or kernel knows: its scaling, the kernel before and after optimisation, and the cores."""
+
+    scale: Callable[[Any], Floats]  # a table of the user
+    scale_numbers: Callable[[Floats], Floats]  # rows as the model keeps them
+    before: KernelFunction
+    after: KernelFunction | None
+    cores: Floats  # scaled
+    separability: tuple[float, float] | None
+
+
+def fitted_kernel(estimator: Any) -> FittedKernel:
+    """Of an MCM classifier or a ConformalKernel."""
+    if hasattr(estimator, "_standardisation") and hasattr(estimator, "X_fit_"):
+        kernel, factor, ready = estimator._kernel, estimator._factor, estimator._ready
+        plain = ready
+    elif hasattr(estimator, "_trained_settings"):
+        settings, factor = estimator._trained_settings, estimator._factor
+        if settings.kernel is None:
+            raise ValueError(
+                f"The kernel {estimator.kernel!r} is not a function of rows, so it has no components; fit "
+                "with a kernel such as 'rbf'."
+            )
+        kernel = settings.kernel
+
+        def ready(X: Any) -> Floats:
+            return estimator._scaling(precise_rows(estimator, X, reset=False))
+
+        plain = estimator._scaling
+
+    else:
+        raise TypeError(
+            f"{type(estimator).__name__} has no kernel; pass a fitted MCMClassifier, MCMClassifierCV or "
+            "ConformalKernel."
+        )
+    if factor is None:
+        return FittedKernel(ready, plain, kernel, None, np.empty((0, 0)), None)
+
+    def after(one: Floats, other: Floats) -> Floats:
+        return factor(one)[:, None] * kernel(one, other) * factor(other)
+
+    known = (factor.separability(0.0), factor.separability(factor.shrinkage))
+    return FittedKernel(ready, plain, kernel, after, np.asarray(factor.cores, dtype=np.float64), known)

@@ -55,7 +55,7 @@ ROLES = {"deciding": "Deciding view", "runner-up": "Runner-up", "against": "Best
 
 
 def views_of(explanation: Any, most: int = 4) -> list[ShownView]:
-    """The view that decided, the best one against, and the clearest of the others: at most so many; none if none could.
+    """The view that decided, the best one against, and the clearest of the others; empty if none could judge.
 
     Parameters
     ----------

@@ -92,9 +92,8 @@ def test_a_path_ends_in_the_leaf_of_apply_and_its_sides_lead_there(target):
     for path, leaf in zip(model.explain(rows), model.apply(rows), strict=True):
         assert path.node == leaf and path.n_rows == model.tree_.n_samples[leaf]
         assert list(path.value) == model.tree_.value[leaf].tolist()
-        assert path.level == model.tree_.depth[leaf] and [step.level for step in path.steps] == sorted(
-            step.level for step in path.steps
-        )
+        assert path.depth == model.tree_.depth[leaf]
+        assert [step.depth for step in path.steps] == sorted(step.depth for step in path.steps)
 
 
 def test_what_a_path_says_of_a_value_is_true():

@@ -13,7 +13,7 @@ from made_pages import (
     make_summaries,
 )
 
-from planewise.cli import _demo_run
+from planewise.cli import _demo
 
 WIDTHS = (1280, 390)
 
@@ -49,12 +49,8 @@ def test_a_report(name, judged, tmp_path):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_s_page(name, judged, tmp_path, monkeypatch):
     if name == "demo":  # as many fits as its page needs
-        monkeypatch.setattr(
-            _demo_run, "SETS", {each: _demo_run.SETS[each] for each in ("new moons", "wine", "diabetes")}
-        )
-        monkeypatch.setattr(
-            _demo_run, "FAMILIES", {each: _demo_run.FAMILIES[each] for each in ("one tree", "boosting")}
-        )
+        monkeypatch.setattr(_demo, "SETS", ("new moons", "wine", "diabetes"))
+        monkeypatch.setattr(_demo, "FAMILIES", ("one tree", "boosting"))
     judged(make_command_page(name, tmp_path))
 
 

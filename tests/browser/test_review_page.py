@@ -255,7 +255,7 @@ def test_a_server_killed_and_started_again_goes_on_and_the_export_has_it_all(
     record = open_page.record(page)
     page.keyboard.press("Escape")
     page.keyboard.press("a")
-    said(page, "The server does not answer")
+    said(page, "The server does not respond")
     assert page.locator("#note").input_value() == "written before the crash"
     assert all("ERR_CONNECTION_REFUSED" in each or each.startswith("htmx:") for each in record.console_errors)
     record.console_errors.clear()

@@ -26,7 +26,7 @@ def environment(request):
 
 @pytest.fixture(scope="session")
 def towns():
-    """Numbers with gaps, words, truth values, an identifier, free text, a constant, and a target of words."""
+    """Numbers with gaps, words, booleans, an identifier, free text, a constant, and a target of words."""
     rng = np.random.default_rng(0)
     n = 240
     size, town = rng.normal(50, 10, n).round(2), rng.choice(["Bonn", "Köln", "Ulm"], n)

@@ -1,4 +1,4 @@
-"""What a command fitted answers in C and ONNX as predict does: gaps, categories, truth values and dates included."""
+"""What a command fitted answers in C and ONNX as predict does: gaps, categories, booleans and dates included."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def asked(flats):
 
 
 def as_floats(rows, names, categories):
-    """Rows as the exports take them: categories by their places, truth values as 0 and 1, dates as days since 1970."""
+    """Rows as the exports take them: categories by their places, booleans as 0 and 1, dates as days since 1970."""
     out = np.empty((rows.height, len(names)), np.float32)
     for j, name in enumerate(names):
         values = rows[name].to_list()

@@ -1,4 +1,4 @@
-"""Text tables as people have them: lines that do not fit, blank lines, names that come twice, dates, truth values."""
+"""Text tables as people have them: lines that do not fit, blank lines, names that come twice, dates, booleans."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_another_separator_is_hinted_at(run, model):
 
 @pytest.fixture
 def days():
-    """What happens depends on the day; with times of day, gaps, and truth values."""
+    """What happens depends on the day; with times of day, gaps, and booleans."""
     first = datetime.date(2023, 12, 1)
     day = [first + datetime.timedelta(days=3 * k) for k in range(80)]
     return pl.DataFrame(

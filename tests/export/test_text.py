@@ -106,7 +106,7 @@ def test_vectors_and_columns_beyond_the_limits_are_counted():
     model, _ = fitted_machine("three")
     text = to_text(model, max_vectors=2, max_columns=3)
     assert f"… and {len(model.support_vectors_) - 2} more vectors." in text
-    assert "Only the 3 of 5 columns in which the vectors differ most." in text
+    assert "Shown are the 3 of 5 columns in which the vectors differ most." in text
 
 
 def test_the_others_are_described_too():

@@ -85,7 +85,7 @@ def test_what_was_learned_follows_the_diagram(estimator, table):
     assert "sk-top-container" in model._repr_html_().partition(".planewise-view")[0]
     summary = _summary(model)
     assert model._repr_mimebundle_()["text/html"].endswith(summary)
-    assert "could not be summed up" not in summary
+    assert "could not be summarised" not in summary
     found = Balanced()
     found.feed(summary)
     found.close()
@@ -121,7 +121,7 @@ def test_a_model_that_cannot_be_summed_up_says_so(table):
     model = _fitted(SLMClassifier(random_state=0), table)
     model.tree_ = "<b>no tree</b>"
     summary = _summary(model)
-    assert "could not be summed up" in summary and "<b>no" not in summary
+    assert "could not be summarised" in summary and "<b>no" not in summary
 
 
 def test_vectors_views_and_importances_are_named():

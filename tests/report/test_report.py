@@ -164,7 +164,7 @@ def test_categories_gaps_and_two_columns():
         read(report(make(**settings).fit(frame, y), frame, y))
     X, y, X_new, y_new = wine(2)
     page = read(report(SLMClassifier(random_state=0).fit(X, y), X_new, y_new))
-    assert any("plane of its two columns" in (value or "") for _, name, value in page.attributes if name == "alt")
+    assert any("plane of the two columns" in (value or "") for _, name, value in page.attributes if name == "alt")
 
 
 def test_a_model_of_a_table_finds_its_target():

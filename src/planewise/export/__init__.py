@@ -1,4 +1,4 @@
-"""Models elsewhere: C for a microcontroller, ONNX, readable text."""
+"""Models outside Python: C for microcontrollers, ONNX, readable text."""
 
 from planewise.export._c import to_c
 from planewise.export._models import input_lines

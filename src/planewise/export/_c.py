@@ -19,9 +19,9 @@ NOTHING = RawScores([], "", "float", [])  # what one class needs
 
 
 def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = "model", values: str = "exact") -> str:
-    """A fitted model as one C99 header: constant tables and a few small functions, for a microcontroller.
+    """Export a fitted model as one C99 header: constant tables and a few small functions, for microcontrollers.
 
-    No memory is allocated, and nothing of the C library is called but, where exponentials are needed, ``math.h``. The
+    No memory is allocated, and nothing of the C library is used but ``math.h`` where exponentials are needed. The
     header compiles without warnings as C99 and as C++; its opening comment states the bytes of its tables and how to
     use it.
 
@@ -35,17 +35,17 @@ def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = 
     path : path, default=None
         Where to write the header; an existing file is replaced in one step. None: nowhere.
     name : str, default="model"
-        What all names in the header begin with: ``model_predict`` and so on.
+        Prefix of all names in the header: ``model_predict`` and so on.
     values : {"exact", "compact"}, default="exact"
-        How numbers are kept. "exact": leaf values of trees as float, added up in double, which gives the very labels of
-        ``predict``; machines in float where that keeps probabilities within 1e-5, else in double. "compact": leaf
-        values in two bytes, added up as integers (the comment states the largest change of a score), thresholds rounded
-        by less than 1e-5 of their size; machines always in float.
+        How numbers are stored. "exact": leaf values of trees as float, added up in double, which gives exactly the
+        labels of ``predict``; machines in float where that keeps probabilities within 1e-5, else in double. "compact":
+        leaf values in two bytes, added up as integers (the comment states the largest change of a score), thresholds
+        rounded by less than 1e-5 of their size; machines always in float.
 
     Returns
     -------
     header : str
-        The text.
+        The text of the header.
 
     Notes
     -----

@@ -198,7 +198,7 @@ class _Writer:
         tails = ""
         if model.tails is not None:
             tables += [
-                self.table("tail_mean", model.tails[0], "by column, once long tails are drawn in"),
+                self.table("tail_mean", model.tails[0], "by column, after long tails are compressed"),
                 self.table("over_tail_spread", 1 / model.tails[1], "by column"),
             ]
             tails = (

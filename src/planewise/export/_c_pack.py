@@ -1,4 +1,4 @@
-"""Trees as one stream of bytes, a record a node: as small as reading it with a few lines of C allows.
+"""Trees as one stream of bytes, one record per node: as small as a few lines of C can read.
 
 A record is its planes, one after another, then a table of where to go. A plane is
 
@@ -8,8 +8,8 @@ A record is its planes, one after another, then a table of where to go. A plane 
     terms       feature and coefficient in one number, or the number of a pair (feature, weight)
 
 and a plane on categories has, after its head (bit 0: members go right, bit 1: others go right), the feature, the
-number of bytes of the set, and the set, a bit a category. An entry has the kind in its lowest bit: 0 the distance in
-bytes from this record to the next one, 1 the number of the value.
+number of bytes of the set, and the set, one bit per category. An entry has the kind in its lowest bit: 0 the distance
+in bytes from this record to the next one, 1 the number of the value.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def pack(forest: Forest, values: NDArray[Any], n_features: int, compact: bool = 
 
 
 def smallest_terms(forest: Forest, n_features: int) -> Terms:
-    """Coefficients with a scale a column, if those give back the weights exactly, or pairs; what takes fewer bytes."""
+    """Coefficients with one scale per column, if these give the exact weights, or pairs: whatever takes fewer bytes."""
     on_numbers = np.repeat(np.diff(forest.set_start) == 0, np.diff(forest.term_start))
     pairs = _pairs(forest, on_numbers)
     coefficients = _coefficients(forest, on_numbers, n_features)
@@ -131,7 +131,7 @@ def _coefficients(forest: Forest, on_numbers: NDArray[np.bool_], n_features: int
 def _scales(
     feature: NDArray[Any], coefficient: NDArray[np.int64], weight: NDArray[np.float32], n_features: int
 ) -> tuple[NDArray[np.float32], bool] | None:
-    """A number a column that gives every weight to the last bit; by multiplication if possible, else by division."""
+    """One number per column that gives every weight exactly; by multiplication if possible, else by division."""
     number = coefficient.astype(np.float32)
     for divides in (False, True):
         scale, exact = np.ones(n_features, np.float32), True
@@ -232,7 +232,7 @@ class _Layout:
             if self._lay(number):
                 break
         else:
-            raise ValueError("A tree is too large for a header of C: prune it, or export the model to ONNX.")
+            raise ValueError("A tree is too large for a C header; prune it, or export the model to ONNX.")
         tree_bytes = 0 if forest.n_trees == 1 else (2 if len(self.stream) < 2**16 else 4)
         tree_bytes += 0 if shared or forest.n_trees == 1 else (2 if len(self.rows) < 2**16 else 4)
         self.n_bytes = (

@@ -79,7 +79,7 @@ at += ${skip};
 if (category != category) { /* missing */
     right = head & 16u;
 } else if (category >= 0.0f && category < 8.0f * (float)bytes &&
-           category == (float)(unsigned)category && /* a number between two categories is none */
+           category == (float)(unsigned)category && /* a number between two categories is not one */
            ((unsigned)at[(unsigned)category >> 3] >> ((unsigned)category & 7u) & 1u)) {
     right = head & 1u;
 } else {
@@ -128,7 +128,7 @@ def tree_scores(model: TreeEnsemble, name: str, compact: bool) -> RawScores:
     values = kept_values(model, compact)
     packed = pack(model.forest, values.kept, model.n_features, compact)
     tables = [
-        number_table("uint8_t", f"{name}_nodes", list(packed.stream), "a record a node: planes, then where to go"),
+        number_table("uint8_t", f"{name}_nodes", list(packed.stream), "one record per node: planes, then where to go"),
         *_term_tables(packed.terms, name),
     ]
     if packed.thresholds is not None:

@@ -1,4 +1,4 @@
-"""What a kernel machine answers, in plain NumPy and in a chosen precision: to know what float32 would do to it."""
+"""Scores of a kernel machine in plain NumPy and in a chosen precision, to know what float32 would change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FINE_ENOUGH = 4e-6  # of a probability, or of the range of numbers; 1e-5 is prom
 
 
 def float_is_enough(machine: KernelMachine) -> bool:
-    """Whether float32 gives nearly the answers of float64 on rows like the machine's vectors."""
+    """Whether float32 gives nearly the results of float64 on rows like the machine's vectors."""
     rows = _trial_rows(machine)
     answers = [_answers(machine, raw_scores(machine, rows, kind)) for kind in (np.float64, np.float32)]
     size = np.ptp(answers[0]) if machine.classes is None else 1.0

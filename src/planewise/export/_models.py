@@ -31,12 +31,12 @@ TREE_MODELS = (
 MACHINES = (MCMClassifier, MCMClassifierCV, MCMRegressor, LargeScaleMCMClassifier)
 FINEST = 1e-3  # of a column's spread: how far the float input of an export may move a value
 CATEGORIES_LISTED = 20
-UNITS = {"truth": "0 or 1", "date": "days since 1970-01-01"}  # how a table's columns are read that hold no numbers
+UNITS = {"truth": "0 or 1", "date": "days since 1970-01-01"}  # of columns that do not hold numbers
 
 
 @dataclass(frozen=True)
 class TreeEnsemble:
-    """Raw scores are base + (sum of the trees' values) / divisor; the link makes answers of them."""
+    """Raw scores are base + (sum of the trees' values) / divisor; the link turns them into predictions."""
 
     kind: str  # the estimator's name
     forest: Forest
@@ -180,13 +180,13 @@ def tree_ensemble(model: Any) -> TreeEnsemble:
 
 
 def _as_forest(tree: Forest, classes: NDArray[Any] | None) -> Forest:
-    """One tree as a forest; of two classes the second one's probability says all."""
+    """One tree as a forest; for two classes the probability of the second is enough."""
     value = tree.value[:, -1:] if classes is not None and len(classes) == 2 else tree.value
     return tree.with_arrays(value=value)
 
 
 def _refuse_what_floats_blur(machine: KernelMachine, form: str) -> None:
-    """An error if the float input of an export would move rows that the machine tells apart by their doubles."""
+    """An error if the float input of an export would move rows that the machine distinguishes by their doubles."""
     size = np.abs(machine.mean)
     with np.errstate(over="ignore", invalid="ignore"):  # numbers beyond float are another error, of the literals
         nearest = size.astype(np.float32)
@@ -199,6 +199,6 @@ def _refuse_what_floats_blur(machine: KernelMachine, form: str) -> None:
         raise ValueError(
             f"The machine cannot be exported to {form}: the values of its column {machine.feature_names[j]!r} are "
             f"spread by {machine.spread[j]:.4g} around {machine.mean[j]:.4g}, where the float input of C and ONNX has "
-            f"steps of {step[j]:.3g} and cannot tell them apart; subtract a constant from the column before fitting: "
-            "a time can be the hours since a start date."
+            f"steps of {step[j]:.3g} and cannot distinguish them; subtract a constant from the column before fitting: "
+            "a time can be given as hours since a start date."
         )

@@ -16,7 +16,7 @@ from planewise.export._onnx_trees import tree_scores
 
 
 def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
-    """A fitted model as ONNX, for batches of rows; needs the package onnx, which the extra ``export`` brings.
+    """Export a fitted model as ONNX, for batches of rows; needs the package onnx, from the extra ``export``.
 
     The input ``X`` is float, of shape (N, n_features). A classifier has the outputs ``label`` (N,), of integers or
     strings as the classes are, and ``probabilities`` (N, n_classes), or ``scores`` for a machine without

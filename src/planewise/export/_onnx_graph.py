@@ -19,7 +19,7 @@ def onnx_package() -> Any:
 
 
 class Graph:
-    """Collects nodes and constants; every call of `add` answers with the name of its output."""
+    """Collects nodes and constants; `add` returns the name of its output."""
 
     def __init__(self) -> None:
         self.onnx = onnx_package()

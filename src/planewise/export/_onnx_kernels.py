@@ -94,7 +94,7 @@ def _factor(graph: Graph, bumps: Bumps, z: str) -> str:
 
 
 def _votes(graph: Graph, score: str, n_classes: int) -> str:
-    """Won duels by class, with squeezed margins that part equal counts."""
+    """Won duels by class, with squeezed margins that break ties."""
     duels = pairs(n_classes)
     first, second = np.zeros((2, len(duels), n_classes))
     for machine, (a, b) in enumerate(duels):

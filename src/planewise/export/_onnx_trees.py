@@ -1,4 +1,4 @@
-"""Trees, forests and boosting in ONNX: one MatMul gives the projections, a TreeEnsemble looks at them."""
+"""Trees, forests and boosting in ONNX: one MatMul gives the projections, a TreeEnsemble reads them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AT_LEAST = 2  # BRANCH_GTE
 
 
 def tree_scores(graph: Graph, model: TreeEnsemble) -> str:
-    """Raw scores in double, one column an output."""
+    """Raw scores in double, one column per output."""
     forest = model.forest
     projections = Projections(graph, model)
     ensemble = Ensemble(forest, projections)

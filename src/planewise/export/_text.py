@@ -20,11 +20,11 @@ def to_text(
     max_vectors: int = 20,
     max_columns: int = 10,
 ) -> str:
-    """A fitted model in words and numbers a person can check, in the units and names of the data.
+    """Describe a fitted model in words and numbers that a person can check, in the units and names of the data.
 
     A tree is written as nested rules, with the mix of classes (or the number) and the training rows of each leaf; a
     forest or boosting as a summary and its first trees; a minimal complexity machine as its vectors and their weights,
-    or its weights by column if it is linear; RECIP as its views. Of a plane the largest weight is brought to one.
+    or its weights by column if it is linear; RECIP as its views. The largest weight of a plane is brought to one.
 
     Parameters
     ----------
@@ -33,15 +33,15 @@ def to_text(
     path : path, default=None
         Where to write the text; an existing file is replaced in one step. None: nowhere.
     max_depth : int or None, default=None
-        Levels of a tree that are shown; "…" stands for what is below. None: all.
+        Maximum depth to show; "…" stands for what is below. None: all of the tree.
     max_nodes : int, default=200
-        Inner nodes of a tree that are shown.
+        Maximum number of inner nodes of a tree to show.
     max_trees : int, default=1
-        Trees of a forest or boosting that are shown, the first ones.
+        Number of trees of a forest or boosting to show.
     max_vectors : int, default=20
-        Vectors of a machine that are shown, those of the largest weights.
+        Maximum number of vectors of a machine to show, those with the largest weights first.
     max_columns : int, default=10
-        Columns in tables of importances and of vectors.
+        Maximum number of columns in tables of importances and of vectors.
 
     Returns
     -------
@@ -73,5 +73,5 @@ def _checked_limits(
     given |= {} if max_depth is None else {"max_depth": max_depth}
     for name, value in given.items():
         if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
-            raise ValueError(f"{name} must be a whole number of zero or more; got {value!r}.")
+            raise ValueError(f"{name} must be an integer of at least 0; got {value!r}.")
     return Limits(max_depth, max_nodes, max_trees, max_vectors, max_columns)

@@ -98,7 +98,7 @@ def describe_vectors(machine: Any, about: Description, limits: Limits, kernel: s
     if len(order) < len(units):
         notes.append(f"… and {len(units) - len(order)} more vectors.")
     if len(telling) < len(names):
-        notes.append(f"Only the {len(telling)} of {len(names)} columns in which the vectors differ most.")
+        notes.append(f"Shown are the {len(telling)} of {len(names)} columns in which the vectors differ most.")
     columns = [f"weight: {each.removeprefix('score of ')}" for each in outputs_of(machine)]
     columns += [names[j] for j in telling]
     about.sections.append(TableSection("Vectors", columns, rows, " ".join(notes)))

@@ -128,8 +128,8 @@ class ProjectionEstimator(ShownInNotebooks, BaseEstimator):
         )
         self._derive()
 
-    def _call_rows(self, numbers: NDArray[np.intp]) -> None:
-        """Let explanations call the rows of the fit by these numbers: they may be a part of a larger table."""
+    def set_row_numbers(self, numbers: NDArray[np.intp]) -> None:
+        """Set the numbers by which explanations name the training rows, such as those of a larger table."""
         self._rows = self._rows.renumbered(numbers)
 
     def _derive(self) -> None:

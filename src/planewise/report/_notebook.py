@@ -31,17 +31,17 @@ def explanation_html(explanation: Any) -> str:
 
 
 def piece(*parts: str) -> str:
-    """Parts with the styles and the script they need; the script does its work once a page, however often it comes."""
+    """Parts with the styles and the script they need; the script runs once per page, however often it is included."""
     return f"<style>{html.view_style()}</style>\n{block(*parts)}\n<script>{html.view_script()}</script>"
 
 
 def summary_html(estimator: Any) -> str:
-    """The summary; a notebook must show its cell in any case, so that what fails here is said, not raised."""
+    """The summary; a notebook must show its cell in any case, so errors are shown, not raised."""
     try:
         parts = list(_parts(estimator))
     except Exception as failure:
         reason = f"{type(failure).__name__}: {failure}"
-        parts = [html.paragraph(f"This model could not be summed up ({reason}).", note=True)]
+        parts = [html.paragraph(f"This model could not be summarised ({reason}).", note=True)]
     return piece(*parts)
 
 
@@ -67,7 +67,7 @@ def _shortened(each: TableSection | TextSection) -> TableSection | TextSection:
 
 
 def _feature_losses(estimator: Any) -> Iterator[TableSection]:
-    """Of a feature test: the features whose best split loses least."""
+    """For a feature test: the features whose best split has the smallest loss."""
     losses = getattr(estimator, "losses_", None)
     if losses is None:
         return

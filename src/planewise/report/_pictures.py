@@ -34,7 +34,7 @@ def pictures_of(case: Evaluation) -> Iterator[tuple[str, Any]]:
         yield from _kernel(model, X, y)
     if model.n_features_in_ == 2 and _both_numeric(X):
         shown = PartitionDisplay.from_estimator(model, X, y).plot()
-        yield "What the model answers in the plane of its two columns, and the rows of this report.", shown.figure_
+        yield "Predictions in the plane of the two columns, with the rows of this report.", shown.figure_
     if case.classes is None:
         yield "Predicted against true values; on the line they are equal.", _against_truth(case)
 
@@ -53,7 +53,7 @@ def _both_numeric(X: Any) -> bool:
 
 def _trees(model: Any, X: Any, y: Any) -> Iterator[tuple[str, Any]]:
     if not hasattr(model, "forest_"):
-        caption = "The tree: a node's planes as formulas, ✓ where they hold; numbers are training rows."
+        caption = "The tree: the planes of each node as formulas, ✓ where they hold; n is the number of training rows."
         yield caption, TreeDisplay.from_estimator(model).plot().figure_
         return
     n_trees = model.forest_.n_trees
@@ -69,7 +69,7 @@ def _views(model: Any, X: Any, y: Any) -> Iterator[tuple[str, Any]]:
     asked = model.explain(X) if len(y) <= 500 else model.explain(take(X, np.arange(500)))
     if any(each.view is not None for each in asked):
         shown = ProjectionDisplay.from_estimator(model, rows, target, X, y).plot()
-        yield "Rows of this report in the views that decided most of them, among the training rows.", shown.figure_
+        yield "Rows of this report among the training rows, in the views that decided most of them.", shown.figure_
 
 
 def _kernel(model: Any, X: Any, y: Any) -> Iterator[tuple[str, Any]]:
@@ -77,7 +77,7 @@ def _kernel(model: Any, X: Any, y: Any) -> Iterator[tuple[str, Any]]:
     if callable(kernel) or kernel in ("precomputed", "linear"):
         return
     shown = EmbeddingDisplay.from_estimator(model, X, y).plot()
-    yield "The rows of this report by their leading components, of the data and of the kernel.", shown.figure_
+    yield "The rows of this report along the leading components of the data and of the kernel.", shown.figure_
 
 
 def _against_truth(case: Evaluation) -> Any:

@@ -1,4 +1,4 @@
-"""One page about a model: what it is and, on given rows, how good, how it looks, and where it errs."""
+"""One page about a model: what it is and, on given rows, how good it is, how it looks, and where it is wrong."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def report(
         Any of planewise, or a :class:`planewise.table.TableModel`.
     X, y : rows and their targets, default=None
         Data to measure the model on, preferably data it has not seen; needs matplotlib. For a TableModel, X is the
-        table; without y, the target column is read from there. None: the page says what the model is, no more.
+        table; without y, the target column is read from there. None: the page says only what the model is.
     path : path, default=None
         Where to write the page; an existing file is replaced in one step. None: nowhere.
     sample_weight : array of shape (n_rows,), default=None
@@ -104,7 +104,7 @@ def _page(about: Description, title: str, parts: Iterable[str]) -> str:
 
 @contextmanager
 def _figures_closed() -> Iterator[None]:
-    """No figure that is made inside is shown, or stays open."""
+    """Figures made inside are neither shown nor left open."""
     plt = require_matplotlib()
     before = set(plt.get_fignums())
     with plt.ioff():

@@ -278,7 +278,7 @@ def _plane(data: Mapping[str, Any], training: TrainingRows) -> Plane:
         place = {label: at for at, label in enumerate(labels)}
         unknown = [label for label in dict.fromkeys(known.tolist()) if label not in place]
         if unknown:
-            raise ValueError(f"target holds the class {unknown[0]!r}, which the explanation does not know.")
+            raise ValueError(f"target contains the class {unknown[0]!r}, which the explanation does not know.")
         known = np.array([place[label] for label in known.tolist()], dtype=np.intp)
     values = [np.asarray(column_values(rows, axis.column)) for axis in axes]
     places = rows_in(axes[:2], rows)

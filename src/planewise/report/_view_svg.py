@@ -323,7 +323,7 @@ class _Drawing:
         """What stands under the mouse."""
         answer = self.names[self.scene.plane.place_of(each.answer)] if self.names else value_in_words(each.answer, 4)
         values = self._values_in_words(each.values)
-        return f"{each.order}. training row {each.names()}: {answer}; {values}; distance {each.distance:.3g}"
+        return f"{each.order}. training row {each.names()}: {answer}; {values}; distance {number(each.distance, 3)}"
 
     def _case_in_words(self) -> str:
         return f"this case: {self._values_in_words(self.data['query'])}"
@@ -386,7 +386,7 @@ class _Drawing:
             for drawn, words in entries
         )
         shaded = plane.shading(self.data, self.scene.whole) is not None
-        note = "<li>shaded: the nearer class, the stronger the clearer</li>" if shaded else ""
+        note = "<li>shading: the nearer class; the stronger, the clearer</li>" if shaded else ""
         return f'<ul class="pw-key">{items}{note}</ul>'
 
 

@@ -1,4 +1,4 @@
-"""The one page that all others are: its style, what stands in it, and how text from data gets there safely."""
+"""Pages of HTML: their style, their parts, and how text from data gets into them safely."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def beside(*parts: str) -> str:
 
 
 def figure(caption: str, picture: Any) -> str:
-    """A picture inside the page, a figure of matplotlib or the bytes of a PNG file: the one way in for pictures."""
+    """A picture inside the page: a figure of matplotlib, or the bytes of a PNG file."""
     size, scrolls, kinds = "", "", []
     if hasattr(picture, "savefig"):
         width = PIXELS_AN_INCH * picture.get_figwidth()
@@ -197,7 +197,7 @@ def figure(caption: str, picture: Any) -> str:
 
 
 def _drawn_without_letters(figure: Any, stream: io.BytesIO, box: str | None) -> bool:
-    """Write a figure as PNG; whether its type lacked letters, of which the page says so rather than each one warn."""
+    """Write a figure as PNG; returns whether its font lacked letters, which the page says instead of warnings."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         figure.savefig(stream, format="png", dpi=DPI, bbox_inches=box)

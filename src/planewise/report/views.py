@@ -11,7 +11,7 @@ from planewise.report._view_scene import TrainingRows, neighbours_of
 from planewise.report._view_shapes import class_form
 from planewise.report._view_svg import MAX_POINTS, check_ident, view_figure
 from planewise.report.html import said
-from planewise.words import class_names, shorten, value_in_words
+from planewise.words import class_names, number, shorten, value_in_words
 
 __all__ = [
     "MAX_POINTS",
@@ -43,17 +43,19 @@ class ShownView:
         """Such as "petal length × petal width: virginica, ratio 0.12"."""
         features = " × ".join(shorten(name, 30) for name in self.data["view"]["features"])
         if self.data["kind"] == "number":
-            return f"{features}: {value_in_words(self.data['prediction'], 4)} ± {self.data['expected_error']:.3g}"
+            return (
+                f"{features}: {value_in_words(self.data['prediction'], 4)} ± {number(self.data['expected_error'], 3)}"
+            )
         label = self.data["label"]
         name = label if names is None else names[label]
-        return f"{features}: {shorten(name, 30)}, ratio {self.data['ratio']:.2g}"
+        return f"{features}: {shorten(name, 30)}, ratio {number(self.data['ratio'], 2)}"
 
 
 ROLES = {"deciding": "Deciding view", "runner-up": "Runner-up", "against": "Best view against"}
 
 
 def views_of(explanation: Any, most: int = 4) -> list[ShownView]:
-    """The view that decided, the best one against, and the clearest of the others: at most so many; none if none could.
+    """The view that decided, the best one against, and the clearest of the others; empty if none could judge.
 
     Parameters
     ----------
@@ -163,7 +165,7 @@ def neighbours_table(
     for each in neighbours_of(data):
         answer = said(value_in_words(each.answer, 4)) if numbers else _class_cell(each.answer, names)
         cells = f'<td>{said(each.names())}</td><td dir="auto">{answer}</td>'
-        cells += _tds([f"{each.distance:.3g}", *_cells(each.values, features)])
+        cells += _tds([number(each.distance, 3), *_cells(each.values, features)])
         lines.append(
             f'<tr class="pw-{each.side}" data-row="{each.key}"><th scope="row"><button type="button" class="pw-pick" '
             f'aria-pressed="false" data-row="{each.key}">{each.order}</button></th>{cells}</tr>\n'

@@ -20,12 +20,12 @@ def number(value: Any, digits: int = 4) -> str:
     value = float(value)
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else str(value).replace("-", MINUS)
-    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
-    size = int(exponent)
+    size = int(f"{value:.16e}".split("e")[1])  # before rounding: 9,999,500 has seven digits
     if SMALLEST_EXPONENT <= size <= LARGEST_EXPONENT:
         text = f"{value:{',' if size >= 4 else ''}.{max(digits - 1 - size, 0)}f}"
         return _without_zeros(text).replace("-", MINUS)
-    return f"{_without_zeros(mantissa)}e{size}".replace("-", MINUS)
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+    return f"{_without_zeros(mantissa)}e{int(exponent)}".replace("-", MINUS)
 
 
 def _without_zeros(text: str) -> str:

@@ -67,7 +67,7 @@ class Reason(ABC):
 class Step:
     """A plane on the way from the root to a leaf, and where the row lies."""
 
-    level: int
+    depth: int
     plane: str  # what lies on its right side, in words
     value: Any  # of the row, in the scale of those words; a category by its name; None if it is missing
     right: bool
@@ -86,7 +86,7 @@ class Path(Reason):
     ----------
     steps : list of Step
     node : int
-        The node where the row ends, as ``apply`` numbers it; ``level`` is its depth.
+        The node where the row ends, as in ``apply``; ``depth`` is its level in the tree.
     n_rows : int
         Training rows of that node.
     value : list of float
@@ -96,7 +96,7 @@ class Path(Reason):
     answer: Any
     steps: Sequence[Step]
     node: int
-    level: int
+    depth: int
     n_rows: int
     value: Sequence[float]
 
@@ -104,26 +104,26 @@ class Path(Reason):
 
     def data(self) -> dict[str, Any]:
         steps = [
-            {"level": step.level, "plane": step.plane, "value": step.value, "side": step.side} for step in self.steps
+            {"depth": step.depth, "plane": step.plane, "value": step.value, "side": step.side} for step in self.steps
         ]
-        leaf = {"node": self.node, "level": self.level, "n_rows": self.n_rows, "value": list(self.value)}
+        leaf = {"node": self.node, "depth": self.depth, "n_rows": self.n_rows, "value": list(self.value)}
         return plain_data({"kind": "path", "prediction": self.answer, "steps": steps, "leaf": leaf})
 
     def sentence(self, sure: str = "") -> str:
         if not self.steps:
             return f"{self.answer_in_words}: the tree has a single leaf, so that every row gets the same answer."
         questions = "one question leads" if len(self.steps) == 1 else f"{len(self.steps)} questions lead"
-        share = "" if len(self.value) == 1 else f", {percent(max(self.value), 0)} of them {self.answer_in_words}"
+        sure = "" if len(self.value) == 1 else f", where its probability is {percent(max(self.value), 0)}"
         rows = counted(self.n_rows, "training row")
-        return f"{self.answer_in_words}, because {questions} to a leaf of {rows}{share}."
+        return f"{self.answer_in_words}, because {questions} to a leaf of {rows}{sure}."
 
     def table(self) -> TableSection:
-        rows = [[str(step.level), step.plane, value_in_words(step.value, 4), step.side] for step in self.steps]
+        rows = [[str(step.depth), step.plane, value_in_words(step.value, 4), step.side] for step in self.steps]
         end = value_in_words(self.answer, 4)
         if len(self.value) > 1:
             end += f", {percent(max(self.value), 0)}"
-        rows.append([str(self.level), f"ends in a leaf of {counted(self.n_rows, 'training row')}", "", end])
-        return TableSection("The path down the tree", ["level", "question", "value", "answer"], rows)
+        rows.append([str(self.depth), f"ends in a leaf of {counted(self.n_rows, 'training row')}", "", end])
+        return TableSection("The path down the tree", ["depth", "question", "value", "answer"], rows)
 
 
 # ------------------------------------------------------------------------------------------------ sums over columns
@@ -320,7 +320,7 @@ class Vectors(Reason):
         notes = [SAME_VALUES] if self.same_values_in_fit else []
         n_columns = len(self.vectors[0].values) if self.vectors else 0
         if len(self.telling) < n_columns:
-            notes.append(f"Only the {len(self.telling)} of {n_columns} columns in which the vectors differ most.")
+            notes.append(f"Shown are the {len(self.telling)} of {n_columns} columns in which the vectors differ most.")
         columns = ["weight", "nearness", "added", "vector"]
         return TableSection(title, columns, rows, " ".join(notes), [each.added for each in shown])
 

@@ -29,7 +29,7 @@ static const char *const golden_categories_1[10] = {
     "a", "b", "c", "d", "e", "f", "g", "h", "i", "j"
 };
 
-/* a record a node: planes, then where to go */
+/* one record per node: planes, then where to go */
 static const uint8_t golden_nodes[15] = {
     2, 0, 192, 63, 0, 1, 1, 3, 49, 1, 2, 1, 2, 5, 7
 };
@@ -84,7 +84,7 @@ static inline unsigned golden_walk(const uint8_t *node, const float *x)
                 if (category != category) { /* missing */
                     right = head & 16u;
                 } else if (category >= 0.0f && category < 8.0f * (float)bytes &&
-                           category == (float)(unsigned)category && /* a number between two categories is none */
+                           category == (float)(unsigned)category && /* a number between two categories is not one */
                            ((unsigned)at[(unsigned)category >> 3] >> ((unsigned)category & 7u) & 1u)) {
                     right = head & 1u;
                 } else {

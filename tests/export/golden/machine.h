@@ -37,7 +37,7 @@ static const float golden_over_spread[2] = {
     0.5f, 2.0f
 };
 
-/* by column, once long tails are drawn in */
+/* by column, after long tails are compressed */
 static const float golden_tail_mean[2] = {
     0.125f, 0.0f
 };

@@ -27,7 +27,7 @@ static const char *const golden_classes[2] = {
     "in", "out"
 };
 
-/* a record a node: planes, then where to go */
+/* one record per node: planes, then where to go */
 static const uint8_t golden_nodes[17] = {
     82, 0, 0, 0, 63, 3, 10, 1, 0, 0, 160, 191, 6, 1, 5, 3, 1
 };

@@ -14,7 +14,7 @@ help:
 	@echo "make test-browser the pages of reports in the system's Chromium: errors, requests, axe-core, print"
 	@echo "make test-readme  every block of the README, in a new virtual environment"
 	@echo "make quick        the tests again, without the native ones"
-	@echo "make lint         ruff, mypy, clang-format"
+	@echo "make lint         ruff, mypy, layers, clang-format"
 	@echo "make sanitize     native tests under the address, undefined-behaviour and thread sanitizers"
 	@echo "make fuzz         damaged model files for half an hour, on a core with both sanitizers"
 	@echo "make format       put the code into shape"
@@ -89,6 +89,7 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	@cp $(VENV)/lib/python*/site-packages/planewise/_core.pyi src/planewise/  # generated; mypy looks beside the code
 	$(BIN)/mypy
+	$(BIN)/python tools/layers.py
 	$(BIN)/clang-format --dry-run --Werror native/*.hpp native/*.cpp tests/native/*.cpp
 
 format: $(STAMP)

@@ -249,7 +249,7 @@ def test_errors_name_what_is_wrong(moons):
     X, y, tree = moons
     with pytest.raises(ValueError, match="no feature named 'height'"):
         PartitionDisplay.from_estimator(tree, X, y, features=("height", 1))
-    with pytest.raises(ValueError, match="two different ones"):
+    with pytest.raises(ValueError, match="two different features"):
         PartitionDisplay.from_estimator(tree, X, y, features=(1, 1))
     with pytest.raises(ValueError, match="no feature number 7"):
         PartitionDisplay.from_estimator(tree, X, y, features=(0, 7))

@@ -198,7 +198,7 @@ def _refuse_what_floats_blur(machine: KernelMachine, form: str) -> None:
         j = blurred[0]
         raise ValueError(
             f"The machine cannot be exported to {form}: the values of its column {machine.feature_names[j]!r} are "
-            f"spread by {number(machine.spread[j])} around {number(machine.mean[j])}, where the float input of C and ONNX has "
-            f"steps of {number(step[j], 3)} and cannot distinguish them; subtract a constant from the column before fitting: "
-            "a time can be given as hours since a start date."
+            f"spread by {number(machine.spread[j])} around {number(machine.mean[j])}, where the float input of C and "
+            f"ONNX has steps of {number(step[j], 3)} and cannot distinguish them; subtract a constant from the column "
+            "before fitting: a time can be given as hours since a start date."
         )

@@ -273,6 +273,10 @@ class Forest:
         """The first trees alone."""
         return self.part(0, n_trees)
 
+    def pruned(self, cut: NDArray[Any]) -> Forest:
+        """The same trees with the nodes marked in `cut` (one entry per node) as leaves."""
+        return Forest(self._native.pruned(np.ascontiguousarray(cut, dtype=np.uint8)))
+
     def with_arrays(self, **changed: NDArray[Any]) -> Forest:
         """The same trees with other values, thresholds, ..., by the names of the arrays."""
         n_values = changed.get("value", self.value).shape[1]

@@ -305,7 +305,7 @@ class Forest:
         return self._native.arrays()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Numbers in the smallest type that holds them, starts as differences: most fit a byte."""
+        """Numbers in the smallest type that holds them, starts as differences: most fit into a byte."""
         small = {
             name: _smallest(np.diff(array) if name.endswith("_start") else array)
             for name, array in self.arrays().items()

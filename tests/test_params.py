@@ -170,3 +170,10 @@ def test_a_random_state_object_moves_on_and_a_number_does_not():
     first, second = (SLMClassifier(random_state=moving).fit(X, y).tree_.threshold.tolist() for _ in range(2))
     assert first != second
     assert first == SLMClassifier(random_state=0).fit(X, y).tree_.threshold.tolist()
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda cls: cls.__name__)
+def test_parameters_are_kept_as_they_are_given(cls):
+    given = {name: object() for name in cls._get_param_names()}
+    model = cls(**given)
+    assert vars(model) == given

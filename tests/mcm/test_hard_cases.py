@@ -274,7 +274,7 @@ def test_a_search_on_tied_columns_and_noisy_labels_takes_fewer_steps_than_its_pa
     noisy = signal / signal.std() + 4 * rng.normal(size=300)
     y = (noisy > np.median(noisy)).astype(np.int32)
     weight = np.ones(300)
-    rows = find_scaling(X, weight, True)(X)
+    rows = find_scaling(X, weight, "arcsinh")(X)
     made, solutions = [], []
 
     class Counted(MachinePaths):

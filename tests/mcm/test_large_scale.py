@@ -527,23 +527,3 @@ def test_missing_values_are_refused_in_fit_and_prediction(moons, fitted):
         LargeScaleMCMClassifier().fit(X, y)
     with pytest.raises(ValueError, match="Column 1 of X contains NaN"):
         fitted.predict(X)
-
-
-# ------------------------------------------------------------------------------------------ standardisation
-def test_a_few_wild_values_do_not_blow_up_a_scale_and_rare_marks_do_not_lie_far_away():
-    rng = np.random.default_rng(0)
-    wild, rare = rng.normal(size=5000), np.zeros(5000)
-    wild[:2], rare[:10] = 1e6, 1
-    table = np.column_stack([wild, rare, np.full(5000, 3.0)]).astype(np.float32)
-    standard = robust_scaling(table, np.ones(5000))
-    assert_allclose(standard.spread, [1, 0.5, 1], rtol=0.05)
-    assert_allclose(standard.inverse(standard(table)), table, rtol=1e-3)
-
-
-def test_scales_take_weights_for_repeated_rows():
-    rng = np.random.default_rng(0)
-    table, weight = rng.standard_t(2, size=(3000, 2)).astype(np.float32), rng.integers(1, 4, size=3000)
-    weighted = robust_scaling(table, weight.astype(float))
-    repeated = robust_scaling(np.repeat(table, weight, axis=0), np.ones(weight.sum()))
-    assert_allclose(weighted.spread, repeated.spread, rtol=1e-5)
-    assert_allclose(weighted.mean, repeated.mean, atol=1e-6)

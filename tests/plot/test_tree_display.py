@@ -150,7 +150,7 @@ def test_errors_name_what_is_wrong(cancer):
     X, y, tree = cancer
     with pytest.raises(ValueError, match="row must be a table of one row; got 2"):
         TreeDisplay.from_estimator(tree, row=X[:2])
-    with pytest.raises(ValueError, match="single one"):
+    with pytest.raises(ValueError, match="is a single tree"):
         TreeDisplay.from_estimator(tree, tree=1)
     with pytest.raises(ValueError, match="from 0 to 1; got 5"):
         TreeDisplay.from_estimator(SLMForestClassifier(n_estimators=2).fit(X, y), tree=5)

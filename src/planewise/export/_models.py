@@ -19,7 +19,7 @@ from planewise.slm import (
     SLMForestRegressor,
     SLMRegressor,
 )
-from planewise.slm.fitted import Forest
+from planewise.slm.fitted import Forest, start_and_link
 from planewise.table import Column, TableModel
 from planewise.words import feature_names, fitted_model, shorten
 
@@ -156,22 +156,12 @@ def _of_a_table(model: TableModel, plain: PlainModel) -> PlainModel:
 def tree_ensemble(model: Any) -> TreeEnsemble:
     """A fitted tree, forest or boosting."""
     classes = getattr(model, "classes_", None)
-    divisor, base = 1, np.zeros(1)
-    if isinstance(model, (SLMClassifier, SLMRegressor)):
-        forest, link = _as_forest(model.tree_, classes), "identity" if classes is None else "probability"
-    elif isinstance(model, (SLMForestClassifier, SLMForestRegressor)):
-        forest, link = model.forest_, "identity" if classes is None else "probability"
-        if classes is None:
-            base = np.array([model._centre])
-        elif model.voting == "hard":
-            forest = forest.as_votes()
+    base, link = start_and_link(model)
+    forest, divisor = _as_forest(model.tree_, classes) if hasattr(model, "tree_") else model.forest_, 1
+    if isinstance(model, (SLMForestClassifier, SLMForestRegressor)):
         divisor = forest.n_trees
-    else:
-        forest, base, loss = model.forest_, np.asarray(model.base_score_, np.float64), model._loss
-        if classes is None:
-            link = "exp" if loss.core == "poisson" else "identity"
-        else:
-            link = "logistic" if loss.n_outputs == 1 else "softmax"
+        if getattr(model, "voting", "soft") == "hard":
+            forest = forest.as_votes()
     if classes is not None and len(classes) == 1:
         forest, link, divisor, base = Forest.empty(), "constant", 1, np.zeros(1)
     if link == "probability":

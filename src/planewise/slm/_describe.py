@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.slm.fitted import Forest
+from planewise.slm.fitted import Forest, start_and_link
 from planewise.words import (
     Description,
     Limits,
@@ -35,24 +35,24 @@ class DescribedTrees:
     def _describe(self, about: Description, limits: Limits) -> None:
         model: Any = self
         trees, start = _trees(model)
-        n_trees, n_planes, n_leaves = trees.n_trees, trees.n_planes, trees.n_leaves
-        about.facts += [("trees", str(n_trees)), ("planes", str(n_planes)), ("leaves", str(n_leaves))]
-        about.facts.append(("numbers stored", str(trees.stored_numbers())))
+        about.facts += [
+            ("trees", str(trees.n_trees)),
+            ("planes", str(trees.n_planes)),
+            ("leaves", str(trees.n_leaves)),
+            ("numbers stored", str(trees.stored_numbers())),
+        ]
         if start.any():
             about.facts.append(("starts from", ", ".join(number(each) for each in start)))
-        if n_planes:
+        if trees.n_planes:
             about.sections.append(_importances(model, limits))
-        for tree in range(min(n_trees, limits.max_trees)):
-            heading = "Rules" if n_trees == 1 else f"Tree {tree + 1} of {n_trees}"
+        for tree in range(min(trees.n_trees, limits.max_trees)):
+            heading = "Rules" if trees.n_trees == 1 else f"Tree {tree + 1} of {trees.n_trees}"
             about.sections.append(TextSection(heading, _Rules(model, tree, limits).lines))
 
 
 def _trees(model: Any) -> tuple[Forest, NDArray[np.float64]]:
     """The arrays of the trees, and what their values are added to."""
-    if hasattr(model, "tree_"):
-        return model.tree_, np.zeros(1)
-    base = getattr(model, "base_score_", None)
-    return model.forest_, np.atleast_1d(np.asarray(model._start() if base is None else base, np.float64))
+    return model.tree_ if hasattr(model, "tree_") else model.forest_, start_and_link(model)[0]
 
 
 def _importances(model: Any, limits: Limits) -> TableSection:

@@ -37,30 +37,30 @@ class ExplainsByPath(DescribedTrees):
         names, answers = feature_names(self), self.predict(X)  # type: ignore[attr-defined]
         words = [plane_in_words(read_plane(self.tree_, k), names, self.categories_) for k in range(self.tree_.n_planes)]
         rows = prediction_rows(self, X)
-        ends = self.tree_.apply(rows)[:, 0].tolist()
+        leaves = self.tree_.apply(rows)[:, 0]
         return [
-            _path(self.tree_, row, end, answer, words, self.categories_)
-            for row, end, answer in zip(rows, ends, answers, strict=True)
+            _path(self.tree_, row, int(leaf), answer, words, self.categories_)
+            for row, leaf, answer in zip(rows, leaves, answers, strict=True)
         ]
 
 
-def _path(tree: Forest, row: NDArray[np.float32], end: int, answer: Any, words: list[str], categories: Any) -> Path:
+def _path(trees: Forest, row: NDArray[np.float32], leaf: int, answer: Any, words: list[str], categories: Any) -> Path:
     steps = [
-        Step(int(tree.depth[node]), words[plane], _shown(tree, plane, float(value), categories), bool(right))
-        for node, plane, value, right in zip(*tree.trace(row), strict=True)
+        Step(int(trees.depth[node]), words[plane], _shown(trees, plane, float(value), categories), bool(right))
+        for node, plane, value, right in zip(*trees.trace(row), strict=True)
     ]
-    return Path(answer, steps, end, int(tree.depth[end]), int(tree.n_samples[end]), tree.value[end].tolist())
+    return Path(answer, steps, leaf, int(trees.depth[leaf]), int(trees.n_samples[leaf]), trees.value[leaf].tolist())
 
 
-def _shown(tree: Forest, plane: int, value: float, categories: Any) -> Any:
+def _shown(trees: Forest, plane: int, value: float, categories: Any) -> Any:
     """A weighted sum in the scale of the plane's words; a category by its name."""
     if np.isnan(value):
         return None
-    terms = slice(tree.term_start[plane], tree.term_start[plane + 1])
-    known = categories.get(int(tree.term_feature[terms.start]))
+    terms = slice(trees.term_start[plane], trees.term_start[plane + 1])
+    known = categories.get(int(trees.term_feature[terms.start]))
     if known is not None:
         return known[int(value)] if 0 <= value < len(known) else "another category"
-    return value / normal_form(tree.term_weight[terms], 0.0).divisor
+    return value / normal_form(trees.term_weight[terms], 0.0).divisor
 
 
 class ExplainsByContributions(DescribedTrees):

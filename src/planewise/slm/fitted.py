@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 from planewise import _core
 from planewise.slm._objectives import RawLoss
 
-__all__ = ["Forest", "RawLoss", "Trials"]
+__all__ = ["Forest", "RawLoss", "Trials", "start_and_link"]
 
 IntArray = NDArray[np.int32]
 
@@ -332,6 +332,23 @@ class Trials(NamedTuple):
     def of(cls, boosting: _core.Boosting) -> Trials:
         """Those of a fit, so far."""
         return cls(boosting.smoothing_losses(), boosting.left_out())
+
+
+def start_and_link(model: Any) -> tuple[NDArray[np.float64], str]:
+    """What the values of an estimator's trees are added to, and how the sum, or the mean, becomes a prediction.
+
+    The link is "probability" (it is one), "identity", "exp", "logistic" or "softmax".
+    """
+    classes = getattr(model, "classes_", None)
+    if hasattr(model, "base_score_"):  # boosting
+        start = np.asarray(model.base_score_, np.float64)
+        if classes is None:
+            return start, "exp" if model._loss.core == "poisson" else "identity"
+        return start, "logistic" if model._loss.n_outputs == 1 else "softmax"
+    if classes is not None:
+        trees = model.tree_ if hasattr(model, "tree_") else model.forest_
+        return np.zeros(trees.n_outputs), "probability"
+    return np.array([0.0 if hasattr(model, "tree_") else model._centre]), "identity"
 
 
 def _smallest(array: NDArray[Any]) -> NDArray[Any]:

@@ -20,7 +20,7 @@ from planewise._shown import ShownInNotebooks
 from planewise._warn import warn_user
 from planewise.mcm._conformal_factor import SHRINKAGES, ConformalFactor
 from planewise.mcm._kernels import Matrix, gamma_limit, gamma_value, one_blas_thread
-from planewise.mcm._rows import DistinctRows, Indices, Labels, Vector, distinct_rows, plain_rows
+from planewise.mcm._rows import Indices, Labels, Vector, distinct_rows, plain_rows
 from planewise.mcm._scores import calibrate, choose_class, class_scores, probabilities
 from planewise.mcm.exact._explain import ExplainsExactMachine
 from planewise.mcm.exact._held_out import stratified_folds
@@ -29,6 +29,7 @@ from planewise.mcm.exact._settings import (
     CLASS_LIMITS,
     RELAXATION,
     Settings,
+    TakesKernelMatrix,
     has_no_function,
     read_classes,
     scaling_for,
@@ -48,7 +49,7 @@ def _calibrated(estimator: Any) -> bool:
     return True
 
 
-class MCMClassifier(ExplainsExactMachine, ShownInNotebooks, ClassifierMixin, BaseEstimator):
+class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, ClassifierMixin, BaseEstimator):
     """Minimal complexity machine: a kernel classifier with few support vectors, solved exactly.
 
     It minimises h + C mean(q) + mu sum |lambda|, where q is the slack of a row (what its margin lacks to one) and h the
@@ -205,11 +206,6 @@ class MCMClassifier(ExplainsExactMachine, ShownInNotebooks, ClassifierMixin, Bas
     ) -> None:
         keep_parameters(self, locals())
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
-
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the machine.
@@ -238,22 +234,15 @@ class MCMClassifier(ExplainsExactMachine, ShownInNotebooks, ClassifierMixin, Bas
         gamma = 1.0 if has_no_function(self) else gamma_value(self.gamma, rows, weight)
         settings = settings_of(self, gamma, thread_count(self.n_jobs))
         self._forget()
-        # Folds of distinct rows: the same whether a row comes twice or has twice the weight.
-        distinct = (plain_rows if settings.precomputed else distinct_rows)(rows, label, weight, kept)
-        judged_by = distinct.weight * share_of_samples(problem)[distinct.label]
-        if self.conformal == "shrunk":
-            given = self.shrinkage
-            self.shrinkage_ = self._choose_shrinkage(settings, distinct, judged_by) if given is None else given
-        elif self.conformal == "signed":
-            self.shrinkage_ = 1.0
+        if self.conformal != "none":
+            self.shrinkage_ = self._shrinkage(settings, problem)
         trained = self._train(settings, rows, label, weight, kept)
         if self.mu == 0 and not all(solution.converged for solution in trained.solutions):
             trained = self._nearest_solvable(trained, rows, label, weight, kept)
         self._warn(trained, label, weight, expects_vectors)
         self._keep(trained, problem.table)
         if self.probability:
-            scores, held = self._held_out_scores(settings, distinct, None)
-            self.slope_ = calibrate(scores, distinct.label[held], judged_by[held])
+            self.slope_ = calibrate(*self._held_out_scores(settings, problem, None))
 
     def _forget(self) -> None:
         for name in ("coef_", "slope_", "shrinkage_"):
@@ -315,9 +304,13 @@ class MCMClassifier(ExplainsExactMachine, ShownInNotebooks, ClassifierMixin, Bas
             )
 
     def _held_out_scores(
-        self, settings: Settings, distinct: DistinctRows, shrinkage: float | None
-    ) -> tuple[Matrix, Indices]:
-        """Scores by class from machines that have not seen the rows, and which of the distinct rows these are."""
+        self, settings: Settings, problem: ClassProblem, shrinkage: float | None
+    ) -> tuple[Matrix, Labels, Vector]:
+        """Scores by class from machines that have not seen the rows, the labels, and weights to judge by."""
+        # Folds of distinct rows: the same whether a row comes twice or has twice the weight.
+        merge = plain_rows if settings.precomputed else distinct_rows
+        distinct = merge(self._scaling(problem.rows), problem.label, problem.weight, problem.kept)
+        judged_by = distinct.weight * share_of_samples(problem)[distinct.label]
         part = replace(settings, n_jobs=1)
         scores, held_out = [], []
         for train, held in stratified_folds(INNER_FOLDS, distinct.label, self.random_state):
@@ -328,14 +321,22 @@ class MCMClassifier(ExplainsExactMachine, ShownInNotebooks, ClassifierMixin, Bas
             raw = trained.raw_scores(distinct.rows[held])
             scores.append(class_scores(raw, settings.n_classes, settings.multi_class))
             held_out.append(held)
-        return np.concatenate(scores), np.concatenate(held_out)
+        rows = np.concatenate(held_out)
+        return np.concatenate(scores), distinct.label[rows], judged_by[rows]
 
-    def _choose_shrinkage(self, settings: Settings, distinct: DistinctRows, judged_by: Vector) -> float:
-        """The s of best held-out accuracy, the smallest among equals; cores and r are fitted anew in each fold."""
+    def _shrinkage(self, settings: Settings, problem: ClassProblem) -> float:
+        """s: as given, or that of the best held-out accuracy, the smallest among equals; 1 for a signed factor.
+
+        The cores and r are fitted anew in each fold.
+        """
+        if self.conformal == "signed":
+            return 1.0
+        if self.shrinkage is not None:
+            return self.shrinkage
         accuracy = []
         for share in SHRINKAGES:
-            scores, held = self._held_out_scores(settings, distinct, share)
-            accuracy.append(np.average(choose_class(scores) == distinct.label[held], weights=judged_by[held]))
+            scores, label, weight = self._held_out_scores(settings, problem, share)
+            accuracy.append(np.average(choose_class(scores) == label, weights=weight))
         return SHRINKAGES[int(np.argmax(accuracy))]
 
     def _keep(self, trained: Trained, X: Matrix) -> None:

@@ -19,11 +19,11 @@ from planewise.mcm._rows import distinct_rows, plain_rows
 from planewise.mcm.exact._classifier import warn_unless_converged
 from planewise.mcm.exact._explain import ExplainsExactMachine
 from planewise.mcm.exact._linear_program import ProgramPath, RepeatedColumns, Solution
-from planewise.mcm.exact._settings import SHARED_LIMITS, check_kernel, has_no_function, scaling_for
+from planewise.mcm.exact._settings import SHARED_LIMITS, TakesKernelMatrix, check_kernel, has_no_function, scaling_for
 from planewise.mcm.exact._training import Design, kernel_scores
 
 
-class MCMRegressor(ExplainsExactMachine, ShownInNotebooks, RegressorMixin, BaseEstimator):
+class MCMRegressor(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, RegressorMixin, BaseEstimator):
     """Minimal complexity machine for numbers: a kernel regression with few support vectors, solved exactly.
 
     Every row (x, y) becomes two: (x, y + epsilon) above the surface and (x, y - epsilon) below it. The machine that
@@ -127,11 +127,6 @@ class MCMRegressor(ExplainsExactMachine, ShownInNotebooks, RegressorMixin, BaseE
         max_iter: int = 100_000,
     ) -> None:
         keep_parameters(self, locals())
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

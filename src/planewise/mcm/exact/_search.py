@@ -29,6 +29,7 @@ from planewise.mcm.exact._held_out import Folds, Held, Point, evaluate, given_fo
 from planewise.mcm.exact._settings import (
     CLASS_LIMITS,
     RELAXATION,
+    TakesKernelMatrix,
     has_no_function,
     read_classes,
     scaling_for,
@@ -77,7 +78,7 @@ class _OfTheMachine:
         return self if search is None else getattr(search.best_estimator_, self.name)
 
 
-class MCMClassifierCV(ExplainsExactMachine, ShownInNotebooks, ClassifierMixin, BaseEstimator):
+class MCMClassifierCV(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, ClassifierMixin, BaseEstimator):
     """Minimal complexity machine whose C, mu and gamma are chosen by cross-validation.
 
     For each gamma and fold one path is followed, from large mu to small, each machine starting from the previous one: a
@@ -232,11 +233,6 @@ class MCMClassifierCV(ExplainsExactMachine, ShownInNotebooks, ClassifierMixin, B
         random_state: Any = None,
     ) -> None:
         keep_parameters(self, locals())
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:

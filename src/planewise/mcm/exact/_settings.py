@@ -38,6 +38,17 @@ CLASS_LIMITS = SHARED_LIMITS | {
 }
 
 
+class TakesKernelMatrix:
+    """A mixin: X is a kernel matrix if the kernel is "precomputed", and scikit-learn cuts it both ways."""
+
+    kernel: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+
 @dataclass(frozen=True)
 class Settings:
     """What stays the same along a path of costs."""

@@ -162,6 +162,13 @@ FittedForest part(const FittedForest &forest, std::size_t first, std::size_t las
     return FittedForest(forest.arrays().part(first, last));
 }
 
+FittedForest pruned(const FittedForest &forest, const Vector<std::uint8_t> &cut) {
+    Forest other = forest.arrays();
+    if (cut.size() != other.nodes()) throw std::invalid_argument("cut must have one entry per node");
+    other.prune(std::vector<char>(cut.data(), cut.data() + cut.size()));
+    return FittedForest(std::move(other));
+}
+
 FittedForest joined(const std::vector<const FittedForest *> &parts) {
     Forest whole;
     for (const FittedForest *each : parts) {
@@ -229,6 +236,7 @@ void bind_forest(nb::module_ &m) {
         .def("decision_path", &decision_path, "nodes"_a, "tree"_a = 0,
              "The nodes from the root of a tree to each of these nodes: (start of each list, nodes).")
         .def("part", &part, "first"_a, "last"_a, "Trees first .. last-1 alone.")
+        .def("pruned", &pruned, "cut"_a, "The same trees with the marked nodes as leaves.")
         .def("set_means", &set_means, "totals"_a, "smoothing"_a, "centre"_a = 0.0,
              "Values of a single grown tree from the sums of its leaves, the weight last.")
         .def("compact", &compact, "columns"_a, "smoothing"_a = 0.0,

@@ -32,7 +32,7 @@ class Program {
     }
     void add_columns(const Scores &columns, const Numbers &penalty) {
         check_length(columns.shape(1), program_.rows(), "each column");
-        if (penalty.size() != columns.shape(0)) throw std::invalid_argument("penalty must have one entry a column");
+        if (penalty.size() != columns.shape(0)) throw std::invalid_argument("penalty must have one entry per column");
         program_.add_columns(columns.data(), penalty.data(), columns.shape(0));
     }
     void set_costs(double slack_cost, double coefficient_cost) { program_.set_costs(slack_cost, coefficient_cost); }

@@ -15,7 +15,7 @@ nb::tuple choose_projections(const Rows &entropy, const Vector<float> &least, co
                              int n_threads) {
     const LocalEntropies z{entropy.data(), entropy.shape(0), entropy.shape(1)};
     if (least.size() != z.rows || best.size() != z.rows)
-        throw std::invalid_argument("least and best must have one entry a row");
+        throw std::invalid_argument("least and best must have one entry per row");
     if (order.size() != delta.size()) throw std::invalid_argument("order and delta must have equal sizes");
     const std::vector<std::int32_t> views(order.data(), order.data() + order.size());
     const std::vector<double> price(delta.data(), delta.data() + delta.size());
@@ -41,7 +41,7 @@ Out<double> projection_gains(const Rows &entropy, const Vector<double> &weight, 
                              int n_threads) {
     const LocalEntropies z{entropy.data(), entropy.shape(0), entropy.shape(1)};
     if (weight.size() != z.rows || current.size() != z.rows)
-        throw std::invalid_argument("weight and current must have one entry a row");
+        throw std::invalid_argument("weight and current must have one entry per row");
     std::vector<double> gain(z.views);
     run_native(n_threads, [&](Threads &threads, const std::function<bool()> &) {
         facility_gains(z, weight.data(), current.data(), gain.data(), threads);
@@ -53,7 +53,7 @@ Out<double> decision_loss(const Rows &entropy, const Vector<double> &weight, con
                           const Vector<float> &largest, int n_threads) {
     const LocalEntropies z{entropy.data(), entropy.shape(0), entropy.shape(1)};
     if (weight.size() != z.rows || least.size() != z.rows || largest.size() != z.rows)
-        throw std::invalid_argument("weight, least and largest must have one entry a row");
+        throw std::invalid_argument("weight, least and largest must have one entry per row");
     std::vector<double> loss(z.views);
     run_native(n_threads, [&](Threads &threads, const std::function<bool()> &) {
         decision_losses(z, weight.data(), least.data(), largest.data(), loss.data(), threads);
@@ -63,7 +63,7 @@ Out<double> decision_loss(const Rows &entropy, const Vector<double> &weight, con
 
 Points points_of(const Rows &x, const Vector<float> &categorical) {
     if (categorical.size() != 0 && categorical.size() != x.shape(1))
-        throw std::invalid_argument("categorical must have one entry a column");
+        throw std::invalid_argument("categorical must have one entry per column");
     return {x.data(), x.shape(0), x.shape(1), categorical.size() != 0 ? categorical.data() : nullptr};
 }
 

@@ -233,7 +233,7 @@ std::vector<std::int64_t> Booster::node_sums(const S &statistics, const std::vec
                                              const Grown<S> &grown, Threads &threads) const {
     const Forest &tree = grown.tree;
     const std::size_t width = statistics.channels(), count = rows.empty() ? matrix_.rows : rows.size();
-    // A set of sums a thread: whole numbers add up to the same in any order.
+    // One set of sums per thread: integers add up to the same in any order.
     std::vector<std::vector<std::int64_t>> parts(static_cast<std::size_t>(threads.count()));
     threads.each(count / Threads::stretch + 1, [&](std::size_t piece, int thread) {
         std::vector<std::int64_t> &part = parts[static_cast<std::size_t>(thread)];

@@ -1,4 +1,4 @@
-// Second-order boosting: derivatives, one tree an output, scores moved by the leaves the rows landed in; again.
+// Second-order boosting: derivatives, one tree per output, scores moved by the leaves the rows landed in; again.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct BoostOptions {
     std::size_t max_rows_per_tree = 65536;  // where there are more, so many of them decide a tree's planes
     std::uint64_t seed = 0;
     bool find_smoothing = false;  // by trials on rows set aside, rather than grow.smoothing
-    bool vector_leaves = false;   // one tree a round, its leaves hold a value for every output
+    bool vector_leaves = false;   // one tree per round, its leaves hold a value for every output
 };
 
 class Booster {
@@ -35,7 +35,7 @@ class Booster {
 
     // One round with the built-in loss.
     void round(Threads &threads, const std::function<bool()> &stop);
-    // One round with somebody else's derivatives, rows x outputs.
+    // One round with the caller's derivatives, rows x outputs.
     void round_with(const double *gradient, const double *hessian, Threads &threads, const std::function<bool()> &stop);
 
     // Rows that are not learned from, but whose scores follow: for early stopping.
@@ -43,7 +43,7 @@ class Booster {
     double watched_loss() const;
     const std::vector<double> &watched_score() const { return watched_.score; }
 
-    // Where scores were before any tree, also of an earlier fit: as a constant, or by somebody else's Hessian there.
+    // Where scores were before any tree, also of an earlier fit: as a constant, or by the caller's Hessian there.
     void begin_at(const std::vector<double> &base, Threads &threads);
     void begin_with(const double *hessian);
 
@@ -53,7 +53,7 @@ class Booster {
             remember(before.part(tree, tree + 1), known_[tree % trees_a_round()]);
     }
 
-    // What the trials of smoothing have found so far, by output: for a fit that goes on from this one.
+    // What the trials of smoothing have found so far, by output: for a fit that continues from this one.
     const std::vector<SmoothingSearch> &smoothing() const { return smoothing_; }
     void set_smoothing(std::size_t output, const SmoothingSearch::Losses &losses) {
         smoothing_.at(output).set_losses(losses);

@@ -30,7 +30,7 @@ class CategorySet {
 };
 
 // The categories of a column that a node's rows have, in the order of their target statistics. For two classes and for
-// squared error the best of all subsets is a cut of the plain order; here small categories are drawn to the usual.
+// squared error the best of all subsets is a cut of the plain order; here small ones are shrunk to the usual.
 class CategoryOrder {
   public:
     static constexpr std::int32_t absent = -1;

@@ -21,7 +21,7 @@ namespace planewise {
 
 class ComplexityProgram {
   public:
-    // One sign (+1 or -1) and one positive weight a row. The first column, the signs themselves, is the intercept.
+    // One sign (+1 or -1) and one positive weight per row. The first column, the signs themselves, is the intercept.
     ComplexityProgram(std::vector<double> sign, std::vector<double> weight);
 
     // Adds columns of the design, one after another in memory, each as long as there are rows, and what a unit of each

@@ -8,7 +8,7 @@
 #define PLANEWISE_CLONES
 #endif
 
-// For the few lines that run once an edge: the compiler's own judgement left them as calls, at 15 % of a fit.
+// For the few lines that run once per edge: the compiler's own judgement left them as calls, at 15 % of a fit.
 #if defined(__GNUC__)
 #define PLANEWISE_INLINE inline __attribute__((always_inline))
 #else

@@ -45,6 +45,57 @@ const char *name_of(Of of) {
     return names[static_cast<std::size_t>(of)];
 }
 
+// Which nodes, planes, ... stay when others go.
+class Kept {
+  public:
+    explicit Kept(const Forest &forest) {
+        for (Of of : {Of::nodes, Of::planes, Of::terms, Of::categories}) (*this)[of].assign(count_of(forest, of), 0);
+        (*this)[Of::trees].assign(forest.trees(), 1);
+    }
+    std::vector<char> &operator[](Of of) { return marks_[static_cast<std::size_t>(of)]; }
+
+    void keep_planes(const Forest &forest, std::size_t node) {
+        const std::int32_t first = forest.plane_start[node], last = forest.plane_start[node + 1];
+        mark(Of::planes, first, last);
+        mark(Of::terms, forest.term_start[static_cast<std::size_t>(first)],
+             forest.term_start[static_cast<std::size_t>(last)]);
+        mark(Of::categories, forest.set_start[static_cast<std::size_t>(first)],
+             forest.set_start[static_cast<std::size_t>(last)]);
+    }
+    // All arrays but those of children, parents and levels.
+    void copy(const Forest &from, Forest &to) {
+        to.n_values = from.n_values;
+        to.n_outputs = from.n_outputs;
+        each_array([&](auto array) {
+            if (array.of == Of::children || array.into == Of::children) return;
+            const auto &old = array.in(from);
+            auto &now = array.in(to);
+            for (std::size_t k = 0; k + array.starts < old.size(); ++k) {
+                if (!(*this)[array.of][k]) continue;
+                if (!array.starts) {
+                    now.push_back(old[k]);
+                } else {
+                    const auto below = (*this)[array.into].begin();
+                    const auto count = std::count(below + static_cast<std::ptrdiff_t>(old[k]),
+                                                  below + static_cast<std::ptrdiff_t>(old[k + 1]), 1);
+                    const auto moved = static_cast<std::decay_t<decltype(now.back())>>(count);
+                    now.push_back(now.back() + moved);
+                }
+            }
+        });
+        for (std::size_t k = 0; k < from.nodes() * from.n_values; ++k) {
+            if (!(*this)[Of::nodes][k / from.n_values]) continue;
+            from.value.empty() ? to.value32.push_back(from.value32[k]) : to.value.push_back(from.value[k]);
+        }
+    }
+
+  private:
+    void mark(Of of, std::int32_t first, std::int32_t last) {
+        std::fill((*this)[of].begin() + first, (*this)[of].begin() + last, char{1});
+    }
+    std::vector<char> marks_[6];
+};
+
 }  // namespace
 
 std::size_t Forest::columns_used() const {
@@ -103,8 +154,41 @@ Forest Forest::part(std::size_t first, std::size_t last) const {
     return out;
 }
 
-// ---------------------------------------------------------------------------------------------------------------
-// checks
+std::vector<std::int32_t> Forest::prune(const std::vector<char> &cut) {
+    Kept kept(*this);
+    Forest out;
+    std::vector<std::int32_t> moved(nodes());
+    for (std::size_t tree = 0; tree < trees(); ++tree) {
+        const auto root = static_cast<std::size_t>(node_start[tree]),
+                   end = static_cast<std::size_t>(node_start[tree + 1]);
+        std::int32_t next = 0;
+        for (std::size_t node = root; node < end; ++node) {
+            const std::size_t above = node == root ? root : root + static_cast<std::size_t>(parent[node]);
+            kept[Of::nodes][node] = node == root || (kept[Of::nodes][above] && !cut[above]);
+            moved[node] = kept[Of::nodes][node] ? next++ : moved[above];
+        }
+        for (std::size_t node = root; node < end; ++node) {
+            if (!kept[Of::nodes][node]) continue;
+            out.parent.push_back(node == root ? -1 : moved[root + static_cast<std::size_t>(parent[node])]);
+            out.depth.push_back(depth[node]);
+            if (cut[node]) {
+                out.children.push_back(moved[node]);
+                if (!gain.empty()) gain[node] = 0;
+            } else {
+                kept.keep_planes(*this, node);
+                for (std::int32_t k = child_start[node]; k < child_start[node + 1]; ++k)
+                    out.children.push_back(
+                        moved[root + static_cast<std::size_t>(children[static_cast<std::size_t>(k)])]);
+            }
+            out.child_start.push_back(static_cast<std::int32_t>(out.children.size()));
+        }
+    }
+    kept.copy(*this, out);
+    *this = std::move(out);
+    return moved;
+}
+
+// ---------------------------------------------------------------------------------------------- checks
 void Forest::check() {
     check_lengths();
     check_planes();
@@ -195,8 +279,7 @@ void Forest::check_columns(const std::vector<std::int32_t> &categories) const {
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------
-// values
+// ---------------------------------------------------------------------------------------------- values
 void Forest::set_means(const double *totals, double smoothing, double centre) {
     const std::size_t width = n_values + 1;
     std::vector<double> sums(totals, totals + nodes() * width);

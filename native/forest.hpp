@@ -50,6 +50,10 @@ struct Forest {
     void append(const Forest &other);
     Forest part(std::size_t first, std::size_t last) const;  // trees first .. last-1
 
+    // Makes the nodes marked (one entry per node) leaves, without what was below them. Says where each node is now,
+    // counted within its tree: itself, or the ancestor that became a leaf.
+    std::vector<std::int32_t> prune(const std::vector<char> &cut);
+
     // Throws std::invalid_argument unless all lists lie inside their arrays and every walk ends, so that nothing
     // native reads out of bounds whatever a file held. Finds `parent` and `depth`, which need not be given.
     void check();

@@ -309,9 +309,6 @@ class Grower {
         while (planes > 1 && options_.max_leaf_nodes > 0 && leaves + cells.count - 1 > options_.max_leaf_nodes)
             cells = add_up(first, last, --planes);
         node(id).planes.keep(planes);
-        const std::size_t codes = std::size_t{1} << planes, width = statistics_.channels();
-        const std::vector<int> &cell = cells.cell;
-        const std::vector<std::int64_t> &rows = cells.rows, &sums = cells.sums;
         const std::int64_t children = cells.count;
         const double gain = cells.score - statistics_.score(node(id).sum.data());
         node(id).gain = gain;
@@ -323,45 +320,51 @@ class Grower {
             return;
         }
         leaves += children - 1;
-        // Children in the order of their codes; rows of a code keep their order.
+        make_children(id, cells, fresh);
+        place_rows(first, last, cells);
+        if constexpr (std::is_same_v<S, Gradients>)
+            if (!options_.monotone.empty()) bound_children(id);
+    }
+
+    // Children in the order of their codes; codes that were joined share one.
+    void make_children(std::int32_t id, const Cells &cells, std::vector<std::int32_t> &fresh) {
+        const std::size_t codes = cells.cell.size(), width = statistics_.channels();
         std::vector<std::int32_t> child(codes, id);
         std::size_t at = node(id).begin;
         for (std::size_t c = 0; c < codes; ++c) {
-            if (cell[c] != static_cast<int>(c)) continue;
+            if (cells.cell[c] != static_cast<int>(c)) continue;
             Node next;
             next.parent = id;
             next.depth = node(id).depth + 1;
             next.ranking = node(id).ranking;
-            next.sum.assign(&sums[c * width], &sums[c * width] + width);
+            next.sum.assign(&cells.sums[c * width], &cells.sums[c * width] + width);
             next.begin = at;
-            for (std::size_t from = 0; from < codes; ++from) {
-                if (cell[from] != static_cast<int>(c)) continue;
-                child[from] = static_cast<std::int32_t>(nodes_.size());
-            }
+            for (std::size_t from = 0; from < codes; ++from)
+                if (cells.cell[from] == static_cast<int>(c)) child[from] = static_cast<std::int32_t>(nodes_.size());
             at += static_cast<std::size_t>(statistics_.rows(next.sum.data()));
             next.end = at;
             fresh.push_back(static_cast<std::int32_t>(nodes_.size()));
             nodes_.push_back(std::move(next));
         }
-        // Codes that were joined share one segment, code by code within it.
+        node(id).children = std::move(child);
+    }
+
+    // Where each piece's rows go: into the segment of their child, code by code, in their order.
+    void place_rows(Piece *first, Piece *last, const Cells &cells) {
+        const std::size_t codes = cells.cell.size();
+        const std::vector<std::int32_t> &child = node(first->id).children;
         std::vector<std::size_t> next_place(codes, 0);
-        std::vector<std::size_t> filled(
-            nodes_.size() - static_cast<std::size_t>(fresh[fresh.size() - static_cast<std::size_t>(children)]), 0);
-        const std::int32_t eldest = fresh[fresh.size() - static_cast<std::size_t>(children)];
         for (std::size_t c = 0; c < codes; ++c) {
-            if (cell[c] < 0) continue;
-            auto &used = filled[static_cast<std::size_t>(child[c] - eldest)];
-            next_place[c] = node(child[c]).begin + used;
-            used += static_cast<std::size_t>(rows[c]);
+            if (cells.cell[c] < 0) continue;
+            next_place[c] = node(child[c]).begin;
+            for (std::size_t before = 0; before < c; ++before)
+                if (cells.cell[before] == cells.cell[c]) next_place[c] += static_cast<std::size_t>(cells.rows[before]);
         }
         for (Piece *piece = first; piece < last; ++piece) {
             piece->place = next_place;
             for (std::size_t c = 0; c < piece->rows.size(); ++c)
                 next_place[c & (codes - 1)] += static_cast<std::size_t>(piece->rows[c]);
         }
-        node(id).children = std::move(child);
-        if constexpr (std::is_same_v<S, Gradients>)
-            if (!options_.monotone.empty()) bound_children(id);
     }
 
     // Where a plane points along a constrained column, no value on its lower side may pass the middle of both sides.
@@ -392,43 +395,32 @@ class Grower {
 
     // ------------------------------------------------------------------------------------------------ the flat tree
     Grown<S> finish() {
-        std::vector<char> cut(nodes_.size(), 0);
-        if (options_.prune_margin > 0) prune(cut);
         // Level by level, so that parents come before children whatever the order of growth was.
-        std::vector<std::int32_t> order, number(nodes_.size(), -1);
-        order.push_back(0);
-        number[0] = 0;
-        for (std::size_t k = 0; k < order.size(); ++k) {
-            const Node &here = node(order[k]);
-            if (cut[static_cast<std::size_t>(order[k])]) continue;
-            for (std::int32_t child : here.children) {
-                if (child == order[k] || number[static_cast<std::size_t>(child)] >= 0) continue;
+        std::vector<std::int32_t> order{0}, number(nodes_.size(), 0);
+        for (std::size_t k = 0; k < order.size(); ++k)
+            for (std::int32_t child : node(order[k]).children) {
+                if (child == order[k] || number[static_cast<std::size_t>(child)] > 0) continue;
                 number[static_cast<std::size_t>(child)] = static_cast<std::int32_t>(order.size());
                 order.push_back(child);
             }
-        }
         Grown<S> out;
         Forest &tree = out.tree;
         tree.n_values = tree.n_outputs = statistics_.outputs();
         tree.value.resize(order.size() * tree.n_values);
-        for (std::size_t k = 0; k < order.size(); ++k) write(order[k], cut, number, k, tree);
+        for (std::size_t k = 0; k < order.size(); ++k) write(order[k], number, k, tree);
         tree.close_tree();
-        // A row's leaf: the nearest kept ancestor of the node whose segment holds it.
         out.leaf.assign(matrix_.rows, -1);
         for (std::size_t id = 0; id < nodes_.size(); ++id) {
             if (!nodes_[id].children.empty()) continue;
-            auto kept = static_cast<std::int32_t>(id);
-            while (number[static_cast<std::size_t>(kept)] < 0) kept = node(kept).parent;
-            for (std::size_t i = nodes_[id].begin; i < nodes_[id].end; ++i)
-                out.leaf[rows_[i]] = number[static_cast<std::size_t>(kept)];
+            for (std::size_t i = nodes_[id].begin; i < nodes_[id].end; ++i) out.leaf[rows_[i]] = number[id];
         }
+        if (options_.prune_margin > 0) prune(number, out);
         return out;
     }
 
-    void write(std::int32_t id, const std::vector<char> &cut, const std::vector<std::int32_t> &number, std::size_t at,
-               Forest &tree) {
+    void write(std::int32_t id, const std::vector<std::int32_t> &number, std::size_t at, Forest &tree) {
         const Node &here = node(id);
-        const bool leaf = here.children.empty() || cut[static_cast<std::size_t>(id)];
+        const bool leaf = here.children.empty();
         tree.parent.push_back(here.parent < 0 ? -1 : number[static_cast<std::size_t>(here.parent)]);
         tree.depth.push_back(here.depth);
         tree.rows.push_back(static_cast<std::int64_t>(here.rows()));
@@ -463,17 +455,21 @@ class Grower {
     }
 
     // A subtree is kept when its gains are worth more than what chance would have given its planes.
-    void prune(std::vector<char> &cut) {
+    void prune(const std::vector<std::int32_t> &number, Grown<S> &out) const {
         std::vector<double> worth(nodes_.size(), 0.0);
+        std::vector<char> cut(nodes_.size(), 0);
         for (std::size_t id = nodes_.size(); id-- > 0;) {
             const Node &here = nodes_[id];
             if (!here.children.empty()) {
                 worth[id] +=
                     here.earned - options_.prune_margin * here.chance * static_cast<double>(here.planes.size());
-                if (!(worth[id] > 0)) worth[id] = 0, cut[id] = 1;
+                if (!(worth[id] > 0)) worth[id] = 0, cut[static_cast<std::size_t>(number[id])] = 1;
             }
             if (here.parent >= 0) worth[static_cast<std::size_t>(here.parent)] += worth[id];
         }
+        const std::vector<std::int32_t> moved = out.tree.prune(cut);
+        for (std::int32_t &leaf : out.leaf)
+            if (leaf >= 0) leaf = moved[static_cast<std::size_t>(leaf)];
     }
 
     const Matrix &matrix_;

@@ -20,14 +20,14 @@ struct GrowOptions {
     std::int64_t max_leaf_nodes = 0;  // 0: no limit, and growth by levels; else the best node first
     double min_impurity_decrease = 0;
     double min_loss = 0;      // a node whose mean impurity is not above this is a leaf
-    double smoothing = 0;     // a value is drawn to its parent's as if by so much Hessian
+    double smoothing = 0;     // weight of the parent's value in a node's value, in units of the Hessian
     double prune_margin = 0;  // subtrees whose planes gain less than this times chance are cut back
     std::size_t max_rows_per_node = 4096;
     std::size_t max_features = 0;  // features a node below the root ranks; 0: all
     std::uint64_t seed = 0;
     std::vector<std::int32_t> features;  // columns the tree may use; none named: all
     const Directions *known = nullptr;   // directions that did well before: some of the candidates come from them
-    // By column: 1, values may not fall as it rises; -1, not rise; 0, free. None given: all free. Needs one plane a
+    // By column: 1, values may not fall as it rises; -1, not rise; 0, free. None given: all free. Needs one plane per
     // node.
     std::vector<std::int32_t> monotone;
     DrawOptions draw;

@@ -1,7 +1,7 @@
-// The training table: float32 rows in the user's own units, and one scale a column.
+// The training table: float32 rows in the user's own units, and one scale per column.
 //
 // Rows lie together: a node looks at scattered rows but at most of their columns, so a row costs one or two misses of
-// the cache instead of one a column. It also is what users hand over: float32 rows need no copy.
+// the cache instead of one per column. It also is what users hand over: float32 rows need no copy.
 //
 // Nothing is standardised in memory. A direction has integer coefficients on standardised features; dividing each by
 // its column's scale gives float32 weights for the raw values, and one dot product serves search, routing and

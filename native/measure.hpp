@@ -93,8 +93,8 @@ class Adder {
     std::size_t count_ = 0;
 };
 
-// Gradients are the hot ones: two numbers a row, g and h with the number of rows below it. Neighbouring rows often fall
-// into one slot and would wait for each other's sum, so four sets of sums take turns.
+// Gradients are the hot ones: two numbers per row, g and h with the number of rows below it. Neighbouring rows often
+// fall into one slot and would wait for each other's sum, so four sets of sums take turns.
 template <>
 class Adder<Gradients> {
   public:

@@ -11,16 +11,17 @@
 namespace planewise {
 
 struct DrawRound {
-    int subspace_size;  // D0: the most terms a direction may have
+    int subspace_size;  // D0: maximum number of terms of a direction
     double coef_decay;  // alpha: the bound of a coefficient is max(1, floor(A exp(-alpha rank)))
     double rank_decay;  // beta: a feature is drawn with probability ~ exp(-beta rank)
 };
 
 struct DrawOptions {
-    int n_projections = 0;         // p: directions a round
-    int rows_per_projection = 0;   // small nodes draw no more than one direction for so many rows; 0: all
-    int max_coef = 5;              // A
-    bool shared_subspace = false;  // published: one subspace a node and round; else every direction draws its own
+    int n_projections = 0;        // p: directions a round
+    int rows_per_projection = 0;  // small nodes draw no more than one direction for so many rows; 0: all
+    int max_coef = 5;             // A
+    bool shared_subspace =
+        false;  // as in the paper: one subspace per node and round; else every direction draws its own
     std::vector<DrawRound> rounds;
 };
 

@@ -1,4 +1,4 @@
-// Send rows to their cells: one comparison a plane, the same float32 dot product as in search and prediction.
+// Send rows to their cells: one comparison per plane, the same float32 dot product as in search and prediction.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace planewise {
 
 // The planes of one node, ready to route with.
 struct NodePlanes {
-    Directions directions;  // one a plane
+    Directions directions;  // one per plane
     std::vector<float> threshold;
     std::vector<std::uint8_t> missing_right;
     std::vector<double> gain, by_chance;  // by_chance: what ordering a plane's categories gains where nothing is known

@@ -1,4 +1,4 @@
-// How strongly a tree's values are drawn to those of the nodes above: found by rows the tree was not grown from.
+// How strongly a tree's values are shrunk towards those of the nodes above: found by rows the tree was not grown from.
 //
 // Data with noise wants much of it, data without none, and the loss on the training rows cannot tell them apart. So now
 // and then some rows are set aside while a tree is grown, and every strength is asked what it would have done for them.
@@ -15,7 +15,7 @@ namespace planewise {
 class SmoothingSearch {
   public:
     static constexpr std::array<double, 8> strengths{0, 0.5, 1, 2, 4, 8, 16, 32};
-    static constexpr std::size_t every = 4;  // trees an output from one trial to the next
+    static constexpr std::size_t every = 4;  // trees per output from one trial to the next
     static constexpr double aside = 0.25;    // the share of rows set aside in a trial
     static constexpr std::size_t usual = 5;  // before any trial
     using Losses = std::array<double, strengths.size()>;

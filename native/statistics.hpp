@@ -82,7 +82,7 @@ class Gradients {
     static void add(const Row &row, std::int64_t *sum) {
         for (int c = 0; c < 4; ++c) sum[c] += row.part[c];
     }
-    // By what categories are put in order: their Newton step, drawn to zero where rows are few.
+    // By what categories are put in order: their Newton step, shrunk towards zero where rows are few.
     void order_keys(const std::int64_t *sums, const std::vector<std::int32_t> &present, const std::int64_t *total,
                     double *key) const {
         const double usual = hessian_is_weight_ ? one_row_ : weight(total) / static_cast<double>(rows(total));
@@ -157,7 +157,7 @@ class Gradients {
     std::vector<Row> rows_;
 };
 
-// Gradients and Hessians of several outputs at once, for trees whose leaves hold one value an output.
+// Gradients and Hessians of several outputs at once, for trees whose leaves hold one value per output.
 class VectorGradients {
   public:
     struct Row {

@@ -592,3 +592,11 @@ def test_a_problem_that_continues_has_the_columns_and_classes_of_the_earlier_fit
         class_problem(tree, np.eye(4), [1, 2, 1, 1], continues=True)
     with pytest.raises(ValueError, match="X has 5 features, but warm_start=True continues from a fit on 4"):
         number_problem(tree, np.eye(5), np.arange(5.0), continues=True)
+
+
+def test_large_values_without_gaps_are_taken_as_they_are():
+    X = np.full((4, 2), 3e38)
+    X[1:3] *= -1
+    model = LargeScaleMCMClassifier(n_components=2, max_iter=1, random_state=0).fit(np.eye(4), [0, 1, 0, 1])
+    wide = np.hstack([X, X])
+    assert_array_equal(complete_rows(model, wide, reset=False), wide.astype(np.float32))

@@ -19,7 +19,7 @@ from catalogue import fitted  # noqa: E402
 from golden_files import GOLDEN, asked  # noqa: E402
 
 import planewise  # noqa: E402
-from planewise.io._models import SCHEMA  # noqa: E402
+from planewise.io._versions import SCHEMA  # noqa: E402
 
 
 def main() -> None:

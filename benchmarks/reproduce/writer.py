@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from planewise.report import page as html
+from planewise.report import html
 
 from .results import Entry, Results
 

@@ -29,6 +29,7 @@ from planewise._categories import (
 
 FloatArray = NDArray[np.float32]
 Fit = TypeVar("Fit", bound=Callable[..., Any])
+Reader = Callable[[Any, Any], NDArray[Any]]  # of an estimator and X: the rows that the estimator takes
 
 MOST_THREADS = 256
 
@@ -95,9 +96,9 @@ def precise_rows(estimator: Any, X: Any, *, reset: bool = True) -> NDArray[np.fl
 def complete_rows(estimator: Any, X: Any, *, reset: bool = True) -> FloatArray:
     """The same as float32."""
     rows = None if reset else _quickly_checked(estimator, X)
-    if rows is not None and not np.isnan(np.add.reduce(rows, axis=None)):
-        return rows
-    return _without_gaps(estimator, X, reset, np.float32)
+    if rows is None or len(_columns_with(np.isnan, rows)):
+        return _without_gaps(estimator, X, reset, np.float32)
+    return rows
 
 
 def _without_gaps(estimator: Any, X: Any, reset: bool, dtype: Any) -> NDArray[Any]:
@@ -127,28 +128,6 @@ def _without_gaps(estimator: Any, X: Any, reset: bool, dtype: Any) -> NDArray[An
 def _refuse_lazy_frame(X: Any) -> None:
     if nw.dependencies.is_polars_lazyframe(X):
         raise TypeError("X is a polars LazyFrame, which has no rows yet; pass X.collect() instead.")
-
-
-def training_rows_again(estimator: Any, X: Any) -> FloatArray:
-    """The rows of a fit that continues from an earlier one: the same columns, with the same categories."""
-    n_features, categories = estimator.n_features_in_, estimator.categories_
-    names = getattr(estimator, "feature_names_in_", None)
-    rows = training_rows(estimator, X)
-    if rows.shape[1] != n_features:
-        raise ValueError(
-            f"X has {rows.shape[1]} features, but warm_start=True continues from a fit on {n_features} features."
-        )
-    now_named = getattr(estimator, "feature_names_in_", None)
-    if names is not None and now_named is not None and list(names) != list(now_named):
-        raise ValueError("X has other columns, or in another order, than the fit that warm_start=True continues from.")
-    for column in sorted(categories.keys() | estimator.categories_.keys()):
-        before, now = categories.get(column), estimator.categories_.get(column)
-        if before is None or now is None or not np.array_equal(before, now):
-            name = column if names is None else names[column]
-            raise ValueError(
-                f"Column {name!r} has other categories than in the earlier fit that warm_start=True continues from."
-            )
-    return rows
 
 
 def prediction_rows(estimator: Any, X: Any) -> FloatArray:
@@ -187,9 +166,6 @@ def _checked(estimator: Any, X: Any, reset: bool, dtype: Any = np.float32) -> ND
     return rows
 
 
-Reader = Callable[[Any, Any], NDArray[Any]]
-
-
 def class_problem(
     estimator: Any,
     X: Any,
@@ -221,12 +197,15 @@ def class_problem(
     min_classes : int
         1, or 2 for an estimator that cannot learn from a single class.
     """
-    table = _read(estimator, X, read, continues)
+    table = _read_again(estimator, X, read) if continues else read(estimator, X)
     classes, label = class_targets(estimator, y, table)
     own = row_weights(sample_weight, table)
     classes, label, weight = _weighted_classes(classes, label, own, class_weight)
-    if min_classes > 1:
-        require_two_classes(estimator, classes)
+    if len(classes) < min_classes:
+        raise ValueError(
+            f"{type(estimator).__name__} needs rows of at least two classes; there is only one class among the rows "
+            f"that count: {classes.tolist()[0]!r}."
+        )
     if continues and not np.array_equal(classes, estimator.classes_):
         raise ValueError("y has other classes than the earlier fit that warm_start=True continues from.")
     counts = weight > 0
@@ -244,7 +223,7 @@ def number_problem(
     continues: bool = False,
 ) -> NumberProblem:
     """X, y and weights of a regressor's fit, checked; the parameters are those of `class_problem`."""
-    table = _read(estimator, X, read, continues)
+    table = _read_again(estimator, X, read) if continues else read(estimator, X)
     target = real_targets(estimator, y, table)
     weight = row_weights(sample_weight, table)
     counts = weight > 0
@@ -252,8 +231,26 @@ def number_problem(
     return NumberProblem(table, counts, rows, weight, target)
 
 
-def _read(estimator: Any, X: Any, read: Reader, continues: bool) -> NDArray[Any]:
-    return training_rows_again(estimator, X) if continues else read(estimator, X)
+def _read_again(estimator: Any, X: Any, read: Reader) -> NDArray[Any]:
+    """The rows of a fit that continues from an earlier one: the same columns, with the same categories."""
+    n_features, categories = estimator.n_features_in_, estimator.categories_
+    names = getattr(estimator, "feature_names_in_", None)
+    rows = read(estimator, X)
+    if rows.shape[1] != n_features:
+        raise ValueError(
+            f"X has {rows.shape[1]} features, but warm_start=True continues from a fit on {n_features} features."
+        )
+    now_named = getattr(estimator, "feature_names_in_", None)
+    if names is not None and now_named is not None and list(names) != list(now_named):
+        raise ValueError("X has other columns, or in another order, than the fit that warm_start=True continues from.")
+    for column in sorted(categories.keys() | estimator.categories_.keys()):
+        before, now = categories.get(column), estimator.categories_.get(column)
+        if before is None or now is None or not np.array_equal(before, now):
+            name = column if names is None else names[column]
+            raise ValueError(
+                f"Column {name!r} has other categories than in the earlier fit that warm_start=True continues from."
+            )
+    return rows
 
 
 def _those(counts: NDArray[np.bool_], *arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:
@@ -267,14 +264,6 @@ def class_targets(estimator: Any, y: Any, X: NDArray[Any]) -> tuple[NDArray[Any]
     check_classification_targets(y)
     classes, label = np.unique(y, return_inverse=True)
     return classes, label.astype(np.int32)
-
-
-def counted_classes(
-    estimator: Any, y: Any, X: NDArray[Any], sample_weight: Any, class_weight: Any = None
-) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.float64]]:
-    """The sorted labels of rows with a weight above zero, each row's place among them (-1: none), and its weight."""
-    classes, label = class_targets(estimator, y, X)
-    return _weighted_classes(classes, label, row_weights(sample_weight, X), class_weight)
 
 
 def _weighted_classes(
@@ -293,15 +282,6 @@ def _weighted_classes(
         place[present] = np.arange(len(present))
         classes, label = classes[present], np.where(counts, place[label], np.int32(-1))
     return classes, label, weight
-
-
-def require_two_classes(estimator: Any, classes: NDArray[Any]) -> None:
-    """An error for estimators that cannot learn from a single class."""
-    if len(classes) < 2:
-        raise ValueError(
-            f"{type(estimator).__name__} needs rows of at least two classes; there is only one class among the rows "
-            f"that count: {classes.tolist()[0]!r}."
-        )
 
 
 def real_targets(estimator: Any, y: Any, X: NDArray[Any]) -> NDArray[np.float64]:
@@ -341,16 +321,6 @@ def row_weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64]:
     if not weight.any():
         raise ValueError("sample_weight is zero for every row; at least one row must count.")
     return weight
-
-
-def without_zero_weights(
-    rows: FloatArray, target: NDArray[Any], weight: NDArray[np.float64]
-) -> tuple[FloatArray, NDArray[Any], NDArray[np.float64]]:
-    """The rows that count."""
-    counts = weight > 0
-    if counts.all():
-        return rows, target, weight
-    return rows[counts], target[counts], weight[counts]
 
 
 def thread_count(n_jobs: int | None) -> int:

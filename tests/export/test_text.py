@@ -71,7 +71,7 @@ def test_limits_leave_out_and_say_so():
     few = to_text(model, max_nodes=3)
     assert len(re.findall(r"\?$", few, flags=re.M)) == 3
     assert "Tree 2" in to_text(model, max_trees=2) and "Tree 3" not in to_text(model, max_trees=2)
-    with pytest.raises(ValueError, match="max_nodes must be a whole number"):
+    with pytest.raises(ValueError, match="max_nodes must be an integer of at least 0"):
         to_text(model, max_nodes=-1)
 
 

@@ -206,3 +206,44 @@ TEST("usual values are what the training rows of a node get on average") {
     tree.close_tree();
     CHECK(tree.usual_values() == std::vector<double>{(4 * 1 + 5 * 2 + 1 * 100) / 10.0, 1, 2});
 }
+
+TEST("a pruned forest gives rows the values of the nodes where they were cut off") {
+    tables::Table table(200, 5);
+    forests::fill(table, true, 6);
+    for (std::size_t values : {1u, 3u}) {
+        const Forest whole = forests::forest({3, 3, true, values, 5, 40}, 7, 1, 2);
+        Random random(5, 5);
+        std::vector<char> cut(whole.nodes());
+        for (char &each : cut) each = random.below(3) == 0;
+        Forest pruned = whole;
+        const std::vector<std::int32_t> moved = pruned.prune(cut);
+        CHECK(pruned.nodes() < whole.nodes() && pruned.planes() < whole.planes());
+        Forest checked = pruned;
+        checked.check();
+        CHECK(trees::same(checked, pruned));
+        bool same = true;
+        for (std::size_t row = 0; row < 200; ++row)
+            for (std::size_t tree = 0; tree < 7; ++tree) {
+                const float *x = table.values() + row * 5;
+                const std::size_t old = forests::end_of(whole, tree, x), now = forests::end_of(pruned, tree, x);
+                same = same && now == static_cast<std::size_t>(pruned.node_start[tree] + moved[old]);
+                std::size_t above = old, end = old;  // the highest node on the way that was cut
+                const auto root = static_cast<std::size_t>(whole.node_start[tree]);
+                for (; above != root; above = root + static_cast<std::size_t>(whole.parent[above]))
+                    if (cut[above]) end = above;
+                if (cut[root]) end = root;
+                for (std::size_t k = 0; k < values; ++k)
+                    same = same && pruned.value_at(now * values + k) == whole.value_at(end * values + k);
+            }
+        CHECK(same);
+    }
+}
+
+TEST("pruning nothing changes nothing, and roots can be all that is left") {
+    const Forest whole = forests::forest({2, 3, true, 1, 5, 40}, 4, 1, 9);
+    Forest same = whole, roots = whole;
+    same.prune(std::vector<char>(whole.nodes(), 0));
+    CHECK(trees::same(same, whole));
+    roots.prune(std::vector<char>(whole.nodes(), 1));
+    CHECK(roots.nodes() == 4 && roots.planes() == 0 && roots.term_feature.empty() && roots.set_category.empty());
+}

@@ -249,11 +249,11 @@ def test_errors_name_what_is_wrong(moons):
     X, y, tree = moons
     with pytest.raises(ValueError, match="no feature named 'height'"):
         PartitionDisplay.from_estimator(tree, X, y, features=("height", 1))
-    with pytest.raises(ValueError, match="two different ones"):
+    with pytest.raises(ValueError, match="two different features"):
         PartitionDisplay.from_estimator(tree, X, y, features=(1, 1))
     with pytest.raises(ValueError, match="no feature number 7"):
         PartitionDisplay.from_estimator(tree, X, y, features=(0, 7))
-    with pytest.raises(ValueError, match="holds the class 2"):
+    with pytest.raises(ValueError, match="contains the class 2"):
         PartitionDisplay.from_estimator(tree, X, y + 1)
     with pytest.raises(ValueError, match="y has 3 values for 1000 rows"):
         PartitionDisplay.from_estimator(tree, X, y[:3])

@@ -222,7 +222,7 @@ def test_errors_name_what_is_wrong(iris):
     explanation = model.explain(X[:1])[0]
     with pytest.raises(ValueError, match="y has 3 values for 147 rows"):
         ProjectionDisplay.from_explanation(explanation, X[left], y[:3])
-    with pytest.raises(ValueError, match="'rose', which the model does not know"):
+    with pytest.raises(ValueError, match="'rose', which the model was not fitted on"):
         ProjectionDisplay.from_explanation(explanation, X[left], np.full(147, "rose"))
     display = ProjectionDisplay.from_explanation(explanation, X[left], y[left])
     with pytest.raises(ValueError, match="'view' and 'near'; got 'far'"):

@@ -21,7 +21,7 @@ from planewise.slm import (
 )
 from planewise.slm.fitted import Forest, start_and_link
 from planewise.table import Column, TableModel
-from planewise.words import feature_names, fitted_model, shorten
+from planewise.words import feature_names, fitted_model, number, shorten
 
 Floats = NDArray[np.float64]
 TREE_MODELS = (
@@ -198,7 +198,7 @@ def _refuse_what_floats_blur(machine: KernelMachine, form: str) -> None:
         j = blurred[0]
         raise ValueError(
             f"The machine cannot be exported to {form}: the values of its column {machine.feature_names[j]!r} are "
-            f"spread by {machine.spread[j]:.4g} around {machine.mean[j]:.4g}, where the float input of C and ONNX has "
-            f"steps of {step[j]:.3g} and cannot distinguish them; subtract a constant from the column before fitting: "
-            "a time can be given as hours since a start date."
+            f"spread by {number(machine.spread[j])} around {number(machine.mean[j])}, where the float input of C and "
+            f"ONNX has steps of {number(step[j], 3)} and cannot distinguish them; subtract a constant from the column "
+            "before fitting: a time can be given as hours since a start date."
         )

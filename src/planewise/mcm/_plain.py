@@ -212,7 +212,7 @@ def fitted_kernel(estimator: Any) -> FittedKernel:
 
     else:
         raise TypeError(
-            f"{type(estimator).__name__} has no kernel; pass a fitted MCMClassifier, MCMClassifierCV or "
+            f"{type(estimator).__name__} has no kernel to draw; pass a fitted MCMClassifier, MCMClassifierCV or "
             "ConformalKernel."
         )
     if factor is None:

@@ -128,8 +128,14 @@ class ProjectionEstimator(ShownInNotebooks, BaseEstimator):
         )
         self._derive()
 
-    def set_row_numbers(self, numbers: NDArray[np.intp]) -> None:
-        """Set the numbers by which explanations name the training rows, such as those of a larger table."""
+    def renumber_rows(self, numbers: NDArray[np.intp]) -> None:
+        """Let explanations use other numbers for the rows of the fit, which may be a part of a larger table.
+
+        Parameters
+        ----------
+        numbers : array of int of shape (n_samples,)
+            The number of each row of X in ``fit``.
+        """
         self._rows = self._rows.renumbered(numbers)
 
     def _derive(self) -> None:
@@ -151,10 +157,6 @@ class ProjectionEstimator(ShownInNotebooks, BaseEstimator):
         """The names of the features of each kept view."""
         names = feature_names(self)
         return [tuple(names[j] for j in view) for view in self.projections_]
-
-    @property
-    def _dimension(self) -> NDArray[np.intp]:
-        return np.array([len(view) for view in self._views])
 
     def _query_values(self, X: Any) -> Table:
         """The columns of the kept views, in the user's units (codes and ranks of categories)."""

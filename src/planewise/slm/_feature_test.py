@@ -23,14 +23,7 @@ from planewise._input import (
     one_target_per_row,
     thread_count,
 )
-from planewise._params import (
-    Limit,
-    check_parameters,
-    either,
-    integer,
-    one_of,
-    real,
-)
+from planewise._params import Limit, check_parameters, either, integer, keep_parameters, one_of, real
 from planewise._shown import ShownInNotebooks
 from planewise.slm._growth import GROWTH_LIMITS
 
@@ -61,15 +54,15 @@ class DiscriminantFeatureTest(ShownInNotebooks, SelectorMixin, BaseEstimator):
         (rounded, but at least one feature); or those before the elbow of the curve of sorted losses (see
         Notes).
     n_bins : int, default=16
-        B: bins of the test.
+        B: number of bins of the test.
     bins : {"uniform", "quantile"}, default="uniform"
-        Bins of equal width (published), or of about equally many rows.
+        Bins of equal width, as in the paper, or with about equally many rows.
     criterion : {"entropy", "gini"}, default="entropy"
         Loss of a set of rows in classification; regression has the squared error.
     min_samples_leaf : int, default=1
         Thresholds with fewer rows on a side are not tried.
     n_jobs : int or None, default=None
-        Threads; -1 means all cores.
+        Number of threads; -1 uses all cores.
 
     Attributes
     ----------
@@ -130,6 +123,13 @@ class DiscriminantFeatureTest(ShownInNotebooks, SelectorMixin, BaseEstimator):
     """
 
     parameter_limits: ClassVar[Mapping[str, Limit]] = LIMITS
+    task: str
+    n_features_to_select: int | float | str
+    n_bins: int
+    bins: str
+    criterion: str
+    min_samples_leaf: int
+    n_jobs: int | None
 
     def __init__(
         self,
@@ -142,13 +142,7 @@ class DiscriminantFeatureTest(ShownInNotebooks, SelectorMixin, BaseEstimator):
         min_samples_leaf: int = 1,
         n_jobs: int | None = None,
     ) -> None:
-        self.task = task
-        self.n_features_to_select = n_features_to_select
-        self.n_bins = n_bins
-        self.bins = bins
-        self.criterion = criterion
-        self.min_samples_leaf = min_samples_leaf
-        self.n_jobs = n_jobs
+        keep_parameters(self, locals())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -167,7 +161,7 @@ class DiscriminantFeatureTest(ShownInNotebooks, SelectorMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Class labels or numbers; ``task`` says which.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights; a whole number weighs as much as that many equal rows, and zero leaves a row out.
+            Weights; an integer weighs as much as that many equal rows, and zero leaves a row out.
 
         Returns
         -------

@@ -273,6 +273,10 @@ class Forest:
         """The first trees alone."""
         return self.part(0, n_trees)
 
+    def pruned(self, cut: NDArray[Any]) -> Forest:
+        """The same trees with the nodes marked in `cut` (one entry per node) as leaves."""
+        return Forest(self._native.pruned(np.ascontiguousarray(cut, dtype=np.uint8)))
+
     def with_arrays(self, **changed: NDArray[Any]) -> Forest:
         """The same trees with other values, thresholds, ..., by the names of the arrays."""
         n_values = changed.get("value", self.value).shape[1]
@@ -301,7 +305,7 @@ class Forest:
         return self._native.arrays()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Numbers in the smallest type that holds them, starts as differences: most fit a byte."""
+        """Numbers in the smallest type that holds them, starts as differences: most fit into a byte."""
         small = {
             name: _smallest(np.diff(array) if name.endswith("_start") else array)
             for name, array in self.arrays().items()

@@ -139,8 +139,8 @@ class TableModel(BaseEstimator):
         self.n_features_in_ = len(self.columns_)
         self.feature_names_in_ = np.array([column.name for column in self.columns_], dtype=object)
         self.estimator_ = self._estimator(len(table)).fit(self.read(table), y)
-        if hasattr(self.estimator_, "set_row_numbers"):
-            self.estimator_.set_row_numbers(numbers)
+        if hasattr(self.estimator_, "renumber_rows"):
+            self.estimator_.renumber_rows(numbers)
         return self
 
     def _estimator(self, n_rows: int) -> Any:

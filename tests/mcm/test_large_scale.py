@@ -511,7 +511,7 @@ def test_features_exist_for_some_rows_at_a_time_only():
         ({"refine": True, "kernel": "poly"}, "refine=True needs kernel='rbf'"),
         ({"conformal": "yes"}, "'conformal'"),
         ({"max_iter": 0}, "'max_iter'"),
-        ({"early_stopping": True, "validation_fraction": 1e-5}, "leaves no row to watch"),
+        ({"early_stopping": True, "validation_fraction": 1e-5}, "leaves no row to hold out"),
         ({"class_weight": {0: 0, 1: 0}}, "class_weight gives every class a weight of 0"),
     ],
 )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planewise.app._review import RefusedError, Review
-from planewise.table import Column, first_unread, polars
+from planewise.table import COLUMN_KINDS, Column, first_unread, polars
 
 MAX_FIELDS = 200
 MAX_CHOICES = 200
@@ -68,8 +68,8 @@ def _read(column: Column, text: str, pl: Any) -> Any:
     if column.kind == "number":
         return pl.Series(column.name, [_number(column.name, text)], dtype=pl.Float64)
     words = pl.Series(column.name, [text or None], dtype=pl.String)
-    if column.kind in ("truth", "date") and text and first_unread(words, column.kind) is not None:
-        right = "true or false" if column.kind == "truth" else "a date such as 2024-03-09"
+    right = COLUMN_KINDS[column.kind].written
+    if right and text and first_unread(words, column.kind) is not None:
         raise RefusedError(f"{column.name} must be {right}; got {text[:50]!r}.")
     return words
 

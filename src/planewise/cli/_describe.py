@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from planewise.cli._fit import KINDS
 from planewise.cli._mistakes import refuse_existing
 from planewise.cli._show import say, show_json, show_leading, show_table, size_in_words
 
@@ -53,13 +52,16 @@ def describe(
 def _answer(model: Any, path: Path) -> dict[str, Any]:
     from planewise.evaluate import leading_features
     from planewise.io import versions
-    from planewise.table import TableModel
+    from planewise.table import COLUMN_KINDS, TableModel
 
     table_model = isinstance(model, TableModel)
     estimator = model.estimator_ if table_model else model
     classes = getattr(estimator, "classes_", None)
     if table_model:
-        columns = [{"name": c.name, "kind": KINDS[c.kind], "categories": list(c.categories)} for c in model.columns_]
+        columns = [
+            {"name": c.name, "kind": COLUMN_KINDS[c.kind].adjective, "categories": list(c.categories)}
+            for c in model.columns_
+        ]
     else:
         columns = [{"name": str(name)} for name in getattr(model, "feature_names_in_", [])]
     return {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from planewise.cli._choose import Choice
     from planewise.evaluate import Quality
     from planewise.table import TableModel
-
-KINDS = {"number": "numeric", "truth": "boolean", "date": "date", "category": "categorical"}
 
 
 class Family(StrEnum):
@@ -147,14 +146,21 @@ def _fitted(
 
 def _found_in(model: TableModel, rows: Any) -> dict[str, Any]:
     """What the table was taken for, and what was fitted to it."""
+    from planewise.table import COLUMN_KINDS
+
+    columns = [
+        {
+            "name": each.name,
+            "kind": COLUMN_KINDS[each.kind].adjective,
+            "missing": rows[each.name].null_count() / rows.height,
+        }
+        for each in model.columns_
+    ]
     return {
         "target": model.target_,
         "task": model.task_,
         "classes": model.classes_.tolist() if model.task_ == "classification" else None,
-        "columns": [
-            {"name": each.name, "kind": KINDS[each.kind], "missing": rows[each.name].null_count() / rows.height}
-            for each in model.columns_
-        ],
+        "columns": columns,
         "left_out": [{"name": each.name, "why": each.why} for each in model.left_out_],
         "model": model.family,
         "estimator": type(model.estimator_).__name__,
@@ -212,8 +218,8 @@ def _show_table_found(answer: dict[str, Any]) -> None:
         + (f"; {rows['not_used']} not used, because {answer['model']} learns from a sample" if rows["not_used"] else "")
         + (f"; each tree draws {rows['per_tree']} of them" if rows["per_tree"] else "")
     )
-    counts = {kind: sum(column["kind"] == kind for column in columns) for kind in KINDS.values()}
-    say(f"columns  {len(columns)}: " + ", ".join(f"{count} {kind}" for kind, count in counts.items() if count))
+    counts = Counter(column["kind"] for column in columns)
+    say(f"columns  {len(columns)}: " + ", ".join(f"{count} {kind}" for kind, count in counts.most_common()))
     gaps = [column for column in columns if column["missing"] > 0]
     if gaps:
         say("missing  " + ", ".join(f"{column['name']} {100 * column['missing']:.2g} %" for column in gaps[:12]))

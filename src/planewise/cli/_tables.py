@@ -23,6 +23,7 @@ from planewise.cli._lines import open_table
 from planewise.cli._mistakes import MistakeError
 from planewise.io import load
 from planewise.table import (
+    COLUMN_KINDS,
     Column,
     TableModel,
     as_table_model,
@@ -156,7 +157,7 @@ def _text_chunks(path: Path, columns: list[Column], names: list[str]) -> Iterato
 def _require_words(chunk: pl.DataFrame, columns: list[Column], row: int) -> None:
     """An error that names the first value that is not a boolean, or not a date, where the model needs one."""
     for column in columns:
-        if column.kind in ("truth", "date"):
+        if COLUMN_KINDS[column.kind].written:
             at = first_unread(chunk[column.name], column.kind)
             if at is not None:
                 raise unread_value(column.name, chunk[column.name][at], row + at, column.kind)

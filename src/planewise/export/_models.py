@@ -20,7 +20,7 @@ from planewise.slm import (
     SLMRegressor,
 )
 from planewise.slm.fitted import Forest, start_and_link
-from planewise.table import Column, TableModel
+from planewise.table import COLUMN_KINDS, Column, TableModel
 from planewise.words import feature_names, fitted_model, number, shorten
 
 Floats = NDArray[np.float64]
@@ -31,7 +31,6 @@ TREE_MODELS = (
 MACHINES = (MCMClassifier, MCMClassifierCV, MCMRegressor, LargeScaleMCMClassifier)
 FINEST = 1e-3  # of a column's spread: how far the float input of an export may move a value
 CATEGORIES_LISTED = 20
-UNITS = {"truth": "0 or 1", "date": "days since 1970-01-01"}  # of columns that do not hold numbers
 
 
 @dataclass(frozen=True)
@@ -147,7 +146,8 @@ def input_lines(model: Any, form: str) -> list[str]:
 
 def _of_a_table(model: TableModel, plain: PlainModel) -> PlainModel:
     """The model with what stands between a table and its estimator."""
-    units = {j: UNITS[column.kind] for j, column in enumerate(model.columns_) if column.kind in UNITS}
+    meaning = {j: COLUMN_KINDS[column.kind].read_as for j, column in enumerate(model.columns_)}
+    units = {j: words for j, words in meaning.items() if words}
     if isinstance(plain, TreeEnsemble):  # takes gaps and categories as they are
         return replace(plain, units=units)
     return replace(plain, reading=Reading.of(model.columns_), units=units)

@@ -8,13 +8,13 @@ from planewise.io._declaration import Declaration
 from planewise.io._errors import require
 from planewise.io._kinds import Kind, Number, Plain, Record, Several, Truth, Word
 from planewise.io._nested import Nested
-from planewise.table import FAMILIES, KINDS, TAKE_GAPS, Column, LeftOut, TableModel, estimator_name
+from planewise.table import COLUMN_KINDS, FAMILIES, TAKE_GAPS, Column, LeftOut, TableModel, estimator_name
 
 _COLUMN = Record(
     Column,
     {
         "name": Plain(str),
-        "kind": Word(KINDS),
+        "kind": Word(tuple(COLUMN_KINDS)),
         "usual": Number(),
         "categories": Several(Plain(str), as_tuple=True),
         "missing": Truth(),

@@ -273,13 +273,12 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The predicted number of each row."""
-        raw = self._raw(X)[:, 0]
-        return np.exp(raw) if self._loss.core == "poisson" else raw
+        return self._loss.numbers(self._raw(X))
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Predictions after each round."""
         for raw in self._staged_raw(X):
-            yield np.exp(raw[:, 0]) if self._loss.core == "poisson" else raw[:, 0]
+            yield self._loss.numbers(raw)
 
 
 class SLMBoostClassifier(ClassifierMixin, Boosting):

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from planewise._input import prediction_rows
 from planewise._tables import rows_as_given
 from planewise.slm._describe import DescribedTrees
-from planewise.slm.fitted import Forest
+from planewise.slm.fitted import Forest, start_and_link
 from planewise.words import Contributions, Path, Start, Step, feature_names, normal_form, plane_in_words, read_plane
 
 
@@ -84,7 +84,7 @@ class ExplainsByContributions(DescribedTrees):
 
 
 def _number_added_up(estimator: Any, names: list[str], values: Any, parts: Any, answer: Any) -> Contributions:
-    logarithm = getattr(estimator, "loss", "") == "poisson"
+    logarithm = start_and_link(estimator)[1] == "exp"
     return Contributions.of_columns(
         names,
         values,

@@ -16,8 +16,7 @@ Floats = NDArray[np.float64]
 OwnLoss = Callable[[Floats, Floats], tuple[Floats, Floats]]
 LossLike = str | OwnLoss
 
-REGRESSION_LOSSES = ("squared_error", "absolute_error", "huber", "quantile", "poisson")
-_CORE_NAMES = {
+_CORE_NAMES = {  # of the regression losses
     "squared_error": "squared",
     "absolute_error": "absolute",
     "huber": "huber",
@@ -80,6 +79,15 @@ class RawLoss:
         gradient, hessian = (np.ascontiguousarray(part.reshape(score.shape)) for part in parts)
         return gradient, hessian
 
+    @property
+    def link(self) -> str:
+        """How a raw score becomes a prediction: "identity", "exp", "logistic" or "softmax"."""
+        return {"poisson": "exp", "logistic": "logistic", "softmax": "softmax"}.get(self.core, "identity")
+
+    def numbers(self, score: Floats) -> Floats:
+        """Predicted numbers of raw scores."""
+        return np.exp(score[:, 0]) if self.link == "exp" else score[:, 0]
+
     def probabilities(self, score: Floats) -> Floats:
         """Class probabilities of raw scores."""
         if self.core == "constant":
@@ -95,9 +103,9 @@ def regression_loss(loss: LossLike, alpha: float, target: Floats, base_score: fl
     if callable(loss):
         return RawLoss("squared", own=loss)
     name = "squared_error" if loss == "auto" else loss
-    if name not in REGRESSION_LOSSES:
+    if name not in _CORE_NAMES:
         raise ValueError(
-            f"The parameter 'loss' must be one of {REGRESSION_LOSSES} or a function (target, score) -> "
+            f"The parameter 'loss' must be one of {tuple(_CORE_NAMES)} or a function (target, score) -> "
             f"(gradient, Hessian); got {loss!r}."
         )
     if name in ("huber", "quantile") and not 0 < alpha < 1:

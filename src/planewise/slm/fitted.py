@@ -341,10 +341,7 @@ def start_and_link(model: Any) -> tuple[NDArray[np.float64], str]:
     """
     classes = getattr(model, "classes_", None)
     if hasattr(model, "base_score_"):  # boosting
-        start = np.asarray(model.base_score_, np.float64)
-        if classes is None:
-            return start, "exp" if model._loss.core == "poisson" else "identity"
-        return start, "logistic" if model._loss.n_outputs == 1 else "softmax"
+        return np.asarray(model.base_score_, np.float64), model._loss.link
     if classes is not None:
         trees = model.tree_ if hasattr(model, "tree_") else model.forest_
         return np.zeros(trees.n_outputs), "probability"

@@ -1,8 +1,7 @@
 """Tables with named, typed columns: how a table in a file becomes the input of an estimator."""
 
 from planewise.table._columns import (
-    KINDS,
-    KINDS_IN_WORDS,
+    COLUMN_KINDS,
     Column,
     LeftOut,
     as_polars,
@@ -25,9 +24,8 @@ from planewise.table._families import (
 from planewise.table._model import TableModel, as_table_model, target_values, task_of
 
 __all__ = [
+    "COLUMN_KINDS",
     "FAMILIES",
-    "KINDS",
-    "KINDS_IN_WORDS",
     "TAKE_GAPS",
     "Column",
     "LeftOut",

@@ -13,14 +13,6 @@ from numpy.typing import NDArray
 
 from planewise._extras import require
 
-KINDS = ("number", "truth", "date", "category")
-KINDS_IN_WORDS = {
-    "number": "numbers",
-    "truth": "booleans",
-    "date": "dates",
-    "category": "text",
-    None: "values of a type that cannot be used",
-}
 MAX_CATEGORIES = 1000
 MAX_INDICATORS = 50  # columns that one category column becomes for a machine: its most frequent categories
 A_DAY = 86_400_000_000  # in microseconds
@@ -31,6 +23,24 @@ _AHEAD = r"[T ].*([+-])(\d{2}):?(\d{2})?$"
 _NAMED_AS_KEY = re.compile(
     r"(?i)^(.*[ _-])?(id|ids|uid|uuid|guid|key|index|idx|rownum|row_?number|nr)$|^unnamed: 0$|^$"
 )
+
+
+@dataclass(frozen=True)
+class ColumnKind:
+    """A kind of column, as people are told of it."""
+
+    adjective: str
+    values: str
+    read_as: str = ""  # what the numbers mean that a model reads, if the column does not hold numbers
+    written: str = ""  # what its text must look like
+
+
+COLUMN_KINDS = {
+    "number": ColumnKind("numeric", "numbers"),
+    "truth": ColumnKind("boolean", "booleans", "0 or 1", "true or false"),
+    "date": ColumnKind("date", "dates", "days since 1970-01-01", "a date such as 2024-03-09"),
+    "category": ColumnKind("categorical", "text"),
+}
 
 
 @dataclass(frozen=True)
@@ -155,13 +165,13 @@ def as_numbers(values: Any, kind: str) -> NDArray[np.float64]:
     now = kind_of(values.dtype)
     if values.null_count() == len(values):
         return np.full(len(values), np.nan)
-    if kind in ("truth", "date") and now == "category":
+    if COLUMN_KINDS[kind].written and now == "category":
         at = first_unread(values, kind)
         if at is not None:
             raise unread_value(values.name, values[at], at, kind)
         return np.array(read_words(values, kind).to_numpy(), dtype=np.float64)
     if now != kind and {now, kind} != {"number", "truth"}:
-        raise _now_holds(values.name, KINDS_IN_WORDS[now], kind)
+        raise _now_holds(values.name, _values_of(now), kind)
     if kind == "date":
         values = values.cast(pl.Datetime("us")).dt.timestamp("us").cast(pl.Float64) / A_DAY
     numbers = np.array(values.cast(pl.Float64).to_numpy(), dtype=np.float64)
@@ -174,7 +184,7 @@ def _as_categories(values: Any) -> Any:
     """A category column as text, null where missing; an error if it is another kind."""
     now = kind_of(values.dtype)
     if now != "category" and values.null_count() < len(values):
-        raise _now_holds(values.name, KINDS_IN_WORDS[now], "category")
+        raise _now_holds(values.name, _values_of(now), "category")
     return values.cast(polars().String)
 
 
@@ -184,7 +194,11 @@ def unread_value(name: str, text: str, row: int, kind: str) -> ValueError:
 
 
 def _now_holds(name: str, what: str, kind: str) -> ValueError:
-    return ValueError(f"Column {name!r} holds {what}, but held {KINDS_IN_WORDS[kind]} when the model was fitted.")
+    return ValueError(f"Column {name!r} holds {what}, but held {_values_of(kind)} when the model was fitted.")
+
+
+def _values_of(kind: str | None) -> str:
+    return "values of a type that cannot be used" if kind is None else COLUMN_KINDS[kind].values
 
 
 def require_columns(columns: list[str], table_columns: list[str]) -> None:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from planewise._input import all_or_nothing
 from planewise._params import Limit, check_parameters, one_of, seed
 from planewise.table._columns import (
+    COLUMN_KINDS,
     Column,
     LeftOut,
     as_polars,
@@ -200,9 +201,11 @@ class TableModel(BaseEstimator):
         rows = []
         for column in self.columns_:
             gap = "no category" if column.kind == "category" else number(column.usual)
-            rows.append([column.name, column.kind, *([gap] if fills else [])])
-        note = "Booleans are read as 0 and 1, dates as days since 1970-01-01."
-        note = note if any(column.kind in ("truth", "date") for column in self.columns_) else ""
+            rows.append([column.name, COLUMN_KINDS[column.kind].adjective, *([gap] if fills else [])])
+        present = {column.kind for column in self.columns_}
+        special = [kind for name, kind in COLUMN_KINDS.items() if name in present and kind.read_as]
+        reads = " and ".join(f"{kind.values} as {kind.read_as}" for kind in special)
+        note = f"The model reads {reads}." if reads else ""
         columns = ["column", "kind", *(["missing is read as"] if fills else [])]
         made = int(self.estimator_.n_features_in_)
         read = str(len(rows)) if made == len(rows) else f"{len(rows)}, from which {made} are made"

@@ -588,7 +588,7 @@ def test_a_problem_that_needs_two_classes_refuses_one():
 def test_a_problem_that_continues_has_the_columns_and_classes_of_the_earlier_fit():
     tree = SLMClassifier().fit(np.eye(4), [0, 1, 0, 1])
     assert_array_equal(class_problem(tree, np.eye(4), [1, 0, 1, 1], continues=True).classes, [0, 1])
-    with pytest.raises(ValueError, match="y has other classes than the earlier fit that warm_start=True continues"):
+    with pytest.raises(ValueError, match="y has different classes than the earlier fit that warm_start=True continues"):
         class_problem(tree, np.eye(4), [1, 2, 1, 1], continues=True)
     with pytest.raises(ValueError, match="X has 5 features, but warm_start=True continues from a fit on 4"):
         number_problem(tree, np.eye(5), np.arange(5.0), continues=True)

@@ -207,7 +207,7 @@ def class_problem(
             f"that count: {classes.tolist()[0]!r}."
         )
     if continues and not np.array_equal(classes, estimator.classes_):
-        raise ValueError("y has other classes than the earlier fit that warm_start=True continues from.")
+        raise ValueError("y has different classes than the earlier fit that warm_start=True continues from.")
     counts = weight > 0
     rows, label, weight, own = _those(counts, table, label, weight, own)
     return ClassProblem(table, counts, rows, weight, classes, label, own)
@@ -242,13 +242,16 @@ def _read_again(estimator: Any, X: Any, read: Reader) -> NDArray[Any]:
         )
     now_named = getattr(estimator, "feature_names_in_", None)
     if names is not None and now_named is not None and list(names) != list(now_named):
-        raise ValueError("X has other columns, or in another order, than the fit that warm_start=True continues from.")
+        raise ValueError(
+            "X has different columns than the earlier fit that warm_start=True continues from, or a different order of "
+            "them."
+        )
     for column in sorted(categories.keys() | estimator.categories_.keys()):
         before, now = categories.get(column), estimator.categories_.get(column)
         if before is None or now is None or not np.array_equal(before, now):
             name = column if names is None else names[column]
             raise ValueError(
-                f"Column {name!r} has other categories than in the earlier fit that warm_start=True continues from."
+                f"Column {name!r} has different categories than in the earlier fit that warm_start=True continues from."
             )
     return rows
 
@@ -485,7 +488,7 @@ def _refuse_infinity(rows: NDArray[Any], names: list[str]) -> None:
     if len(infinite):
         raise ValueError(
             f"Column {names[infinite[0]]!r} contains infinity or a value too large for float32; "
-            "planewise takes NaN for missing values, but no infinities."
+            "planewise accepts NaN as a missing value, but not infinity."
         )
 
 

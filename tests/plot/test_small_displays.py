@@ -288,7 +288,7 @@ def test_a_plain_machine_has_two_views_and_a_linear_one_none():
     assert [panel.name for panel in display.panels] == ["pca", "before"]
     with pytest.raises(ValueError, match="not a function of rows"):
         EmbeddingDisplay.from_estimator(MCMClassifier(kernel="linear").fit(X, y), X, y)
-    with pytest.raises(TypeError, match="SVC has no kernel to draw"):
+    with pytest.raises(TypeError, match="SVC has no kernel"):
         EmbeddingDisplay.from_estimator(SVC().fit(X, y), X, y)
     with pytest.raises(ValueError, match="without y_test"):
         EmbeddingDisplay.from_estimator(MCMClassifier().fit(X, y), X, y, X_test=X)

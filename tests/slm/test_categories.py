@@ -677,7 +677,7 @@ def test_a_warm_start_with_other_categories_is_refused_and_changes_nothing(other
     model = SLMBoostRegressor(n_estimators=20, learning_rate=0.5, warm_start=True, random_state=0).fit(frame, y)
     before = model.predict(frame)
     later = pd.DataFrame({"c": pd.Categorical(list(other) * 40)})
-    with pytest.raises(ValueError, match="Column 'c' has other categories than in the earlier fit"):
+    with pytest.raises(ValueError, match="Column 'c' has different categories than in the earlier fit"):
         model.set_params(n_estimators=21).fit(later, y)
     assert_array_equal(model.predict(frame), before)
 

@@ -60,9 +60,9 @@ class Kernel:
             fine = np.isfinite(values.sum())  # no value of one sign hides another's overflow: their sum is NaN
         if not fine and not np.isfinite(values).all():
             raise ValueError(
-                f"Values of the kernel {self.name!r} are too large for numbers (gamma={self.gamma:g}"
+                f"The values of the kernel {self.name!r} overflow (gamma={self.gamma:g}"
                 + (f", degree={self.degree}" if self.name == "poly" else "")
-                + "); take a smaller gamma or degree, or scaling='standard'."
+                + "); use a smaller gamma or degree, or scaling='standard'."
             )
         return values
 

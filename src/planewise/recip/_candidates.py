@@ -114,7 +114,7 @@ def refuse_too_much_memory(n_views: int, n_rows: int) -> None:
         return
     raise ValueError(
         f"The local entropies of {n_views:,} candidate views and {n_rows:,} rows need {needed / 1e9:.1f} GB; at most "
-        f"{there / 1e9:.1f} GB are taken here. Set max_candidates to {max(1, there // (4 * n_rows)):,} or less."
+        f"{there / 1e9:.1f} GB may be used. Set max_candidates to {max(1, there // (4 * n_rows)):,} or less."
     )
 
 

@@ -261,7 +261,7 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         if len(few):
             warn_user(
                 f"The class {plain(self.classes_[few[0]])!r} has {size[few[0]]} distinct row(s), fewer than "
-                f"k={self.k_}, and will never be answered; lower k, or leave it out."
+                f"k={self.k_}, and will never be predicted; lower k, or leave it out."
             )
         return rows.weight * (size[rows.target] > self.k_)
 

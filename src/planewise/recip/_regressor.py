@@ -220,9 +220,7 @@ class RECIPRegressor(RegressorMixin, ProjectionEstimator):
 
     def _usable_k(self, n_rows: int) -> int:
         if n_rows < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs rows that differ; there is only 1 sample that does and counts."
-            )
+            raise ValueError(f"{type(self).__name__} needs at least two distinct rows; there is only 1 sample.")
         if self.k is not None and self.k >= n_rows:
             raise ValueError(f"k={self.k} neighbours need more than {self.k} distinct rows; X has {n_rows}. Lower k.")
         return min(USUAL_NEIGHBOURS, n_rows - 1) if self.k is None else self.k

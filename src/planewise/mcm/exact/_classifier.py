@@ -408,7 +408,7 @@ def warn_unless_converged(solutions: list[Solution], max_iter: int) -> bool:
     open_gaps = [solution.gap for solution in solutions if not solution.converged]
     if open_gaps:
         steps = max(solution.n_iter for solution in solutions)
-        why = "ran out of steps" if steps >= max_iter else "met numbers it could not resolve"
+        why = "ran out of steps" if steps >= max_iter else "ran into numerical difficulties"
         warn_user(
             f"The solver {why} after {steps} of at most {max_iter} steps; between its value and the proven bound a "
             f"relative gap of {max(open_gaps):.1e} is left. Raise max_iter or mu, lower C, or choose another gamma.",

@@ -332,8 +332,8 @@ class MCMClassifierCV(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks,
         complete = np.array([all(part is not None for part in each) for each in parts])
         if not complete.any():
             raise ValueError(
-                f"No path got to its first point with at most max_support={self.max_support:g} of the rows as support "
-                "vectors; raise max_support, or try larger mus."
+                f"All machines of the search have more support vectors than max_support={self.max_support:g} of the "
+                "rows; raise max_support, or try larger mus."
             )
         pooled_label = np.concatenate([label[rows] for rows in held])
         pooled_weight = np.concatenate([weight[rows] for rows in held])

@@ -334,7 +334,7 @@ class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, Classifier
             rows = complete_rows(self, X, reset=False)
         y = one_target_per_row(self, y, rows)
         if not np.isin(y, self.classes_).all():
-            raise ValueError("y has labels that are not in classes; name all of them in the first call of partial_fit.")
+            raise ValueError("y has labels that are not in classes; list all of them in the first call of partial_fit.")
         label = np.searchsorted(self.classes_, y).astype(np.int32)
         weight = row_weights(sample_weight, rows)
         if self.class_weight is not None:
@@ -343,7 +343,7 @@ class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, Classifier
         rows, label, weight = rows[counts], label[counts], weight[counts]
         if len(rows) == 0:
             if first:
-                raise ValueError("class_weight leaves no row of any weight in the first call of partial_fit.")
+                raise ValueError("class_weight gives every row of the first call of partial_fit a weight of 0.")
             return self
         if first:
             sample = self._begin(rows, label, weight)
@@ -386,9 +386,9 @@ class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, Classifier
     def _check(self) -> None:
         check_parameters(self)
         if self.feature_map == "fourier" and self.kernel != "rbf":
-            raise ValueError("feature_map='fourier' needs kernel='rbf'; take feature_map='nystroem' for other kernels.")
+            raise ValueError("feature_map='fourier' needs kernel='rbf'; use feature_map='nystroem' for other kernels.")
         if self.refine is True and self.kernel != "rbf":
-            raise ValueError("refine=True needs kernel='rbf'; take refine='auto' or False for other kernels.")
+            raise ValueError("refine=True needs kernel='rbf'; use refine='auto' or False for other kernels.")
 
     def _check_streaming(self, classes: ArrayLike | None) -> None:
         if classes is None:
@@ -475,7 +475,7 @@ class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, Classifier
         watched = np.flatnonzero(free)[:n_watched]
         if len(watched) == 0:
             raise ValueError(
-                f"validation_fraction={self.validation_fraction} of {len(label)} rows leaves no row to watch; set a "
+                f"validation_fraction={self.validation_fraction} of {len(label)} rows leaves no row to hold out; set a "
                 "larger one, or early_stopping=False."
             )
         return np.delete(order, watched), order[watched]

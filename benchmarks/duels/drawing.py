@@ -32,7 +32,7 @@ SIZES = (1_000, 10_000, 100_000)
 ROWS, COLUMNS = 100_000, 30
 # Functions of a report's file, and the part they belong to.
 PARTS = {
-    "evaluate": "predictions", "quality": "quality", "calibration": "quality", "worst_mistakes": "mistakes",
+    "evaluate": "predictions", "quality": "quality", "calibration": "quality", "worst_rows": "mistakes",
     "describe": "description",
 }  # fmt: skip
 

@@ -119,26 +119,26 @@ def create_app(
 def _answer_problems(app: FastAPI) -> None:
     """Answer every error with a message: as plain text to the page's script, else on a page."""
 
-    def told(request: Request, status: int, words: str) -> Response:
+    def respond(request: Request, status: int, words: str) -> Response:
         if request.headers.get("hx-request") == "true":
             return PlainTextResponse(words, status)
         return HTMLResponse(request.app.state.pages.problem(request, status, words), status)
 
     def bad_request(request: Request, error: Exception) -> Response:
         assert isinstance(error, BadRequestError)
-        return told(request, error.status, error.words)
+        return respond(request, error.status, error.words)
 
     def refused(request: Request, error: Exception) -> Response:
         assert isinstance(error, RefusedError)
-        return told(request, 409 if error.late else 422, str(error))
+        return respond(request, 409 if error.late else 422, str(error))
 
     def not_saved(request: Request, error: Exception) -> Response:
         assert isinstance(error, NotSavedError)
-        return told(request, 507, error.strerror or "The answer could not be saved.")
+        return respond(request, 507, error.strerror or "The answer could not be saved.")
 
     def of_http(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 404
-        return told(request, status, "There is no such page." if status == 404 else "This is not possible here.")
+        return respond(request, status, "There is no such page." if status == 404 else "This is not possible here.")
 
     app.add_exception_handler(BadRequestError, bad_request)
     app.add_exception_handler(RefusedError, refused)

@@ -7,7 +7,7 @@ sent the cookies of 127.0.0.1. So the cookie is bound to a secret path, under wh
 
 - the cookie is not sent to other ports, because nobody can make a browser ask there for that path; and if the cookie is
   known nevertheless, it is useless without the path;
-- the path is not told to other ports (``referrer-policy: same-origin``); it is in the address bar and in the browser's
+- the path is not sent to other ports (``referrer-policy: same-origin``); it is in the address bar and in the browser's
   history, but is useless without the cookie.
 
 A path alone would let in everybody who sees the screen or gets a link; something in the tab's own memory would need

@@ -194,7 +194,7 @@ class Pages:
 
     def _last(self) -> dict[str, str] | None:
         record = self.review.decisions.last()
-        return None if record is None else {"id": record.id, "words": self.review.told(record)}
+        return None if record is None else {"id": record.id, "words": self.review.described(record)}
 
     def _message(self, request: Request) -> str:
         """What was just saved, if it still stands: the address may be opened again later."""
@@ -204,6 +204,6 @@ class Pages:
         decisions = self.review.decisions
         if record.undoes is not None:
             undone = decisions.by_id[record.undoes]
-            return f"Undone: {self.review.told(undone)}." if decisions.newest() is record else ""
+            return f"Undone: {self.review.described(undone)}." if decisions.newest() is record else ""
         standing = decisions.notes(record.row) if record.decision == "note" else [decisions.decided(record.row)]
-        return f"Saved: {self.review.told(record)}." if any(each is record for each in standing) else ""
+        return f"Saved: {self.review.described(record)}." if any(each is record for each in standing) else ""

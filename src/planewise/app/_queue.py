@@ -40,7 +40,7 @@ class Judgement:
     answer: NDArray[Any]  # places among the classes, or numbers
     probability: NDArray[np.float64] | None
     undecided: NDArray[np.bool_]
-    clearness: NDArray[np.float64] | None  # None: the model does not tell
+    clearness: NDArray[np.float64] | None  # None: not known
     order_in_words: str
 
     def order(self) -> NDArray[np.intp]:

@@ -197,9 +197,9 @@ class Review:
         known = self.decisions.by_id.get(key)
         if known is None or (known.row, known.decision, known.label, known.note, known.undoes) == asked:
             return known
-        raise RefusedError(f"This form was already saved ({self.told(known)}); reload the page.", late=True)
+        raise RefusedError(f"This form was already saved ({self.described(known)}); reload the page.", late=True)
 
-    def told(self, record: Record) -> str:
+    def described(self, record: Record) -> str:
         """A record in words."""
         name = self.queue.name(record.row)
         if record.decision == "accept":

@@ -60,7 +60,7 @@ def read_filter(given: Any, review: Review) -> Filter:
 
 
 def read_label(form: dict[str, str], review: Review) -> Any:
-    """The class (given by its place) or the number that the person says is right; None if there is none."""
+    """The class (given by its place) or the number that the person says is right; None without one."""
     if review.classes is None:
         return plain_number(form.get("number", "").strip())
     place = form.get("decision", "").partition(":")[2] or form.get("choice", "")

@@ -1,4 +1,4 @@
-"""Tables with named, typed columns: what stands between a file on the disk and an estimator."""
+"""Tables with named, typed columns: how a table in a file becomes the input of an estimator."""
 
 from planewise.table._columns import (
     KINDS,

@@ -256,7 +256,7 @@ def with_dates(table: Any) -> Any:
     found = []
     for values in table.get_columns():
         if values.dtype != pl.String or not values.drop_nulls().head(1).str.strip_chars().str.contains(_ISO).any():
-            continue  # most columns of words are told by their first one
+            continue  # the first value rules out most columns of text
         moments = _moments(values.str.strip_chars())
         if moments.null_count() == values.null_count():
             whole = (values.drop_nulls().str.strip_chars().str.len_bytes() == len("2024-03-09")).all()

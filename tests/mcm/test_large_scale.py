@@ -507,7 +507,7 @@ def test_features_exist_for_some_rows_at_a_time_only():
         ({"gamma": "wide"}, "'gamma'.*'auto' or 'scale'"),
         ({"n_components": 0}, "'n_components'.*1 or more"),
         ({"feature_map": "random"}, "'feature_map'.*'nystroem' or 'fourier'"),
-        ({"feature_map": "fourier", "kernel": "poly"}, "needs kernel='rbf'; take feature_map='nystroem'"),
+        ({"feature_map": "fourier", "kernel": "poly"}, "needs kernel='rbf'; use feature_map='nystroem'"),
         ({"refine": True, "kernel": "poly"}, "refine=True needs kernel='rbf'"),
         ({"conformal": "yes"}, "'conformal'"),
         ({"max_iter": 0}, "'max_iter'"),

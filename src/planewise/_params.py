@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
-from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -109,23 +108,6 @@ def either(*limits: Limit) -> Limit:
         lambda value: any(limit.allows(value) for limit in limits),
         ", or ".join(limit.words for limit in limits),
     )
-
-
-class NamesItself:
-    """A mixin: an inherited ``__init__`` refuses an unknown parameter in the name of the class that was called."""
-
-    def __init_subclass__(cls, **given: Any) -> None:
-        super().__init_subclass__(**given)
-        if "__init__" in cls.__dict__:
-            return
-        inherited: Any = cls.__init__
-        own = FunctionType(
-            inherited.__code__, inherited.__globals__, "__init__", inherited.__defaults__, inherited.__closure__
-        )
-        own.__kwdefaults__, own.__annotations__ = inherited.__kwdefaults__, inherited.__annotations__
-        own.__module__, own.__doc__ = cls.__module__, inherited.__doc__
-        own.__qualname__ = f"{cls.__qualname__}.__init__"
-        cls.__init__ = own  # type: ignore[method-assign]
 
 
 def keep_parameters(estimator: Any, given: Mapping[str, Any]) -> None:

@@ -208,6 +208,8 @@ def _show(answer: dict[str, Any], found: Quality, choice: Choice | None) -> None
 
 def _show_table_found(answer: dict[str, Any]) -> None:
     """What the table was taken for."""
+    from planewise.table import COLUMN_KINDS
+
     rows, columns = answer["rows"], answer["columns"]
     what = f"{len(answer['classes'])} classes" if answer["classes"] else "numbers"
     say(f"target   {answer['target']}: {what} ({answer['task']})")
@@ -219,7 +221,8 @@ def _show_table_found(answer: dict[str, Any]) -> None:
         + (f"; each tree draws {rows['per_tree']} of them" if rows["per_tree"] else "")
     )
     counts = Counter(column["kind"] for column in columns)
-    say(f"columns  {len(columns)}: " + ", ".join(f"{count} {kind}" for kind, count in counts.most_common()))
+    kinds = [kind.adjective for kind in COLUMN_KINDS.values() if kind.adjective in counts]
+    say(f"columns  {len(columns)}: " + ", ".join(f"{counts[kind]} {kind}" for kind in kinds))
     gaps = [column for column in columns if column["missing"] > 0]
     if gaps:
         say("missing  " + ", ".join(f"{column['name']} {100 * column['missing']:.2g} %" for column in gaps[:12]))

@@ -37,7 +37,9 @@ def categorical_columns(given: Any, names: list[str] | None, n_columns: int, by_
     if chosen.dtype.kind not in "UO":
         raise ValueError(f"categorical_features must hold names, whole numbers or a mask; got {chosen.dtype} values.")
     if names is None:
-        raise ValueError("categorical_features has names, but X has none: pass a data frame, or numbers of columns.")
+        raise ValueError(
+            "categorical_features has column names, but X has none; pass a data frame, or use column numbers."
+        )
     unknown = [name for name in chosen.tolist() if name not in names]
     if unknown:
         raise ValueError(f"categorical_features names {unknown[0]!r}, which is not a column of X.")

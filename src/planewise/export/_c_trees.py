@@ -172,7 +172,7 @@ def kept_values(model: TreeEnsemble, compact: bool) -> KeptValues:
     if model.forest.n_trees > MOST_TREES:
         raise ValueError(
             f"values='compact' adds up at most {MOST_TREES} trees in 32 bits; this model has {model.forest.n_trees}: "
-            "take values='exact'."
+            "use values='exact'."
         )
     signed = bool((value < 0).any())
     largest = float(np.abs(value).max(initial=0))

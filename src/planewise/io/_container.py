@@ -88,7 +88,7 @@ def _contents(archive: zipfile.ZipFile, whole_size: int) -> dict[str, bytes]:
     entries = {entry.filename: entry for entry in archive.infolist()}
     require(
         sorted(entries) == sorted((MODEL, ARRAYS, CHECKSUM)) and len(archive.infolist()) == 3,
-        f"is a zip archive, but not a planewise model: it holds other files than {MODEL}, {ARRAYS} and {CHECKSUM}",
+        f"is a zip archive, but not a planewise model: it must hold exactly {MODEL}, {ARRAYS} and {CHECKSUM}",
     )
     for entry in entries.values():
         require(not entry.flag_bits & 1, "is encrypted, which planewise's model files never are")

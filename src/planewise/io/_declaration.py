@@ -61,7 +61,7 @@ def check_columns(model: Any) -> None:
     """Names and categories of columns against their number."""
     n_features = model.n_features_in_
     names = getattr(model, "feature_names_in_", None)
-    require(names is None or len(names) == n_features, "has another number of column names than of columns")
+    require(names is None or len(names) == n_features, "has column names that do not match its number of columns")
     for column in getattr(model, "categories_", {}):
         require(0 <= column < n_features, "has categories of a column that the model does not have")
 

@@ -106,9 +106,9 @@ class Numbers:
 
     def unpack(self, packed: Any, arrays: ArrayReader, where: str) -> Any:
         stored, dtype = arrays.take(packed), np.dtype(self.dtype)
-        require(stored.ndim == self.ndim, f"has a {where} of another shape than it should have")
+        require(stored.ndim == self.ndim, f"has a {where} of the wrong shape")
         if dtype.kind in "iu":
-            require(stored.dtype.kind in "iu", f"has a {where} of another type than it should have")
+            require(stored.dtype.kind in "iu", f"has a {where} of the wrong type")
             held = np.iinfo(dtype)
             require(
                 stored.size == 0 or (int(stored.min()) >= held.min and int(stored.max()) <= held.max),
@@ -118,7 +118,7 @@ class Numbers:
             kinds = "b" if dtype.kind == "b" else "f"
             require(
                 stored.dtype.kind in kinds and stored.dtype.itemsize <= dtype.itemsize,
-                f"has a {where} of another type than it should have",
+                f"has a {where} of the wrong type",
             )
         return np.ascontiguousarray(stored, dtype=dtype)
 
@@ -134,7 +134,7 @@ class Plain:
 
     def unpack(self, packed: Any, arrays: ArrayReader, where: str) -> Any:
         value = unpack_value(packed, arrays)
-        require(isinstance(value, self.type), f"has a {where} of another type than it should have")
+        require(isinstance(value, self.type), f"has a {where} of the wrong type")
         return value
 
 
@@ -165,9 +165,7 @@ class Several:
     def unpack(self, packed: Any, arrays: ArrayReader, where: str) -> Any:
         require(isinstance(packed, list), f"has a {where} that is not a list")
         values = [self.kind.unpack(each, arrays, where) for each in packed]
-        require(
-            self.length is None or len(values) == self.length, f"has a {where} of another length than it should have"
-        )
+        require(self.length is None or len(values) == self.length, f"has a {where} of the wrong length")
         return tuple(values) if self.as_tuple else values
 
 
@@ -211,7 +209,7 @@ class OneKindOf:
 
 def unpack_parts(parts: Mapping[str, Kind], packed: Any, arrays: ArrayReader, where: str) -> dict[str, Any]:
     """The values of all parts, none missing and none too many."""
-    require(isinstance(packed, dict) and set(packed) == set(parts), f"has a {where} with other parts than it should")
+    require(isinstance(packed, dict) and set(packed) == set(parts), f"has a {where} with missing or unknown parts")
     return {name: kind.unpack(packed[name], arrays, f"{where}.{name}") for name, kind in parts.items()}
 
 

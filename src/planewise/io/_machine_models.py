@@ -128,7 +128,7 @@ def _check_machine(model: Any, n_machines: int, linear: bool, precomputed: bool)
 
 def _check_classifier(model: Any) -> None:
     settings, n_classes = model._trained_settings, len(model.classes_)
-    require(settings.n_classes == n_classes >= 2, "has a machine for another number of classes")
+    require(settings.n_classes == n_classes >= 2, "has a machine for the wrong number of classes")
     n_machines = n_classes if settings.multi_class == "ovr" else n_classes * (n_classes - 1) // 2
     require(settings.kernel is None or not settings.precomputed, "has both a kernel function and a precomputed one")
     _check_machine(model, 1 if n_classes == 2 else n_machines, settings.linear, settings.precomputed)
@@ -138,21 +138,24 @@ def _check_classifier(model: Any) -> None:
 
 def _check_regressor(model: Any) -> None:
     linear, precomputed = model.kernel == "linear", model.kernel == "precomputed"
-    require((model._kernel is None) == (linear or precomputed), "lacks its kernel, or has one that it should not have")
+    require((model._kernel is None) == (linear or precomputed), "has a kernel where its parameters ask for none, or lacks one")
     _check_machine(model, 1, linear, precomputed)
 
 
 # -------------------------------------------------------------------------------------------------------- its search
 def _check_search(model: Any) -> None:
     require(len(model.classes_) >= 2, "has too few classes")
-    require(model.refit == hasattr(model, "best_estimator_"), "lacks its machine, or has one that it should not have")
+    require(
+        model.refit == hasattr(model, "best_estimator_"),
+        "has no machine although refit is true, or has one although it is false",
+    )
     if hasattr(model, "best_estimator_"):
         machine = model.best_estimator_
         require(
             machine.n_features_in_ == model.n_features_in_
             and hasattr(machine, "slope_")
             and np.array_equal(machine.classes_, model.classes_),
-            "has a machine for other classes or columns than its search",
+            "has a machine whose classes or columns do not match its search",
         )
 
 
@@ -229,17 +232,22 @@ class _LearnerState:
         return packed
 
     def unpack(self, packed: Any, arrays: Any, where: str) -> Learner:
-        require(isinstance(packed, dict) and set(packed) == {*self._parts, "state"}, f"has a {where} of another form")
+        require(
+            isinstance(packed, dict) and set(packed) == {*self._parts, "state"},
+            f"has a {where} with missing or unknown parts",
+        )
         parts = {name: kind.unpack(packed[name], arrays, where) for name, kind in self._parts.items()}
         n_updates, rates, state = parts.pop("n_updates"), parts.pop("rates"), packed["state"]
         check_length(parts["weights"], (parts["feature_map"].n_components, len(parts["intercept"])), f"{where}.weights")
         learner = Learner(**parts)
-        require(len(rates) == len(learner.rates), f"has a {where}.rates of another length than it should have")
+        require(len(rates) == len(learner.rates), f"has a {where}.rates of the wrong length")
         learner.n_updates, learner.rates = n_updates, rates
-        require(isinstance(state, dict) and set(state) == set(self._moving), f"has a {where} of another form")
+        require(
+            isinstance(state, dict) and set(state) == set(self._moving), f"has a {where} with missing or unknown parts"
+        )
         for name in self._moving:
             flat = Several(_SHORT_VECTOR).unpack(state[name], arrays, where)
-            require(len(flat) == len(learner.arrays), f"has a {where}.{name} of another length than it should have")
+            require(len(flat) == len(learner.arrays), f"has a {where}.{name} of the wrong length")
             for each, like in zip(flat, learner.arrays, strict=True):
                 check_length(each, like.size, f"{where}.{name}")
             setattr(learner, name, [each.reshape(like.shape) for each, like in zip(flat, learner.arrays, strict=True)])
@@ -256,17 +264,17 @@ def _check_large(model: Any) -> None:
     _check_scaling(model._standardisation, n)
     require(n_classes >= 1, "has no classes")
     linear = model._model
-    require(_map_width(linear.feature_map) == n, "has a feature map of other columns than the model's")
+    require(_map_width(linear.feature_map) == n, "has a feature map that does not match its columns")
     check_length(linear.weights, (linear.feature_map.n_components, outputs), "_model.weights")
     check_length(linear.intercept, outputs, "_model.intercept")
     check_length(model.h_, outputs, "h_")
     _check_factor(model.conformal_, n, "conformal_")
     require(
         all(isinstance(hinge, float) for hinge in model.validation_hinge_),
-        "has a validation_hinge_ that holds other things than numbers",
+        "has a validation_hinge_ with values that are not numbers",
     )
     if hasattr(model, "_learner"):
-        require(_map_width(model._learner.feature_map) == n, "has a feature map of other columns than the model's")
+        require(_map_width(model._learner.feature_map) == n, "has a feature map that does not match its columns")
         check_length(model._learner.arrays[1], outputs, "_learner.intercept")
 
 

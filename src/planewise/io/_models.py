@@ -115,9 +115,7 @@ def load(path: str | PathLike[str]) -> Any:
     try:
         document, content = _container.read(path)
         check_version(document)
-        require(
-            set(document) == {"format", "schema", "versions", "model", "arrays"}, "has other parts than a model should"
-        )
+        require(set(document) == {"format", "schema", "versions", "model", "arrays"}, "has missing or unknown parts")
         arrays = ArrayReader(document["arrays"], content)
         with np.errstate(all="ignore"):  # a forged file may hold any numbers
             model = unpack_model(upgrade(document), arrays)
@@ -208,7 +206,7 @@ def unpack_model(packed: Any, arrays: ArrayReader) -> Any:
     require(
         isinstance(fitted, dict)
         and set(declared.required_kinds) <= set(fitted) <= {*declared.kinds, *declared.obsolete},
-        f"has a {name} with other attributes than it should have",
+        f"has a {name} with missing or unknown attributes",
     )
     for attribute, kind in declared.kinds.items():
         if attribute in fitted:

@@ -29,6 +29,6 @@ class Nested:
         # Before anything is made of it: a model inside a model inside a model has no end.
         require(
             isinstance(packed, dict) and isinstance(packed.get("kind"), str) and packed["kind"] in self.names,
-            f"has a {where} of another kind than it should have",
+            f"has a {where} of the wrong kind",
         )
         return unpack_model(packed, arrays)

@@ -160,7 +160,7 @@ def _check_classifier(model: Any) -> None:
     require(n_classes >= 2, "has too few classes")
     check_length(model._prior, n_classes, "_prior")
     require(((target >= 0) & (target < n_classes)).all(), "has a row of a class that it does not have")
-    require(model._estimate.k == model.k_, "has another k_ than its estimate")
+    require(model._estimate.k == model.k_, "has a k_ that does not match its estimate")
     if isinstance(model._estimate, Counts):
         check_length(model._estimate.share, n_classes, "_estimate.share")
 

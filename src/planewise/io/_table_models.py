@@ -45,9 +45,9 @@ def _check(model: Any) -> None:
         "has columns_ that do not agree with its names",
     )
     estimator = model.estimator_
-    require(hasattr(estimator, "classes_") == (model.task_ == "classification"), "has an estimator for another task")
+    require(hasattr(estimator, "classes_") == (model.task_ == "classification"), "has an estimator for the wrong task")
     allowed = {estimator_name(model.family, model.task_, n_rows) for n_rows in (1, 10**9)}
-    require(type(estimator).__name__ in allowed, "has an estimator of another family than it says")
+    require(type(estimator).__name__ in allowed, "has an estimator that does not belong to its family")
     if model.family in TAKE_GAPS:
         read = names
     else:
@@ -62,7 +62,7 @@ def _check(model: Any) -> None:
         ]
     require(
         hasattr(estimator, "feature_names_in_") and estimator.feature_names_in_.tolist() == read,
-        "has an estimator of other columns than its own",
+        "has an estimator whose columns do not match the table's",
     )
 
 

@@ -34,7 +34,7 @@ def _check_trees(model: Any, trees: Any, where: str) -> None:
 def _check_tree(model: Any) -> None:
     _check_trees(model, model.tree_, "tree_")
     outputs = len(model.classes_) if hasattr(model, "classes_") else 1
-    require(model.tree_.value.shape[1] == outputs >= 1, "has tree_ with another number of values than classes")
+    require(model.tree_.value.shape[1] == outputs >= 1, "has tree_ whose number of values does not match the classes")
 
 
 def _derive_tree(model: Any) -> None:
@@ -55,7 +55,8 @@ def _check_forest(model: Any) -> None:
     require(n_classes >= 1, "has no classes")
     columns = 1 if n_classes == 2 else n_classes
     require(
-        forest.n_outputs == columns == forest.value.shape[1], "has forest_ with another number of values than classes"
+        forest.n_outputs == columns == forest.value.shape[1],
+        "has forest_ whose number of values does not match the classes",
     )
     if hasattr(model, "oob_decision_function_"):
         check_length(
@@ -113,9 +114,11 @@ def _check_boosting(model: Any) -> None:
         outputs = n_classes if n_classes > 2 else 1
     require(
         loss.n_outputs == outputs == forest.n_outputs and forest.value.shape[1] in (1, outputs),
-        "has forest_ with another number of values than classes",
+        "has forest_ whose number of values does not match the classes",
     )
-    require(forest.n_trees == model.n_iter_ * forest.trees_per_round, "has another number of trees than rounds of them")
+    require(
+        forest.n_trees == model.n_iter_ * forest.trees_per_round, "has a number of trees that does not match its rounds"
+    )
     check_length(model.base_score_, outputs, "base_score_")
     check_length(model.feature_means_, model.n_features_in_, "feature_means_")
     require(hasattr(model, "_trials") == (loss.core != "constant"), "lacks what boosting continues from")
@@ -131,7 +134,7 @@ def _check_history(history: dict[Any, Any]) -> None:
             name in ("train", "validation")
             and isinstance(losses, list)
             and all(isinstance(loss, float) for loss in losses),
-            "has an evals_result_ that holds other things than losses",
+            "has an evals_result_ with values that are not losses",
         )
 
 
@@ -144,8 +147,12 @@ def _check_feature_test(model: Any) -> None:
     n = model.n_features_in_
     for name in ("scores_", "thresholds_", "order_", "support_"):
         check_length(getattr(model, name), n, name)
-    require(np.array_equal(np.sort(model.order_), np.arange(n)), "has an order_ that does not order the columns")
-    require(1 <= model.elbow_ <= n and model.n_features_ == model.support_.sum(), "has another number of features")
+    require(
+        np.array_equal(np.sort(model.order_), np.arange(n)), "has an order_ that is not a permutation of the columns"
+    )
+    require(
+        1 <= model.elbow_ <= n and model.n_features_ == model.support_.sum(), "has a wrong number of selected features"
+    )
 
 
 MODELS = [

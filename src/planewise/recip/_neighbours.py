@@ -222,7 +222,7 @@ def _floats(rows: FloatArray, name: str) -> FloatArray:
     if np.any(np.abs(rows) > LARGEST_VALUE):
         column = int(np.argmax(np.any(np.abs(rows) > LARGEST_VALUE, axis=0)))
         raise ValueError(
-            f"{name} has a value beyond {LARGEST_VALUE:g} in column {column}; distances need smaller ones: standardise."
+            f"{name} has a value beyond {LARGEST_VALUE:g} in column {column}; standardise the columns first."
         )
     return rows
 

@@ -45,7 +45,7 @@ def find_feature(feature: Any, names: Sequence[str]) -> int:
     """The place of a feature that is given by name or place."""
     if isinstance(feature, (int, np.integer)) and not isinstance(feature, bool):
         if not -len(names) <= feature < len(names):
-            raise ValueError(f"There is no feature number {feature}; there are {len(names)}, counted from 0.")
+            raise ValueError(f"There is no feature number {feature}; the last one is {len(names) - 1}.")
         return int(feature) % len(names)
     if str(feature) not in names:
         raise ValueError(f"There is no feature named {feature!r}; the names are {', '.join(map(repr, names[:8]))}...")

@@ -294,8 +294,8 @@ class MCMClassifierCV(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks,
             return
         if groups is not None:
             raise ValueError(
-                f"groups were given, but cv={self.cv!r} does not keep them together; use a splitter that does, such as "
-                f"cv=GroupKFold({self.cv!r}), or leave them out."
+                f"groups is given, but cv={self.cv!r} ignores it; use a splitter for groups, such as "
+                f"cv=GroupKFold({self.cv!r}), or leave groups out."
             )
         if not integer(2).allows(self.cv):
             raise ValueError(

@@ -397,7 +397,7 @@ class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, Classifier
             )
         if self.class_weight == "balanced":
             raise ValueError(
-                "class_weight='balanced' cannot be known from a part of the rows; pass a dict of weights to "
+                "class_weight='balanced' needs all rows at once; pass a dict of weights to "
                 "LargeScaleMCMClassifier, or sample_weight to partial_fit."
             )
 

@@ -70,7 +70,7 @@ def test_there_is_one_reason_per_row_and_it_is_for_what_is_predicted(name, targe
     assert len(found) == len(rows)
     for reason, answer in zip(found, model.predict(rows), strict=True):
         assert isinstance(reason, kind) and isinstance(reason, Reason)
-        assert reason.answer == answer
+        assert reason.prediction == answer
 
 
 @pytest.mark.parametrize(("name", "target"), CASES)
@@ -79,9 +79,9 @@ def test_reasons_are_ready_for_json_and_readable(name, target):
     for reason in model.explain(rows)[:3]:
         data = json.loads(json.dumps(reason.data(), allow_nan=False))
         assert all(re.fullmatch("[a-z0-9_]+", key) for key in data)
-        assert data.get("prediction", data.get("label")) == reason.answer
+        assert data["prediction"] == reason.prediction
         text = reason.to_text()
-        assert text.startswith((str(reason.answer)[:4], repr(reason.answer)[:4], "−"))
+        assert text.startswith((str(reason.prediction)[:4], repr(reason.prediction)[:4], "−"))
         assert not re.search(r"\b_\w|np\.|nan|None|array\(", text) and reason.sentence().endswith(".")
         assert repr(reason).startswith(f"<{type(reason).__name__}: ")
 
@@ -202,7 +202,7 @@ def test_a_model_of_a_table_explains_with_the_values_of_the_table(family):
     found = model.explain(asked)
     assert len(found) == 4
     for reason, row, answer in zip(found, asked.iter_rows(named=True), model.predict(asked), strict=True):
-        assert reason.answer == answer
+        assert reason.prediction == answer
         data = reason.data()
         json.dumps(data, allow_nan=False)
         if isinstance(reason, Contributions):

@@ -209,10 +209,13 @@ def opened(files, script, how_to_end, monkeypatch, follows):
     monkeypatch.setenv("BROWSER", f"{sys.executable} {script} %s")
     call = [sys.executable, "-m", "planewise.cli", "review", *files, "--who", "Ada"]
     with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1) as process:
-        told = next(json.loads(line[7:]) for line in process.stdout if line.startswith("opened "))
-        there = Path(told["file"]).exists()
-        process.send_signal(how_to_end)
-        said, wrong = process.communicate(timeout=60)
+        try:
+            told = next(json.loads(line[7:]) for line in process.stdout if line.startswith("opened "))
+            there = Path(told["file"]).exists()
+            process.send_signal(how_to_end)
+            said, wrong = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert told["command"] == [Path(told["file"]).as_uri()], wrong
     return told, there, SimpleNamespace(code=process.returncode, said=said, wrong=wrong)
 
@@ -228,7 +231,11 @@ def test_a_browser_is_led_in_by_a_file_that_is_then_gone_and_ctrl_c_ends_the_rev
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 @pytest.mark.parametrize("end", ["SIGTERM", "SIGHUP"])
 def test_a_file_that_no_browser_followed_is_gone_when_the_review_is_terminated(files, tmp_path, monkeypatch, end):
-    told, there, _ = opened(files, tmp_path / "browser.py", getattr(signal, end), monkeypatch, follows=False)
+    before = signal.signal(getattr(signal, end), signal.SIG_DFL)  # nohup makes processes ignore SIGHUP
+    try:
+        told, there, _ = opened(files, tmp_path / "browser.py", getattr(signal, end), monkeypatch, follows=False)
+    finally:
+        signal.signal(getattr(signal, end), before)
     assert there and not Path(told["file"]).parent.exists()
 
 

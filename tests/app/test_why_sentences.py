@@ -135,7 +135,7 @@ def test_where_the_columns_speak_for_another_class_the_average_is_said_to_decide
         neutral = 0.5 if family == "forest" else 0.0
         if (found.average - neutral) * towards > 0 > (found.total - found.average) * towards:
             decided += 1
-            assert re.match(r"no \(\d+ %\): the average \w+ alone gives this answer", words)
+            assert re.match(r"no \(\d+ %\): the average \w+ alone gives this prediction", words)
             assert f"against it: {next(part for part in found.parts if part.added * towards < 0).column} is" in words
         elif answer == "yes":
             assert "against it: the average" in words and "(which favours no)" in words
@@ -188,7 +188,9 @@ def test_rows_as_near_as_the_last_neighbour_are_told(target):
         if told is not None:
             told_any += 1
             same = (
-                counted if target == "price" else (model.estimator_.fitted_rows().target[tied] == data["label"]).sum()
+                counted
+                if target == "price"
+                else (model.estimator_.fitted_rows().target[tied] == data["prediction"]).sum()
             )
             assert (int(told.group(1)), int(told.group(2))) == (tied.sum(), same)
     assert told_any >= 5

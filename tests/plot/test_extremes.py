@@ -178,7 +178,8 @@ def test_a_hundred_thousand_rows_are_drawn_by_density():
     assert_readable(display.figure_)
 
     data = {
-        "kind": "class", "query": {"a": 0.1, "b": 0.2}, "label": 1, "k": 1, "ratio": 0.5, "power": 1.0,
+        "kind": "view", "task": "classification", "query": {"a": 0.1, "b": 0.2}, "prediction": 1,
+        "k": 1, "ratio": 0.5, "power": 1.0,
         "view": {
             "features": ["a", "b"], "columns": [0, 1], "units": ["mm", None], "scaling": [{"kind": "numbers"}] * 2,
         },

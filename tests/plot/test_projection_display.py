@@ -68,7 +68,7 @@ def test_the_shaded_ratio_is_that_of_the_model(estimate, dimension):
     if dimension == 2:
         queries[:, 1] = view.axes[1].values(view.grid_y[[5]])[0]
     for place, explanation in enumerate(model.explain(queries)):
-        label = ["a", "b", "c"].index(explanation.label)
+        label = ["a", "b", "c"].index(explanation.prediction)
         assert view.ratio[5, place].argmin() == label
         assert view.ratio[5, place, label] == pytest.approx(explanation.ratio, rel=2e-3)
 

@@ -89,19 +89,19 @@ def test_every_explanation_is_found_again_by_brute_force(seed, estimate, k, scal
     labels = y[first]
     for query, explanation in enumerate(model.explain(queries)):
         data = json.loads(json.dumps(explanation.data()))
-        assert data["label"] == predicted[query]
+        assert data["prediction"] == predicted[query]
         assert np.isclose(data["probability"], probability[query].max())
         if data["view"] is None:
             assert len(data["skipped"]) == len(model.projections_) and data["undecided"]
             continue
         far = distances(X.iloc[first], data["query"], data["view"])
-        mine = labels == data["label"]
+        mine = labels == data["prediction"]
         sides = data["neighbours"]
         for neighbour in sides["for"] + sides["against"]:
             group = next(group for group in rows if group[0] in neighbour["rows"])
             assert sorted(group) == sorted(neighbour["rows"]) and neighbour["weight"] == len(group)
             assert np.isclose(far[rows.index(group)], neighbour["distance"], rtol=1e-4, atol=1e-5)
-            assert (neighbour["label"] == data["label"]) == (neighbour in sides["for"])
+            assert (neighbour["label"] == data["prediction"]) == (neighbour in sides["for"])
         if estimate == "distances":
             own, other = (np.sort(far[side & ~np.isnan(far)])[k - 1] for side in (mine, ~mine))
             assert np.isclose(own, sides["for"][-1]["distance"], rtol=1e-4, atol=1e-5)
@@ -175,7 +175,7 @@ def test_views_that_disagree_make_a_case_undecided():
     model = RECIPClassifier(projections=[(0,), (1,)], k=10).fit(X, X.sum(axis=1) > 0)
     explanation = model.explain([[-0.9, 0.9]])[0]
     assert explanation.undecided and "speaks for" in explanation.to_text()
-    assert explanation.against["label"] != explanation.label
+    assert explanation.against["label"] != explanation.prediction
 
 
 def test_views_with_a_missing_value_are_skipped_and_named():
@@ -190,7 +190,7 @@ def test_views_with_a_missing_value_are_skipped_and_named():
     nothing = model.explain(query)[0]
     assert nothing.view is None and nothing.undecided and "no view" in nothing.to_text()
     labels, counts = np.unique(y, return_counts=True)
-    assert nothing.label == labels[counts.argmax()]
+    assert nothing.prediction == labels[counts.argmax()]
     assert np.isclose(nothing.probability, counts.max() / counts.sum())
 
 
@@ -208,6 +208,6 @@ def test_wrong_units_and_names_are_refused():
 def test_an_explanation_does_not_change_when_its_data_are():
     X, y = table(5, missing=False)
     explanation = RECIPClassifier(projections=[("length",)]).fit(X, y).explain(X[:1])[0]
-    explanation.data()["label"] = "other"
-    assert explanation.data()["label"] == explanation.label != "other"
-    assert "label" in dir(explanation) and not hasattr(explanation, "colour")
+    explanation.data()["prediction"] = "other"
+    assert explanation.data()["prediction"] == explanation.prediction != "other"
+    assert "prediction" in dir(explanation) and not hasattr(explanation, "colour")

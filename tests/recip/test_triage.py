@@ -28,7 +28,7 @@ def test_classes_are_undecided_where_their_explanations_are(gaps, estimate, n_cl
     model = RECIPClassifier(estimate=estimate, random_state=0).fit(X, y)
     asked = rows(80, 1, gaps)
     found, explained = triage(model, asked), model.explain(asked)
-    assert model.classes_[found.answer].tolist() == [each.label for each in explained]
+    assert model.classes_[found.answer].tolist() == [each.prediction for each in explained]
     assert found.undecided.tolist() == [each.undecided for each in explained]
     assert found.probability.tolist() == [each.probability for each in explained]
     assert 0 < found.undecided.sum() < 80

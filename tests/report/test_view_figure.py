@@ -121,7 +121,7 @@ def test_what_is_shaded_is_what_the_model_decides_by(estimate):
             data = each.data_in(view)
             shown = scene(data, training)
             found = shown.plane.ratios_at(data, shown.at[None, : len(view)])[0]
-            assert found[shown.plane.place_of(data["label"])] == pytest.approx(data["ratio"], rel=1e-3)
+            assert found[shown.plane.place_of(data["prediction"])] == pytest.approx(data["ratio"], rel=1e-3)
 
 
 def test_a_change_is_drawn_as_ghost_and_arrow(cancer):
@@ -141,9 +141,9 @@ def test_views_are_the_deciding_one_others_and_the_one_against(cancer):
         data = each.data()
         views = views_of(each)
         assert views[0].role == "deciding" and views[-1].role == "against"
-        assert views[-1].data["label"] == data["against"]["label"] != data["label"]
+        assert views[-1].data["prediction"] == data["against"]["label"] != data["prediction"]
         assert views[-1].data["ratio"] == data["against"]["ratio"]
-        assert len({(*view.data["view"]["columns"], view.data["label"]) for view in views}) == len(views)
+        assert len({(*view.data["view"]["columns"], view.data["prediction"]) for view in views}) == len(views)
         page = views_switch(views, TrainingRows.of(model), ident="a", most_points=20)
         assert (
             page.count('type="radio"') == len(views) == page.count('class="pw-panel"') and page.count(" checked") == 1
@@ -159,9 +159,9 @@ def test_another_view_of_a_case_agrees_with_what_is_said_of_it(cancer):
     for each in explanations[::30]:
         for other in each.runner_ups:
             data = each.data_in(other["columns"])
-            assert data["ratio"] == other["ratio"] and data["label"] == other["label"]
+            assert data["ratio"] == other["ratio"] and data["prediction"] == other["label"]
             assert data["view"]["features"] == other["features"] and data["runner_ups"] == [] and not data["undecided"]
-        own = each.data_in(each.view["columns"], each.label)
+        own = each.data_in(each.view["columns"], each.prediction)
         assert own["neighbours"] == each.neighbours and own["ratio"] == each.ratio
 
 

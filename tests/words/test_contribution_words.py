@@ -22,10 +22,11 @@ def test_an_average_that_decides_is_said_first_and_what_hardly_matters_not_at_al
     parts = columns(education=-1.2, hours=-0.7, race=0.04)
     start = Start("the average score", "<=50K", 2.4, 0.04 - 1.2 - 0.7)
     assert class_why(parts, 1.0, start) == (
-        ": the average score alone gives this answer; against it: education is veducation and hours is vhours"
+        ": the average score alone gives this prediction; against it: education is veducation and hours is vhours"
     )
     assert class_why(columns(education=-1.2, age=0.5), 1.0, start) == (
-        ": the average score alone gives this answer, and age is vage adds to it; against it: education is veducation"
+        ": the average score alone gives this prediction, and age is vage adds to it; "
+        "against it: education is veducation"
     )
 
 

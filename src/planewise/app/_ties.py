@@ -27,7 +27,7 @@ class Ties:
 
 def ties(data: Mapping[str, Any], training: TrainingRows, one: Any) -> Ties | None:
     """None where every row that is as near as the last neighbour is counted; `one` is the case as a table."""
-    sides = [data["neighbours"]] if data["kind"] == "number" else data["neighbours"].values()
+    sides = [data["neighbours"]] if data["task"] == "regression" else data["neighbours"].values()
     near = [each["distance"] for side in sides for each in side]
     if not near:
         return None
@@ -37,7 +37,7 @@ def ties(data: Mapping[str, Any], training: TrainingRows, one: Any) -> Ties | No
     n_rows, n_counted = int(np.count_nonzero(tied)), sum(abs(each - last) <= within for each in near)
     if n_rows <= n_counted:
         return None
-    same = tied & (np.asarray(training.target) == data.get("label")) if data["kind"] == "class" else tied
+    same = tied & (np.asarray(training.target) == data["prediction"]) if data["task"] == "classification" else tied
     return Ties(n_rows, n_counted, int(np.count_nonzero(same)))
 
 

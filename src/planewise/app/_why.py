@@ -47,7 +47,7 @@ class Explainer:
         if isinstance(reason, Contributions):
             return self._contributions(reason, one)
         body = _heading(reason) + html.reason(reason)
-        return Why(reason.answer, reason.sentence(), body)
+        return Why(reason.prediction, reason.sentence(), body)
 
     @property
     def training(self) -> TrainingRows:
@@ -68,7 +68,7 @@ class Explainer:
         telling = [name for view in views for name in view.data["view"]["features"]]
         tied = None if data["view"] is None else ties(data, self.training, self.model.read(one))
         sentence = view_sentence(data, tied)
-        return Why(reason.answer, sentence, drawn, list(data["reasons"]), notes, list(dict.fromkeys(telling)))
+        return Why(reason.prediction, sentence, drawn, list(data["reasons"]), notes, list(dict.fromkeys(telling)))
 
     def _drawn(self, views: list[ShownView], before: dict[str, Any] | None) -> str:
         return views_switch(views, self.training, ident="view", moved_from=before, most_points=MAX_POINTS)
@@ -77,13 +77,13 @@ class Explainer:
         body = f"<h2>The vectors that decide</h2>{vectors_listed(reason)}"
         notes = [SAME_VALUES] if reason.same_values_in_fit else []
         telling = self._columns(differing_columns(reason))
-        return Why(reason.answer, reason.sentence(self._sure(reason, one)), body, [], notes, telling)
+        return Why(reason.prediction, reason.sentence(self._sure(reason, one)), body, [], notes, telling)
 
     def _contributions(self, reason: Contributions, one: Any) -> Why:
         bars = f'<div class="contributions">{html.reason(reason)}</div>'
         body = f"{_heading(reason)}{self._towards(reason)}{bars}"
         telling = self._columns([each.column for each in reason.parts])
-        return Why(reason.answer, reason.sentence(self._sure(reason, one)), body, [], [], telling)
+        return Why(reason.prediction, reason.sentence(self._sure(reason, one)), body, [], [], telling)
 
     def _columns(self, features: list[str]) -> list[str]:
         return list(dict.fromkeys(self.model.column_of(name) for name in features))
@@ -92,7 +92,7 @@ class Explainer:
         """The probability of the answer, in brackets, where there is one."""
         if self.model.task_ == "regression" or not hasattr(self.model.estimator_, "predict_proba"):
             return ""
-        place = self.model.classes_.tolist().index(reason.answer)
+        place = self.model.classes_.tolist().index(reason.prediction)
         return f" ({percent(self.model.predict_proba(one)[0][place], 0)})"
 
     def _towards(self, reason: Contributions) -> str:
@@ -109,14 +109,14 @@ def view_sentence(data: Mapping[str, Any], tied: Ties | None = None) -> str:
 
     Where more rows are as near as the last that is counted, their number is told: which of them count is chance.
     """
-    answer = value_in_words(data["label"] if data["kind"] == "class" else data["prediction"])
+    answer = value_in_words(data["prediction"])
     if data["view"] is None:
         return f"{answer}: {data['reasons'][0]}."
     named = ", ".join(
         f"{name} [{unit}]" if unit else str(name)
         for name, unit in zip(data["view"]["features"], data["view"]["units"], strict=True)
     )
-    if data["kind"] == "number":
+    if data["task"] == "regression":
         return (
             f"{answer}, because this is the mean of the {len(data['neighbours'])} nearest in ({named})"
             f"{'' if tied is None else f' (of {tied.n_rows} equally near rows {tied.n_counted} are counted)'}; "

@@ -138,7 +138,10 @@ def _check_classifier(model: Any) -> None:
 
 def _check_regressor(model: Any) -> None:
     linear, precomputed = model.kernel == "linear", model.kernel == "precomputed"
-    require((model._kernel is None) == (linear or precomputed), "has a kernel where its parameters ask for none, or lacks one")
+    require(
+        (model._kernel is None) == (linear or precomputed),
+        "has a kernel that does not match its parameters",
+    )
     _check_machine(model, 1, linear, precomputed)
 
 

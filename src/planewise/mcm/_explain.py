@@ -39,7 +39,7 @@ def by_vectors(machine: Any, kept: Kept, row: dict[str, float], nearness: Number
     same = (kept.values == own).all(axis=1) & kept.are_rows
     classes = getattr(machine, "classes_", ())
     return Vectors(
-        answer=answer,
+        prediction=answer,
         of=answer if len(classes) else None,
         intercept=intercept,
         vectors=[

@@ -144,7 +144,7 @@ class ProjectionDisplay(Display):
         Parameters
         ----------
         explanation : ProjectionExplanation, or what its ``data()`` returns
-            A dict with "kind" ("class" or "number"), "query" {name: value}, "label" or "prediction", "k", "ratio",
+            A dict with "task" ("classification" or "regression"), "query" {name: value}, "prediction", "k", "ratio",
             "power", "estimate" ("distances", or "counts" with "prior_weight"), "view" {"features", "columns", "units",
             "scaling"} and "neighbours" ({"for", "against"}, or a list for numbers), each with "values" {name: value}.
         X, y : table and targets of the rows the model was fitted on
@@ -158,7 +158,7 @@ class ProjectionDisplay(Display):
         data = explanation if isinstance(explanation, Mapping) else explanation.data()
         if data.get("view") is None:
             raise ValueError("No view could judge this query, so there is nothing to draw: " + _reasons(data))
-        numbers = data["kind"] == "number"
+        numbers = data["task"] == "regression"
         classes = None if numbers else _labels(data, y)
         view = _view(data["view"], X, y, classes)
         view.one = _query(data, view.axes, classes)
@@ -410,7 +410,7 @@ def _lanes(target: NDArray[Any], classes: list[Any] | None) -> Numbers:
 
 def _query(data: Mapping[str, Any], axes: Sequence[Axis], classes: list[Any] | None) -> QueryInView:
     numbers = classes is None
-    answer = data["prediction"] if numbers else data["label"]
+    answer = data["prediction"]
     lane = 0.0 if classes is None else float(classes.index(answer))
     near = data["neighbours"]
     supporting = near if numbers else near["for"]

@@ -218,7 +218,7 @@ class ProjectionEstimator(ShownInNotebooks, BaseEstimator):
     def explain(
         self, X: Any, *, feature_names: Sequence[str] | None = None, units: Any = None
     ) -> list[ProjectionExplanation]:
-        """Why each row gets its answer: the view, the neighbours that decide, and the runner-up views.
+        """Why each row gets its prediction: the view, the neighbours that decide, and the runner-up views.
 
         Parameters
         ----------

@@ -65,9 +65,10 @@ class ClassBatch:
         estimator = self.wording.estimator
         probability = self.decisions.probability[query]
         return {
-            "kind": "class",
+            "kind": "view",
+            "task": "classification",
             "query": self.wording.all_values(self.values[query]),
-            "label": plain(estimator.classes_[label]),
+            "prediction": plain(estimator.classes_[label]),
             "probability": float(probability[label]),
             "probabilities": [
                 {"label": plain(name), "probability": float(p)}
@@ -150,7 +151,7 @@ class ClassBatch:
 
     def sentence(self, data: dict[str, Any]) -> str:
         """The explanation in words."""
-        answer = f"{data['label']!r} with probability {data['probability']:.2f}"
+        answer = f"{data['prediction']!r} with probability {data['probability']:.2f}"
         if data["view"] is None:
             return f"{answer}: undecided, {data['reasons'][0]}."
         view, sides = self.wording.in_words(data["view"]), data["neighbours"]

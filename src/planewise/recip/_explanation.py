@@ -1,4 +1,4 @@
-"""Why a query got its answer: the one view that decided it, as an object."""
+"""Why a query got its prediction: the one view that decided it, as an object."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class ProjectionExplanation(View):
 
     Attributes
     ----------
-    label : object
-        The class answered; a regressor has ``prediction`` instead.
+    prediction : object
+        The predicted class or number.
     probability : float
         Its probability; a regressor has ``expected_error`` instead.
     view : dict or None
         The features, their columns, units and scaling; None if every view lacks a value of the query.
     ratio : float or None
-        How far the label's side is relative to the other (eq. 9): below 1 speaks for the label. Classes only.
+        How far the predicted class is relative to the other classes (eq. 9): below 1 supports it. Classes only.
     undecided : bool
         Whether the case is close and a person should look at it; ``reasons`` say why.
     reasons : list of str
@@ -54,7 +54,7 @@ class ProjectionExplanation(View):
     >>> iris = load_iris()
     >>> model = RECIPClassifier(random_state=0).fit(iris.data[1:], iris.target_names[iris.target[1:]])
     >>> explanation = model.explain(iris.data[:1], feature_names=iris.feature_names)[0]
-    >>> str(explanation.label), explanation.undecided
+    >>> str(explanation.prediction), explanation.undecided
     ('setosa', False)
     >>> sorted(explanation.data()["neighbours"])
     ['against', 'for']
@@ -103,11 +103,6 @@ class ProjectionExplanation(View):
         if tuple(view) not in kept:
             raise ValueError(f"view must be the columns of one of projections_; got {tuple(view)!r}.")
         return self._batch.describe_in(self._query, kept.index(tuple(view)), label)
-
-    @property
-    def answer(self) -> Any:
-        """The class or number answered."""
-        return self._known["label" if "label" in self._known else "prediction"]
 
     def sentence(self, sure: str = "") -> str:
         """One sentence for people, which says so where the case is not clear."""

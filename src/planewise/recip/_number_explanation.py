@@ -52,7 +52,8 @@ class NumberBatch:
     def _answered(self, query: int, prediction: float) -> dict[str, Any]:
         """What does not depend on a view."""
         return {
-            "kind": "number",
+            "kind": "view",
+            "task": "regression",
             "query": self.wording.all_values(self.values[query]),
             "prediction": prediction,
             "expected_error": None,

@@ -61,7 +61,7 @@ class TrainingRows:
         if self.rows is None:
             return replace(_plane(data, TrainingRows(*_neighbours_as_rows(data))), crowd=False)
         view = data["view"]
-        key = (data["kind"], *(tuple(view[part]) for part in ("columns", "features", "units")))
+        key = (data["task"], *(tuple(view[part]) for part in ("columns", "features", "units")))
         if key not in self._planes:
             while len(self._planes) >= MOST_PLANES:
                 self._planes.pop(next(iter(self._planes)), None)
@@ -74,7 +74,7 @@ class Plane:
     """A view with its rows: where they are drawn, and the shading underneath."""
 
     axes: list[Axis]  # all of the view's
-    kind: str
+    task: str
     labels: list[Any]  # classes in their order; none for numbers
     rows: Numbers  # (n_rows, 2): places
     target: NDArray[Any]  # places among the classes, or numbers
@@ -100,7 +100,7 @@ class Plane:
 
     def shading(self, data: Mapping[str, Any], box: Box) -> str | None:
         """The ratio as a picture: the nearer class everywhere, the stronger the smaller its ratio."""
-        if self.kind == "number" or not self.crowd or len(self.axes) > 2:
+        if self.task == "regression" or not self.crowd or len(self.axes) > 2:
             return None  # a plane through rows that lie all around it would say little
         if any(axis.categories for axis in self.axes):
             return None
@@ -218,7 +218,7 @@ def scene(data: Mapping[str, Any], training: TrainingRows, moved_from: Mapping[s
     """A case by its explanation's data; `moved_from` has its values before they were changed."""
     plane = training.plane(data)
     near = neighbours_of(data)
-    own = data["prediction"] if plane.kind == "number" else data["label"]
+    own = data["prediction"]
     places = _places(
         plane, data, [data["query"], *(each.values for each in near)], [own, *(each.answer for each in near)]
     )
@@ -233,7 +233,7 @@ def scene(data: Mapping[str, Any], training: TrainingRows, moved_from: Mapping[s
 
 def neighbours_of(data: Mapping[str, Any], most: int | None = MOST_NEIGHBOURS) -> list[Neighbour]:
     """The rows that decided, the nearest first, at most so many; those of numbers all decide together."""
-    if data["kind"] == "number":
+    if data["task"] == "regression":
         found = [("for", each) for each in data["neighbours"]]
     else:
         found = [(side, each) for side in ("for", "against") for each in data["neighbours"][side]]
@@ -273,7 +273,7 @@ def _plane(data: Mapping[str, Any], training: TrainingRows) -> Plane:
     axes = axes_of(data["view"], rows)
     known = np.asarray(training.target)
     labels: list[Any] = []
-    if data["kind"] != "number":
+    if data["task"] != "regression":
         labels = [each["label"] for each in data["probabilities"]]
         place = {label: at for at, label in enumerate(labels)}
         unknown = [label for label in dict.fromkeys(known.tolist()) if label not in place]
@@ -290,20 +290,20 @@ def _plane(data: Mapping[str, Any], training: TrainingRows) -> Plane:
         heights = known + 0.6 * _spread(order, SILVER) if labels else known.astype(np.float64)
         places = np.column_stack([places[:, 0], heights])
     numbers = None if training.numbers is None else np.asarray(training.numbers)
-    return Plane(axes, data["kind"], labels, places, known, values, numbers, training.weight)
+    return Plane(axes, data["task"], labels, places, known, values, numbers, training.weight)
 
 
 def _neighbours_as_rows(data: Mapping[str, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """A table of the neighbours and the case, for axes that know nothing else."""
     view, near = data["view"], neighbours_of(data, most=None)
-    own = data["prediction"] if data["kind"] == "number" else data["label"]
+    own = data["prediction"]
     table = np.full((len(near) + 1, max(view["columns"]) + 1), None, dtype=object)
     for at, values in enumerate([data["query"], *(each.values for each in near)]):
         for name, column in zip(view["features"], view["columns"], strict=True):
             table[at, column] = values[name]
     answers = np.empty(len(near) + 1, dtype=object)
     answers[:] = [own, *(each.answer for each in near)]
-    return table, answers.astype(np.float64) if data["kind"] == "number" else answers
+    return table, answers.astype(np.float64) if data["task"] == "regression" else answers
 
 
 def _roomy(axis: Axis, given: tuple[float, float]) -> tuple[float, float]:

@@ -301,7 +301,7 @@ class _Drawing:
             )
         tint = "#ffffff"
         if self.names:
-            tint = colour(self.scene.plane.place_of(self.data["label"]))
+            tint = colour(self.scene.plane.place_of(self.data["prediction"]))
         elif self.scene.plane.crowd:
             tint = self._tints([self.data["prediction"]])[0]
         out.append(
@@ -347,9 +347,8 @@ class _Drawing:
         if not np.isfinite(self.scene.at).all():
             words.append("This case has a value that no training row had, and cannot be drawn.")
         listed = len(self.scene.neighbours)
-        every = (
-            len(self.data["neighbours"]) if plane.kind == "number" else sum(map(len, self.data["neighbours"].values()))
-        )
+        near = self.data["neighbours"]
+        every = len(near) if plane.task == "regression" else sum(map(len, near.values()))
         if listed < every:
             words.append(f"Of {count(every)} neighbours the {listed} nearest are drawn.")
         if any(axis.tails for axis in plane.axes[:2]):

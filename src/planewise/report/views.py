@@ -42,11 +42,11 @@ class ShownView:
     def title(self, names: Mapping[Any, str] | None = None) -> str:
         """Such as "petal length × petal width: virginica, ratio 0.12"."""
         features = " × ".join(shorten(name, 30) for name in self.data["view"]["features"])
-        if self.data["kind"] == "number":
+        if self.data["task"] == "regression":
             return (
                 f"{features}: {value_in_words(self.data['prediction'], 4)} ± {number(self.data['expected_error'], 3)}"
             )
-        label = self.data["label"]
+        label = self.data["prediction"]
         name = label if names is None else names[label]
         return f"{features}: {shorten(name, 30)}, ratio {number(self.data['ratio'], 2)}"
 
@@ -154,12 +154,12 @@ def neighbours_table(
     if data["view"] is None:
         return ""
     features, names = data["view"]["features"], _names(data, classes)
-    numbers = data["kind"] == "number"
+    numbers = data["task"] == "regression"
     units = [f" ({unit})" if unit else "" for unit in data["view"]["units"]]
     titles = [f"{shorten(name, 60)}{unit}" for name, unit in zip(features, units, strict=True)]
     columns = ["nearest", "training row", "value" if numbers else "class", "distance", *titles]
     head = "".join(f'<th scope="col" dir="auto">{said(each)}</th>' for each in columns)
-    answer = value_in_words(data["prediction"], 4) if numbers else names[data["label"]]
+    answer = value_in_words(data["prediction"], 4) if numbers else names[data["prediction"]]
     own = ["", answer, "", *_cells(data["query"], features)]
     lines = ['<tr class="pw-own"><th scope="row">this case</th>' + _tds(own) + "</tr>\n"]
     for each in neighbours_of(data):

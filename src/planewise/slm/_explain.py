@@ -22,7 +22,7 @@ class ExplainsByPath(DescribedTrees):
     categories_: Any
 
     def explain(self, X: Any) -> list[Path]:
-        """Why each row gets its answer: the planes on its way down the tree.
+        """Why each row gets its prediction: the planes on its way down the tree.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class ExplainsByContributions(DescribedTrees):
     """A mixin for sums of trees."""
 
     def explain(self, X: Any) -> list[Contributions]:
-        """Why each row gets its answer: what each column added to the probability, score or number.
+        """Why each row gets its prediction: what each column added to the probability, score or number.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ def _number_added_up(estimator: Any, names: list[str], values: Any, parts: Any, 
         names,
         values,
         parts[:-1],
-        answer=answer,
+        prediction=answer,
         what="the logarithm of the prediction" if logarithm else "the prediction",
         of=None,
         average=float(parts[-1]),
@@ -117,7 +117,7 @@ def _class_added_up(estimator: Any, names: list[str], values: Any, parts: Any, a
         names,
         values,
         parts[:-1],
-        answer=answer,
+        prediction=answer,
         what=f"the {what}",
         of=of,
         average=float(parts[-1]),

@@ -1,4 +1,4 @@
-"""Names, numbers, values, planes, descriptions of models and reasons for answers, as data and as plain text."""
+"""Names, numbers, values, planes, descriptions of models and reasons for predictions, as data and as plain text."""
 
 from planewise.words._contribution_words import Part, Start
 from planewise.words._descriptions import (

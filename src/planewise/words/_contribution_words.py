@@ -1,4 +1,4 @@
-"""What contributions add up to, in one sentence: the start of the sum, then what is for the answer, then against it."""
+"""What contributions add up to, in one sentence: the start of the sum, then what is for and against the result."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ class Part:
 
 @dataclass(frozen=True)
 class Start:
-    """What the columns add to, the average over the training rows, and how it bears on the answered class."""
+    """What the columns add to, the average over the training rows, and how it bears on the predicted class."""
 
     words: str  # such as "the average score"
     favours: Any  # the class that it alone would give
-    lead: float  # by how much it is for the answer; below 0 against it
+    lead: float  # by how much it supports the prediction; negative if it opposes it
     columns: float  # the same of all columns together
 
     @classmethod
     def of(cls, words: str, classes: Sequence[Any], place: int, averages: Any, columns: Any) -> Self:
-        """From the average and the columns' sum of each class: by how much the answered one leads the best other."""
+        """From the average and the columns' sum of each class: by how much the predicted one leads the best other."""
         lead, added = (float(each[place] - max(np.delete(each, place))) for each in (averages, columns))
         return cls(words, classes[int(np.argmax(averages))], lead, added)
 
@@ -49,7 +49,7 @@ class Start:
 def class_why(parts: Sequence[Part], sign: float, start: Start | None) -> str:
     """Why a class, as it follows the class: ", mostly because age is 22; against it: education is Doctorate".
 
-    The largest of the `parts` come first; what has the `sign` is for the answer. The start is a reason like any
+    The largest of the `parts` come first; those of this `sign` support the prediction. The start is a reason like any
     other. It comes first where it decides, or is more than any column; the largest contribution is always named, on
     whichever side it is.
     """
@@ -57,7 +57,7 @@ def class_why(parts: Sequence[Part], sign: float, start: Start | None) -> str:
     if start is not None and start.lead > 0 and (start.columns <= 0 or start.lead >= _largest(for_it)):
         added = _telling(for_it, parts)
         more = f", and {joined(added)} {'adds' if len(added) == 1 else 'add'} to it" if added else ""
-        return f": {start.words} alone gives this answer{more}{_listed('against it', _telling(against, parts))}"
+        return f": {start.words} alone gives this prediction{more}{_listed('against it', _telling(against, parts))}"
     objections = _telling(against, parts)
     if start is not None and start.lead < 0 and -start.lead >= HARDLY * _largest(parts):
         objections.insert(0, f"{start.words} (which favours {shorten(start.favours)})")

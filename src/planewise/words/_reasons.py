@@ -1,4 +1,4 @@
-"""Why a row gets its answer: a path, contributions, vectors or a view. Families make these, outputs show them."""
+"""Why a row gets its prediction: a path, contributions, vectors or a view. Families make these, outputs show them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planewise.words._numbers import counted, number, percent, signed
 from planewise.words._values import plain_data, value_in_words
 
 MAX_ROWS = 12  # of a table; as data everything is there
-LONGEST_ANSWER = 200
+LONGEST_PREDICTION = 200
 SAME_VALUES = (
     "A training row has the same values in all columns that the model uses: if it is this very row, it is its own "
     "nearest one."
@@ -22,15 +22,15 @@ SAME_VALUES = (
 
 
 class Reason(ABC):
-    """Why one row gets its answer: :meth:`data` for programs, :meth:`to_text` for people.
+    """Why one row gets its prediction: :meth:`data` for programs, :meth:`to_text` for people.
 
     Attributes
     ----------
-    answer : object
+    prediction : object
         The class or the number predicted for the row.
     """
 
-    answer: Any
+    prediction: Any
     text_columns: ClassVar[tuple[int, ...]] = (0,)  # of the table; the others hold numbers
 
     @abstractmethod
@@ -39,7 +39,7 @@ class Reason(ABC):
 
     @abstractmethod
     def sentence(self, sure: str = "") -> str:
-        """The answer, how sure it is where that is given, and why, in one sentence."""
+        """The prediction, how sure it is where that is given, and why, in one sentence."""
 
     @abstractmethod
     def table(self) -> TableSection:
@@ -54,9 +54,9 @@ class Reason(ABC):
         return self
 
     @property
-    def answer_in_words(self) -> str:
+    def prediction_in_words(self) -> str:
         """Long labels are shortened."""
-        return shorten(value_in_words(self.answer), LONGEST_ANSWER)
+        return shorten(value_in_words(self.prediction), LONGEST_PREDICTION)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.sentence()}>"
@@ -93,7 +93,7 @@ class Path(Reason):
         Its class probabilities, or the predicted number.
     """
 
-    answer: Any
+    prediction: Any
     steps: Sequence[Step]
     node: int
     depth: int
@@ -107,19 +107,19 @@ class Path(Reason):
             {"depth": step.depth, "plane": step.plane, "value": step.value, "side": step.side} for step in self.steps
         ]
         leaf = {"node": self.node, "depth": self.depth, "n_rows": self.n_rows, "value": list(self.value)}
-        return plain_data({"kind": "path", "prediction": self.answer, "steps": steps, "leaf": leaf})
+        return plain_data({"kind": "path", "prediction": self.prediction, "steps": steps, "leaf": leaf})
 
     def sentence(self, sure: str = "") -> str:
         if not self.steps:
-            return f"{self.answer_in_words}: the tree has a single leaf, so that every row gets the same answer."
+            return f"{self.prediction_in_words}: the tree has a single leaf, so every row gets the same prediction."
         questions = "one question leads" if len(self.steps) == 1 else f"{len(self.steps)} questions lead"
         sure = "" if len(self.value) == 1 else f", where its probability is {percent(max(self.value), 0)}"
         rows = counted(self.n_rows, "training row")
-        return f"{self.answer_in_words}, because {questions} to a leaf of {rows}{sure}."
+        return f"{self.prediction_in_words}, because {questions} to a leaf of {rows}{sure}."
 
     def table(self) -> TableSection:
         rows = [[str(step.depth), step.plane, value_in_words(step.value, 4), step.side] for step in self.steps]
-        end = value_in_words(self.answer, 4)
+        end = value_in_words(self.prediction, 4)
         if len(self.value) > 1:
             end += f", {percent(max(self.value), 0)}"
         rows.append([str(self.depth), f"ends in a leaf of {counted(self.n_rows, 'training row')}", "", end])
@@ -143,10 +143,10 @@ class Contributions(Reason):
     total : float
         The score, probability or number of the row.
     towards : float
-        1 if positive contributions are for the answer, −1 if they are against it.
+        1 if positive contributions support the prediction, −1 if they are against it.
     """
 
-    answer: Any
+    prediction: Any
     what: str
     of: Any
     parts: Sequence[Part]
@@ -171,7 +171,7 @@ class Contributions(Reason):
         return plain_data(
             {
                 "kind": "contributions",
-                "prediction": self.answer,
+                "prediction": self.prediction,
                 "what": self.what,
                 "of": self.of,
                 "average": self.average,
@@ -181,7 +181,7 @@ class Contributions(Reason):
         )
 
     def sentence(self, sure: str = "") -> str:
-        return f"{self.answer_in_words}{sure}{self._why()}."
+        return f"{self.prediction_in_words}{sure}{self._why()}."
 
     def _why(self) -> str:
         if self.only_class:
@@ -218,7 +218,7 @@ class Vector:
 
 @dataclass(frozen=True, repr=False)
 class Vectors(Reason):
-    """The vectors of a kernel machine and what each adds to the score of the answer.
+    """The vectors of a kernel machine and what each adds to the score of the predicted class.
 
     Attributes
     ----------
@@ -238,7 +238,7 @@ class Vectors(Reason):
         Whether the classes are compared in pairs, and the score is a sum over pairs.
     """
 
-    answer: Any
+    prediction: Any
     of: Any
     intercept: float
     vectors: Sequence[Vector]
@@ -273,7 +273,7 @@ class Vectors(Reason):
         return plain_data(
             {
                 "kind": "vectors",
-                "prediction": self.answer,
+                "prediction": self.prediction,
                 "of": self.of,
                 "intercept": self.intercept,
                 "score": self.score,
@@ -283,7 +283,7 @@ class Vectors(Reason):
         )
 
     def sentence(self, sure: str = "") -> str:
-        words, score = self.answer_in_words, number(self.score, 3)
+        words, score = self.prediction_in_words, number(self.score, 3)
         if self.of is None:
             added = signed(self.score - self.intercept, 3)
             vectors = f"{counted(len(self.vectors), 'vector')} add{'s' if len(self.vectors) == 1 else ''}"

@@ -37,7 +37,7 @@ class ExplainsExactMachine:
     """A mixin for machines that keep training rows as support vectors, and for linear ones."""
 
     def explain(self, X: Any) -> list[Reason]:
-        """Why each row gets its answer: the support vectors near it; without a kernel, what each column added.
+        """Why each row gets its prediction: the support vectors near it; without a kernel, what each column added.
 
         Parameters
         ----------
@@ -102,7 +102,7 @@ def _linear(machine: Any, names: list[str], values: Any, row: Numbers, answer: A
         names,
         values,
         own[:-1],
-        answer=answer,
+        prediction=answer,
         what="the score",
         of=None if classes is None else answer,
         average=float(own[-1]),

@@ -84,7 +84,7 @@ def _without_columns(
         names,
         values,
         scores[0] - scores[1:],
-        answer=answer,
+        prediction=answer,
         what="the score",
         of=answer,
         average=None,

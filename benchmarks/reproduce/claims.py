@@ -26,19 +26,20 @@ class Verdict:
 Claim = Callable[[Results], Verdict]
 
 
-def at_least_as_good(ours: str, theirs: str, needed: int, *, lower_is_better: bool = False) -> Claim:
-    """On how many data sets the mean of `ours` is no worse."""
+def at_least_as_good(ours: str, theirs: str, needed: int, *, lower_is_better: bool = False, words: str = "") -> Claim:
+    """On how many data sets the mean of `ours` is no worse; `words` say so where the names of the columns do not."""
+    words = words or f"“{ours}” is at least as good as “{theirs}”"
 
     def claim(results: Results) -> Verdict:
         sign = -1 if lower_is_better else 1
         pairs = list(results.pairs(ours, theirs))
         if not pairs:
-            return Verdict(f"{ours} against {theirs}: nothing yet.")
+            return Verdict(f"“{ours}” against “{theirs}”: nothing yet.")
         behind = [
             _gap(results, title, one, other, sign) for title, one, other in pairs if sign * (one.mean - other.mean) < 0
         ]
         good = len(pairs) - len(behind)
-        sentence = f"{ours} is at least as good as {theirs} on {good} of {len(pairs)} data sets (target: {needed})"
+        sentence = f"{words} on {good} of {len(pairs)} data sets (target: {needed})"
         sentence += f"; behind on {', '.join(behind)}." if behind else "."
         return Verdict(sentence, good >= needed)
 
@@ -77,10 +78,10 @@ def smaller_than_printed(columns: tuple[str, ...], needed: int, *, points: float
                 above.append(f"{row.title} ({min(near):.0f}, printed {sizes[0].printed.mean:.0f})")
         if not total:
             return Verdict("Sizes: nothing yet.")
-        models = " and ".join(columns)
+        models = " and ".join(f"“{column}”" for column in columns)
         sentence = (
-            f"The smallest of {models} that is within {points:g} point of {columns[0]}'s accuracy in Table I is at or "
-            f"below the printed size on {total - len(above)} of {total} data sets (target: {needed})"
+            f"the smaller of {models}, among those within {points:g} point of the accuracy of “{columns[0]}” in Table "
+            f"I, is no larger than the printed size on {total - len(above)} of {total} data sets (target: {needed})"
         )
         return Verdict(sentence + (f"; above on {', '.join(above)}." if above else "."), total - len(above) >= needed)
 
@@ -93,13 +94,13 @@ def share(ours: str, theirs: str, what: str, wanted: float | None = None) -> Cla
     def claim(results: Results) -> Verdict:
         pairs = [(one.mean, other.mean) for _, one, other in results.pairs(ours, theirs) if other.mean > 0]
         if not pairs:
-            return Verdict(f"No {what} of {ours} and {theirs} yet.")
+            return Verdict(f"No {what} of “{ours}” and “{theirs}” yet.")
         mean = float(np.mean([one / other for one, other in pairs]))
         total = sum(one for one, _ in pairs) / sum(other for _, other in pairs)
         geometric = _geometric_mean([(one + 1) / (other + 1) for one, other in pairs])  # a machine may have none
         sentence = (
-            f"{ours} / {theirs}, {what}: {mean:.3f} on average over {len(pairs)} data sets (geometric mean, with one "
-            f"added to each count: {geometric:.3f}; ratio of the totals: {total:.3f})"
+            f"{what}, “{ours}” / “{theirs}”: {mean:.3f} on average over {len(pairs)} data sets (geometric mean, with "
+            f"one added to each count: {geometric:.3f}; ratio of the totals: {total:.3f})"
         )
         sentence += f"; target: {wanted} on average." if wanted else "."
         return Verdict(sentence, mean <= wanted if wanted else None)
@@ -157,7 +158,7 @@ def signed_rank_test(ours: str, theirs: str) -> Claim:
 
 
 def near_printed(title: str, needed: float | None, *, repetitions: int, margin: float = 0.01) -> Claim:
-    """How many cells are within two standard errors (of both) plus a margin of the printed figure, or better.
+    """How many table entries are within two standard errors (of both) plus a margin of the printed figure, or better.
 
     `repetitions` are those behind a printed figure. Without `needed` nothing is met or missed.
     """
@@ -170,8 +171,8 @@ def near_printed(title: str, needed: float | None, *, repetitions: int, margin: 
         share = 1 - len(far) / len(entries)
         named = [f"{entry.row.title}, {entry.column.title} ({entry.difference:+.3f})" for entry in far]
         sentence = (
-            f"{title}: {len(entries) - len(far)} of {len(entries)} cells ({100 * share:.0f} %) are within two standard "
-            f"errors plus {margin} of the printed figure, or better"
+            f"{title}: {len(entries) - len(far)} of {len(entries)} table entries ({100 * share:.0f} %) are within two "
+            f"standard errors plus {margin} of the printed figure, or better"
         ) + (f" (target: {100 * needed:.0f} %)" if needed else "")
         sentence += f"; the exceptions are {'; '.join(named)}." if named else "."
         return Verdict(sentence, share >= needed if needed else None)

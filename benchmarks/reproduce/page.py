@@ -22,8 +22,8 @@ planewise reproduce all peers slm-grids --data DIR --page docs/reproduction.md
 Run the command in a checkout of the repository (`python -m benchmarks.reproduce ...` works too). `DIR` contains the
 data sets; without it, they are loaded from scikit-learn or OpenML.
 
-- The command runs only the cells that are not finished, and keeps every finished cell in `benchmarks/results/cells`.
-  You can stop it and start it again.
+- A *cell* is one method on one data set with one seed (or one fold). The command runs only the cells that are not
+  finished, and keeps every finished cell in `benchmarks/results/cells`. You can stop it and start it again.
 - `--show` runs nothing, `--quick` uses a few seeds, and `--jobs 2` runs two cells at a time.
 - A finished cell is run again if its declaration changes, but not if other code changes. Without a table name, the
   command lists all tables and says how many cells come from other versions of the code, or from versions that were not
@@ -37,10 +37,10 @@ vary.
 
 ## How to read the tables
 
-Each cell shows our figure, the mean ± standard deviation over seeded splits or folds. Below it is the figure printed in
-the paper, with the difference. Our models are tuned inside the training part only. Most of the papers tuned theirs on
-the test rows, so expect a printed figure to be higher than ours. {MARK} marks a printed figure that cannot be right, or
-says why we have no figure.
+Each table entry shows our figure, the mean ± standard deviation over seeded splits or folds. Below it is the figure
+printed in the paper, with the difference. Our models are tuned inside the training part only. Most of the papers tuned
+theirs on the test rows, so expect a printed figure to be higher than ours. {MARK} refers to a footnote, which says why
+a printed figure cannot be right, or why we have no figure.
 
 We set the targets beforehand. A target counts as met or not met only when all cells are finished, not with `--quick`.
 

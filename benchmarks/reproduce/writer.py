@@ -175,7 +175,9 @@ def as_html(results: Results, picture: bytes | None = None) -> str:
     if picture:
         parts.append(html.figure(table.title, picture))
     if table.rows:
-        parts.append(html.paragraph("In each cell: ours, and under it the paper's figure and the difference."))
+        parts.append(
+            html.paragraph("Each table entry shows our figure and, below it, the paper's figure and the difference.")
+        )
         parts.append(
             '<div class="wide" tabindex="0"><table class="figures">\n'
             f"<thead><tr><td></td>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>"

@@ -281,7 +281,7 @@ def test_the_page_escapes_what_is_not_its_own(tmp_path, counted):
 # ------------------------------------------------------------------------------------------------------------- claims
 def test_claims_count_sets_and_name_those_behind(results):
     met = at_least_as_good("ours", "tree", 2)(results)
-    assert met.met and str(met).startswith("Target met: ours is at least as good as tree on 2 of 2 data sets")
+    assert met.met and str(met).startswith("Target met: “ours” is at least as good as “tree” on 2 of 2 data sets")
     missed = at_least_as_good("tree", "ours", 2)(results)
     assert not missed.met
     assert str(missed).startswith("Target not met: ")
@@ -381,7 +381,7 @@ def test_near_printed_counts_two_standard_errors_of_both_and_better(results):
     verdict = near_printed("Tiny", 0.9, repetitions=3)(results)
     assert (
         not verdict.met
-        and "1 of 2 cells (50 %)" in verdict.sentence
+        and "1 of 2 table entries (50 %)" in verdict.sentence
         and "the exceptions are Rings, tree (-8.000)" in verdict.sentence
     )
 
@@ -411,10 +411,10 @@ def test_before_all_cells_are_finished_nothing_is_met_or_missed(tmp_path, counte
     tiny = table(protocol, TREE, OURS, claims=(at_least_as_good("ours", "tree", 2),), why=(Why("Nobody knows."),))
     run([tiny], Store(tmp_path), quick=True, progress=False)
     text = terminal(collect(tiny, Store(tmp_path)))
-    assert "So far: ours is at least as good" in text and "Target met:" not in text and "Nobody knows." not in text
+    assert "So far: “ours” is at least as good" in text and "Target met:" not in text and "Nobody knows." not in text
     run([tiny], Store(tmp_path), progress=False)
     text = terminal(collect(tiny, Store(tmp_path)))
-    assert "Target met: ours is at least as good" in text and "Nobody knows." in text and "So far" not in text
+    assert "Target met: “ours” is at least as good" in text and "Nobody knows." in text and "So far" not in text
 
 
 def test_by_a_few_seeds_nothing_is_met_or_missed_or_explained(tmp_path, counted):
@@ -424,7 +424,9 @@ def test_by_a_few_seeds_nothing_is_met_or_missed_or_explained(tmp_path, counted)
     quick = collect(tiny, Store(tmp_path), quick=True)
     for text in (terminal(quick), markdown(quick), as_html(quick)):
         assert (
-            "With a few seeds: ours is at least as good" in text and "Target met:" not in text and "Nobody" not in text
+            "With a few seeds: “ours” is at least as good" in text
+            and "Target met:" not in text
+            and "Nobody" not in text
         )
     content = json.loads(as_json(quick))
     assert content["claims"][0]["met"] is None and content["why"] == []
@@ -434,8 +436,8 @@ def test_by_a_few_seeds_nothing_is_met_or_missed_or_explained(tmp_path, counted)
 @pytest.mark.parametrize(
     ("why", "is_said"),
     [
-        (Why("So.", claims=("as good as tree on 2 of 2 data sets",), figures={("Moons", "tree"): "91.00"}), True),
-        (Why("So.", claims=("as good as tree on 1 of 2 data sets",)), False),
+        (Why("So.", claims=("as good as “tree” on 2 of 2 data sets",), figures={("Moons", "tree"): "91.00"}), True),
+        (Why("So.", claims=("as good as “tree” on 1 of 2 data sets",)), False),
         (Why("So.", figures={("Moons", "tree"): "91.00", ("Rings", "ours"): "92.01"}), False),
     ],
 )

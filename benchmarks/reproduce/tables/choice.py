@@ -76,10 +76,13 @@ def standing(family: str) -> Claim:
         errors = relative_errors(family, results)
         if not errors:
             return Verdict(f"{family}: not all of it yet.")
-        said = "; ".join(f"{name}: {error:.3f}" for name, error in errors.items())
+        said = "; ".join(f"{error:.3f} ({name})" for name, error in errors.items())
         lowest = min(errors, key=errors.__getitem__)
         chosen = TAKEN[family]
-        return Verdict(f"{family}, error relative to the first grid: {said}. Lowest: {lowest}. Chosen: {chosen}.")
+        return Verdict(
+            f"{family}, error relative to the first grid (grids are named after the parameters they vary): {said}. "
+            f"Lowest: “{lowest}”. Chosen: “{chosen}”."
+        )
 
     return claim
 

@@ -42,8 +42,8 @@ MCM = (
         "mcm-figure-2",
         "MCM, Figure 2: rows in the data space, in the kernel space and in the optimised kernel space",
         "embedding",
-        "Glass without its row number, with the paper's C = 2, gamma = .002 and gamma_c = .0078. Without a directory "
-        "of data sets, the picture shows two of scikit-learn's wines instead.",
+        "Glass without its row number, with the paper's C = 2, gamma = .002 and gamma_c (`gamma_conformal`) = .0078. "
+        "Without a directory of data sets, the picture shows two of scikit-learn's wines instead.",
         file="glass_embedding",
         data=True,
     ),
@@ -51,7 +51,7 @@ MCM = (
 RECIP = (
     figure(
         "recip-figure-1",
-        "RECIP, Figure 1: spam queries in the views that decided them",
+        "RECIP, Figure 1: spam queries in the views in which they were classified",
         "views",
         "A query is a row to predict, and a view is a pair of features. The paper's two views combine the lengths of "
         "runs of capital letters and the word “your”; with this library's defaults, other views come first. Without a "

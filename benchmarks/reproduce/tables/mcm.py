@@ -36,9 +36,10 @@ LARGE = Experiment(
 SMALL_SETS = tuple(Edge(title, data=data.name) for title, data in MCM_SMALL.items())
 NESTED = (
     "Our figures are means ± standard deviations over the outer folds of a nested five-fold cross-validation. "
-    "Everything that is tuned or estimated (C, mu, gamma, gamma_c, scaling, replacements for missing values) uses only "
-    "the training part, with three folds drawn twice and 18 points per method, including the SVM. The paper chose "
-    "gamma_c on the test folds."
+    "Everything that is tuned or estimated (C, mu, gamma, scaling, replacements for missing values, and gamma_c, the "
+    "coefficient of the Gaussians in the conformal factor, here `gamma_conformal`) uses only the training part, with "
+    "three folds drawn twice and 18 grid points per method, including the SVM. The paper chose gamma_c on the test "
+    "folds."
 )
 CLEAN = (
     "The data are cleaned: no identifiers, no columns that reveal the target, no rows without a target; text columns "
@@ -175,9 +176,9 @@ TABLE_2 = Table(
     ),
     why=(
         Why(
-            "The paper's gain from the conformal kernel disappears if gamma_c is tuned on training rows, missing "
-            "values are filled in from training rows and identifiers are left out: neither form differs significantly "
-            "from the plain machine.",
+            "The paper's gain from the conformal kernel disappears if gamma_c, the coefficient of the Gaussians in "
+            "its factor, is tuned on training rows, missing values are filled in from training rows and identifiers "
+            "are left out: neither form differs significantly from the plain machine.",
             claims=(
                 "MCM conformal against MCM: -0.37 on average, better on 11, worse on 12 of 26 data sets, Wilcoxon's "
                 "signed-rank test p = 0.8 ",
@@ -259,20 +260,20 @@ TABLE_3 = Table(
         "machine. The last two columns count both.",
     ),
     claims=(
-        share("MCM", "SVM", "vectors", 0.12),
-        share("conformal, with cores", "SVM", "vectors", 0.12),
-        share("shrunk, with cores", "SVM", "vectors", 0.12),
+        share("MCM", "SVM", "support vectors", 0.12),
+        share("conformal, with cores", "SVM", "support vectors", 0.12),
+        share("shrunk, with cores", "SVM", "support vectors", 0.12),
     ),
     why=(
         Why(
-            "In total, the MCM has 0.117 of the SVM's support vectors. The mean of the ratios is higher because all "
+            "In total, the MCM has 11.7 % of the SVM's support vectors. The mean of the ratios is higher because all "
             "data sets have the same weight, and on some the ratio is above a quarter: Seed (9 of 18), Tic Tac Toe (90 "
             "of 283), the voting records (21 of 78) and SONAR (29 of 115). The signed kernel saves support vectors "
             "only if its cores are not counted.",
             claims=(
-                "MCM / SVM, vectors: 0.137 on average over 26 data sets",
+                "“MCM” / “SVM”: 0.137 on average over 26 data sets",
                 "ratio of the totals: 0.117)",
-                "conformal, with cores / SVM, vectors: 0.170 on average",
+                "“conformal, with cores” / “SVM”: 0.170 on average",
             ),
             figures={
                 ("Seed", "MCM"): "9.0",
@@ -348,8 +349,8 @@ TABLE_4 = Table(
     doubts={("breast-cancer", ""): WITH_SAMPLE_NUMBER},
     notes=(
         "The test part is a fifth of the rows (random_state 42, 43, 44; only 42 if the test part is above 2,000 rows). "
-        "A fifth of the training rows (of at most 4,000 of them) is used to choose among six points, and the machine "
-        "is then fitted on all training rows.",
+        "A fifth of the training rows (of at most 4,000 of them) is used to choose among six grid points, and the "
+        "machine is then fitted on all training rows.",
         "w4a is the LIBSVM file w8a, which has the same total number of rows. a9a, from which a3a, a4a and a8a were "
         "drawn, is our addition. The rows of EEG Eye State come from one recording, so random splits leak information. "
         "The phishing data contain repeated rows.",

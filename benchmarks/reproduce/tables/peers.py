@@ -75,8 +75,8 @@ TABLES = (
         m.PEER_VIEWS,
         (m.PEER_NEIGHBOURS, m.EBM),
         PEER_VIEWS,
-        f"{PLUS_ONE} KNN is tuned over four points on three folds of the training part, and its time includes that "
-        "search. planewise and EBM use their defaults.",
+        f"{PLUS_ONE} KNN is tuned over four grid points on three folds of the training part, and its time includes "
+        "that search. planewise and EBM use their defaults.",
         too_slow={
             (
                 "banknote_authentication",

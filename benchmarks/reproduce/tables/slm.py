@@ -66,10 +66,10 @@ NUMBER_SETS = tuple(
 
 PROTOCOL = (
     "Our figures are means ± standard deviations over seeded 60/40 splits (and random draws of the synthetic data "
-    "sets). Every method is tuned over nine points with three folds of the training part, except DT, which the paper "
-    "grows without limit. The paper's figures come from one unseeded split, with parameters searched on that split, so "
-    "they are best cases. Trees and ensembles have ten splits. Networks and support vector machines have two or "
-    "three, and are shown for orientation. Standard errors of differences: splits of a real table share rows, so we "
+    "sets). Every method is tuned over nine grid points with three folds of the training part, except DT, which the "
+    "paper grows without limit. The paper's figures come from one unseeded split, with parameters searched on that "
+    "split, so they are best cases. Trees and ensembles have ten splits. Networks and support vector machines have two "
+    "or three, and are shown for reference. Standard errors of differences: splits of a real table share rows, so we "
     "multiply the variance over n splits by 1 / n + 40/60 instead of 1 / n (Nadeau and Bengio's correction). Synthetic "
     "data sets are drawn again for each seed, so theirs are ordinary standard errors."
 )
@@ -137,7 +137,7 @@ TABLE_1 = Table(
     ),
     why=(
         Why(
-            "Pima and Wine: splits share rows, so no difference to RF or XGBoost reaches two standard errors. Both "
+            "Pima and Wine: splits share rows, so no difference from RF or XGBoost reaches two standard errors. Both "
             "data sets are small (235 and 106 training rows). On Pima, both forests and SLM Boost are behind; SLM "
             "Baseline is ahead of DT and behind “DT, tuned”. SLM Forest has 20 trees, as in the paper, and RF has 100. "
             "With 100 trees (“defaults”, nothing tuned), SLM Forest is closer on both data sets, but still behind.",
@@ -234,7 +234,7 @@ TABLE_3 = Table(
     ),
     why=(
         Why(
-            "SLM Boost on Boston and California: neither difference to XGBoost reaches one standard error, and on "
+            "SLM Boost on Boston and California: neither difference from XGBoost reaches one standard error, and on "
             "California it is half a percent.",
             claims=("Boston (-0.193, 0.8 standard errors), California (-0.00275, 0.4 standard errors)",),
         ),

@@ -182,7 +182,7 @@ def test_a_table_without_a_column_the_model_needs(run, fitted, towns):
     towns.drop("town").write_parquet("other.parquet")
     mistake(run("predict", model, "other.csv", "--out", "p.csv"), "no column 'size'; did you mean 'Size'")
     mistake(run("predict", model, "other.parquet", "--out", "p.csv"), "no column 'town'")
-    mistake(run("predict", model, "other.csv", "--keep", "nothing"), "no column 'size', 'nothing'")
+    mistake(run("predict", model, "other.csv", "--keep", "nothing"), "none of the columns 'size', 'nothing'")
     assert not Path("p.csv").exists()
 
 

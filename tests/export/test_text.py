@@ -153,6 +153,6 @@ def test_a_model_of_a_table_says_what_it_reads():
     text = to_text(machine)
     assert "target: y\ncolumns: 3, from which 6 are made" in text
     usual = f"{machine.columns_[0].usual:.4g}".replace("-", "−")
-    assert re.search(rf"size +number +{usual}\n +colour +category +no category\n", text)
+    assert re.search(rf"size +numeric +{usual}\n +colour +categorical +no category\n", text)
     tree = to_text(TableModel("slm", random_state=0).fit(frame, "y"))
-    assert "columns: 3\n" in tree and "missing is read as" not in tree and re.search(r"new +truth\n", tree)
+    assert "columns: 3\n" in tree and "missing is read as" not in tree and re.search(r"new +boolean\n", tree)

@@ -96,7 +96,7 @@ def test_a_description_that_is_none_is_refused(tmp_path, text):
 def test_other_members_are_refused(tree_file):
     with zipfile.ZipFile(tree_file, "a") as archive:
         archive.writestr("code.py", "raise SystemExit")
-    refused(tree_file, "holds other files than")
+    refused(tree_file, "must hold exactly")
 
 
 def test_a_kind_is_a_name_in_a_list_and_never_imported(tree_file):
@@ -131,7 +131,7 @@ def _set(place, value, dtype=np.int64):
         ("children", _set(-1, 0), "child that is no later node|leaf that has a child"),
         ("children", _set(0, 2**40), "numbers that are too large"),
         ("children", lambda a: a[:-1], "another number of children"),
-        ("children", lambda a: a.astype(float), "of another type"),
+        ("children", lambda a: a.astype(float), "of the wrong type"),
         ("plane_start", _set(0, 9), "planes"),
         ("plane_start", _set(0, -1), "goes back"),
         ("plane_start", lambda a: a[:0], "nodes|without a root"),
@@ -200,14 +200,14 @@ def test_a_deep_chain_of_nodes_is_refused_quickly(tmp_path):
         (lambda m: m["parameters"].update(class_weight={"code": "os"}), "unknown kind"),
         (lambda m: m["parameters"].update(n_jobs=0), "n_jobs"),
         (lambda m: m.update(parameters=[]), "without parameters"),
-        (lambda m: m["fitted"].pop("tree_"), "other attributes"),
-        (lambda m: m["fitted"].update(__class__=1), "other attributes"),
+        (lambda m: m["fitted"].pop("tree_"), "unknown attributes"),
+        (lambda m: m["fitted"].update(__class__=1), "unknown attributes"),
         (lambda m: m["fitted"].update(n_features_in_=10**12), "n_features_in_"),
         (lambda m: m["fitted"].update(n_features_in_=True), "n_features_in_"),
         (lambda m: m["fitted"].update(n_features_in_=7), "column names"),
         (lambda m: m["fitted"]["feature_names_in_"].pop(), "column names"),
         (lambda m: m["fitted"]["feature_names_in_"].__setitem__(0, 7), "not names"),
-        (lambda m: m["fitted"]["classes_"]["values"].pop(), "another number of values than classes"),
+        (lambda m: m["fitted"]["classes_"]["values"].pop(), "number of values does not match the classes"),
         (lambda m: m["fitted"]["classes_"]["values"].reverse(), "not in order"),
         (lambda m: m["fitted"]["classes_"].update(dtype="O"), "unknown type"),
         (lambda m: m["fitted"]["categories_"][0].__setitem__(0, 99), "column that the model does not have"),

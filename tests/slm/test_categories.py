@@ -613,7 +613,7 @@ def test_wrong_columns_are_named(make, given_as, words):
 @ALL
 def test_names_need_a_table_with_names(make):
     X, y = table()
-    with pytest.raises(ValueError, match="categorical_features has names, but X has none: pass a data frame"):
+    with pytest.raises(ValueError, match="categorical_features has column names, but X has none; pass a data frame"):
         make(categorical_features=["tree"]).fit(X, y)
 
 

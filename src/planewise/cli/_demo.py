@@ -19,8 +19,8 @@ from planewise.cli._show import say
 if TYPE_CHECKING:
     from planewise.words import Reason
 
-HEADER = ["data", "model", "measure", "planewise", "scikit-learn", "size", "size", "fit", "fit"]
-WIDTHS = [15, 10, 10, 24, 24, 10, 10, 9, 9]
+HEADER = ["data", "model", "measure", "planewise", "scikit-learn", "our size", "their size", "our fit", "their fit"]
+WIDTHS = [15, 10, 10, 24, 24, 10, 11, 9, 9]
 SETS = ("new moons", "wine", "breast cancer", "Friedman 1", "diabetes")
 REGRESSION = ("Friedman 1", "diabetes")
 FAMILIES = ("one tree", "forest", "boosting", "kernel", "views")

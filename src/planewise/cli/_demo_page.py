@@ -34,7 +34,7 @@ def cells_picture(train: Any, test: Any, y_train: Any, y_test: Any, names: list[
         (axes[1], theirs, f"decision tree: {splits} splits"),
     ):
         shown = PartitionDisplay.from_estimator(model, train, y_train, feature_names=names)
-        title += f", accuracy {100 * model.score(test, y_test):.1f} % on held-out rows"
+        title += f", {100 * model.score(test, y_test):.1f} % accuracy"
         shown.plot(ax, title=title, with_key=ax is axes[0])
     return axes[0].get_figure()
 
@@ -60,7 +60,7 @@ def page(
         html.table(header, rows),
         html.heading("What a tree looks like"),
         html.paragraph("Every line is a plane of one tree. A node whose planes cross has up to four children."),
-        html.figure("Cells and planes of both trees on the data set new moons.", cells),
+        html.figure("How the two trees divide the data set new moons.", cells),
         html.heading("A tree in words"),
         html.paragraph("The first planes of the tree for wine, in the units of the data:"),
         html.lines(words),

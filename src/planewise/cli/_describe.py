@@ -59,7 +59,7 @@ def _answer(model: Any, path: Path) -> dict[str, Any]:
     classes = getattr(estimator, "classes_", None)
     if table_model:
         columns = [
-            {"name": c.name, "kind": COLUMN_KINDS[c.kind].adjective, "categories": list(c.categories)}
+            {"name": c.name, "kind": COLUMN_KINDS[c.kind].adjective, "categories": sorted(c.categories)}
             for c in model.columns_
         ]
     else:
@@ -106,12 +106,14 @@ def _changed(estimator: Any) -> dict[str, Any]:
 
 
 def _show(answer: dict[str, Any]) -> None:
+    from planewise.words import first_of
+
     sizes = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in answer["size"].items())
     say(f"model    {answer['estimator']}" + (f": {sizes}" if sizes else ""))
     if answer["task"]:
         target = f"{answer['target']} " if answer["target"] else ""
         classes = answer["classes"]
-        what = "numbers" if classes is None else "classes: " + ", ".join(str(label) for label in classes[:20])
+        what = "numbers" if classes is None else "classes: " + first_of([str(label) for label in classes], 20)
         say(f"predicts {target}({what})")
     say(f"file     {answer['file']}, {size_in_words(answer['bytes'])}")
     say("written  by " + ", ".join(f"{name} {version}" for name, version in answer["versions"].items()))
@@ -119,10 +121,12 @@ def _show(answer: dict[str, Any]) -> None:
         say("with     " + ", ".join(f"{name}={value!r}" for name, value in answer["parameters"].items()))
     shown = answer["columns"][:50]
     if shown and "kind" in shown[0]:
-        rows = [[column["name"], column["kind"], ", ".join(column["categories"][:8])] for column in shown]
-        show_table(f"{answer['n_columns']} columns", ["column", "kind", "categories"], rows, left=(0, 1, 2))
+        rows = [[column["name"], column["kind"], first_of(column["categories"], 8)] for column in shown]
+        left = len(answer["columns"]) - len(shown)
+        title = f"{answer['n_columns']} columns" + (f", {left} of them not shown" if left else "")
+        show_table(title, ["column", "kind", "categories"], rows, left=(0, 1, 2))
     elif shown:
-        say(f"columns  {answer['n_columns']}: " + ", ".join(column["name"] for column in shown))
+        say(f"columns  {answer['n_columns']}: " + first_of([column["name"] for column in answer["columns"]], 50))
     else:
         say(f"columns  {answer['n_columns']}, without names")
     for each in answer["left_out"]:

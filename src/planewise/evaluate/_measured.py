@@ -45,10 +45,10 @@ def mean_of_shares(parts: list[Measured]) -> Measured:
 
 
 def mean(loss: Vector, weight: Vector) -> Measured:
-    """The mean of losses."""
+    """The mean of losses, none of which is negative."""
     value = float(np.average(loss, weights=weight))
     half = Z * _standard_error(loss - value, weight)
-    return Measured(value, value - half, value + half)
+    return Measured(value, max(0.0, value - half), value + half)
 
 
 def root_mean(squares: Vector, weight: Vector) -> Measured:

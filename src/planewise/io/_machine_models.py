@@ -156,6 +156,7 @@ def _check_search(model: Any) -> None:
         machine = model.best_estimator_
         require(
             machine.n_features_in_ == model.n_features_in_
+            and machine.probability
             and hasattr(machine, "slope_")
             and np.array_equal(machine.classes_, model.classes_),
             "has a machine whose classes or columns do not match its search",

@@ -174,7 +174,8 @@ class ProjectionEstimator(ShownInNotebooks, BaseEstimator):
             [name, percent(share), number(entropy)]
             for name, share, entropy in zip(names, self.projection_support_, self.projection_entropy_, strict=True)
         ]
-        about.sections.append(TableSection("Views", ["view", "decides", "entropy"], rows))
+        loss = "entropy" if self._loss_is_entropy else "loss"
+        about.sections.append(TableSection("Views", ["view", "decides", loss], rows))
 
     def fitted_rows(self) -> FittedRows:
         """The rows of the fit as the user gave them, equal ones once, for pictures.

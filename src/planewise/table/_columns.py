@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise._extras import require
+from planewise.words import first_of
 
 MAX_CATEGORIES = 1000
 MAX_INDICATORS = 50  # columns that one category column becomes for a machine: its most frequent categories
@@ -207,13 +208,10 @@ def require_columns(columns: list[str], table_columns: list[str]) -> None:
     if not missing:
         return
     near = get_close_matches(missing[0], table_columns, n=3)
-    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else f"; it has {_some(table_columns)}."
-    raise ValueError(f"The table has no column {', '.join(map(repr, missing[:5]))}{hint}")
-
-
-def _some(names: list[str]) -> str:
-    shown = ", ".join(map(repr, names[:10]))
-    return shown if len(names) <= 10 else f"{shown} and {len(names) - 10} more"
+    named, known = (first_of([repr(name) for name in names], 10) for names in (missing, table_columns))
+    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else f"; it has {known}."
+    what = f"no column {named}" if len(missing) == 1 else f"none of the columns {named}"
+    raise ValueError(f"The table has {what}{hint}")
 
 
 def for_trees(table: Any, columns: list[Column]) -> Any:

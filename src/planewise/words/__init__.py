@@ -11,7 +11,7 @@ from planewise.words._descriptions import (
     describe,
     fitted_model,
 )
-from planewise.words._letters import cut, joined, shorten, shown, tidy, unpiled, wrap
+from planewise.words._letters import cut, first_of, joined, shorten, shown, tidy, unpiled, wrap
 from planewise.words._names import categories_of, class_names, feature_names, find_feature, with_unit
 from planewise.words._numbers import MINUS, count, counted, number, percent, signed
 from planewise.words._planes import (
@@ -57,6 +57,7 @@ __all__ = [
     "describe",
     "feature_names",
     "find_feature",
+    "first_of",
     "fitted_model",
     "formula",
     "joined",

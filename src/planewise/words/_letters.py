@@ -77,6 +77,16 @@ def joined(words: list[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
+def first_of(words: list[str], most: int) -> str:
+    """The first words of a list, and how many more there are.
+
+    >>> first_of(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    shown = ", ".join(words[:most])
+    return shown if len(words) <= most else f"{shown} and {len(words) - most} more"
+
+
 def wrap(words: list[str], fits: Any) -> list[str]:
     """Lines of as many words as `fits(line)` allows, at least one per line."""
     lines: list[str] = []

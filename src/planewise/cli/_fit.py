@@ -74,7 +74,7 @@ def fit(
     from planewise.cli._tables import read_table
     from planewise.evaluate import evaluate, leading_features, quality
     from planewise.io import save
-    from planewise.table import max_rows, require_columns, target_values, task_of
+    from planewise.table import max_rows, require_columns, task_of
 
     if out is not None:
         refuse_existing(out, force, table)
@@ -99,8 +99,7 @@ def fit(
     train, test = rows[learned], rows[held_out]
     fitted, seconds = _fitted(train, target, numbers[learned], family, kind, settings or [], seed, as_json)
     with working("measuring quality", as_json):
-        y_train = target_values(train[target], kind)
-        found = quality(evaluate(fitted, test), fitted.read(train), y_train)
+        found = quality(evaluate(fitted, test), train)
         leading = leading_features(fitted, test)
     if out is not None:
         save(fitted, out)

@@ -201,13 +201,61 @@ def test_a_model_of_a_table_explains_with_the_values_of_the_table(family):
     asked = rows.head(4).drop("yes")
     found = model.explain(asked)
     assert len(found) == 4
-    for reason, row, answer in zip(found, asked.iter_rows(named=True), model.predict(asked), strict=True):
+    read = model.read(asked)
+    for place, (reason, row, answer) in enumerate(
+        zip(found, asked.iter_rows(named=True), model.predict(asked), strict=True)
+    ):
         assert reason.prediction == answer
         data = reason.data()
         json.dumps(data, allow_nan=False)
+        own = {name: str(value) if name == "since" else value for name, value in row.items()}
+        seen = read.row(place, named=True)
         if isinstance(reason, Contributions):
-            shown = {each["column"]: each["value"] for each in data["columns"]}
-            assert shown == {name: str(value) if name == "since" else value for name, value in row.items()}
+            assert {each["column"]: each["value"] for each in data["columns"]} == own
+        elif isinstance(reason, Path):
+            alone = [step for step in data["steps"] if step["column"] is not None]
+            assert all(step["value"] == own[step["column"]] for step in alone)
+        elif isinstance(reason, Vectors):
+            assert dict(reason.row) == pytest.approx(seen)
+        else:
+            assert isinstance(reason, View) and data["query"]
+            for name, value in data["query"].items():
+                assert value == (seen[name] if name == "town" else pytest.approx(seen[name]))
+
+
+@pytest.mark.parametrize("kind", ["date", "moment", "truth"])
+def test_a_path_through_dates_and_booleans_is_told_in_their_terms(kind):
+    rng = np.random.default_rng(0)
+    if kind == "truth":
+        column = pl.Series("day", rng.random(80) < 0.5)
+        yes = column.to_numpy()
+    else:
+        days = np.datetime64("2020-01-01") + rng.integers(0, 900, 80).astype("timedelta64[D]")
+        hours = rng.integers(0, 24, 80) if kind == "moment" else np.zeros(80, int)
+        yes = days > np.datetime64("2021-03-04")
+        column = pl.Series("day", days if kind == "date" else days.astype("M8[us]") + hours.astype("timedelta64[h]"))
+    table = pl.DataFrame([column, pl.Series("yes", yes)])
+    model = TableModel("slm", random_state=0).fit(table, "yes")
+    for reason, value in zip(model.explain(table), column.to_list(), strict=True):
+        steps = [step for step in reason.steps if step.column == "day"]
+        assert steps and all(step.value == value and type(step.value) is type(value) for step in steps)
+        for step in steps:
+            if kind == "truth":
+                assert step.plane.removesuffix(" or missing") in ("day is True", "day is False")
+                assert step.right == (value is step.plane.startswith("day is True"))
+                continue
+            relation, threshold = re.fullmatch(r"day ([≥≤]) (\d{4}-\d\d-\d\d.*?)(?: or missing)?", step.plane).groups()
+            cut = type(value).fromisoformat(threshold)
+            assert step.right == (value >= cut if relation == "≥" else value <= cut)
+        assert str(value) in reason.to_text() and "18," not in reason.to_text()
+
+
+def test_a_path_states_the_numbers_of_a_row_as_they_were_given():
+    rows = np.random.default_rng(0).random((60, 1)).round(2)
+    model = pw.SLMRegressor(max_depth=3, random_state=0).fit(rows, rows[:, 0])
+    for row, path in zip(rows, model.explain(rows), strict=True):
+        assert [step.value for step in path.steps] == [row[0]] * len(path.steps)
+        assert all(step["column"] == "x0" for step in path.data()["steps"])
 
 
 def test_columns_that_a_machine_makes_have_the_value_they_are_made_of():

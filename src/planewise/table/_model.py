@@ -169,7 +169,10 @@ class TableModel(BaseEstimator):
         return self.estimator_.predict(self.read(table))
 
     def explain(self, table: Any) -> list[Reason]:
-        """Why each row of a table gets its answer, with the table's own values.
+        """Why each row of a table gets its answer.
+
+        Paths and contributions show the table's own values, such as dates. Planes that weigh several columns, vectors
+        and views show the numbers that the estimator reads, see :meth:`read`.
 
         Returns
         -------

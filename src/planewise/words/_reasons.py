@@ -11,7 +11,7 @@ from planewise.words._contribution_words import Part, Start, class_why, number_w
 from planewise.words._descriptions import TableSection
 from planewise.words._letters import shorten
 from planewise.words._numbers import counted, number, percent, signed
-from planewise.words._values import plain_data, value_in_words
+from planewise.words._values import plain_data, threshold_in_words, value_in_words
 
 MAX_ROWS = 12  # of a table; as data everything is there
 LONGEST_PREDICTION = 200
@@ -50,7 +50,7 @@ class Reason(ABC):
         return f"{self.sentence()}\n\n{self.table().to_text()}"
 
     def with_values(self, value: Callable[[str], Any]) -> Self:
-        """The same with the user's own values of the columns, where values are shown."""
+        """The same with the user's own values of the columns, where each value belongs to one column."""
         return self
 
     @property
@@ -71,6 +71,17 @@ class Step:
     plane: str  # what lies on its right side, in words
     value: Any  # of the row, in the scale of those words; a category by its name; None if it is missing
     right: bool
+    column: str | None = None  # the one that the plane looks at; None if there are several
+    threshold: float | None = None  # of that column; None if it holds categories
+
+    def with_value(self, value: Any) -> Self:
+        """The same with the user's own value, and a threshold of its kind: a date among dates."""
+        if self.column is None or self.threshold is None:
+            return replace(self, value=value)
+        relation, *rest = self.plane.removeprefix(self.column).split()
+        cut = threshold_in_words(value, relation, self.threshold)
+        missing = " or missing" if rest[-1] == "missing" else ""
+        return replace(self, value=value, plane=self.plane if cut is None else f"{self.column} {cut}{missing}")
 
     @property
     def side(self) -> str:
@@ -102,9 +113,20 @@ class Path(Reason):
 
     text_columns: ClassVar[tuple[int, ...]] = (0, 1, 3)
 
+    def with_values(self, value: Callable[[str], Any]) -> Self:
+        steps = [step if step.column is None else step.with_value(value(step.column)) for step in self.steps]
+        return replace(self, steps=steps)
+
     def data(self) -> dict[str, Any]:
         steps = [
-            {"depth": step.depth, "plane": step.plane, "value": step.value, "side": step.side} for step in self.steps
+            {
+                "depth": step.depth,
+                "plane": step.plane,
+                "column": step.column,
+                "value": step.value,
+                "side": step.side,
+            }
+            for step in self.steps
         ]
         leaf = {"node": self.node, "depth": self.depth, "n_rows": self.n_rows, "value": list(self.value)}
         return plain_data({"kind": "path", "prediction": self.prediction, "steps": steps, "leaf": leaf})

@@ -237,5 +237,5 @@ def test_groups_stay_together_and_are_asked_for(splitter, moons):
 
 
 def test_groups_without_a_splitter_that_keeps_them_together_are_refused(moons):
-    with pytest.raises(ValueError, match=r"groups were given, but cv=3 does not keep them together.*GroupKFold\(3\)"):
+    with pytest.raises(ValueError, match=r"groups is given, but cv=3 ignores it.*GroupKFold\(3\)"):
         MCMClassifierCV(**SMALL).fit(*moons, groups=np.zeros(160))

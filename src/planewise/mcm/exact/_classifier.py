@@ -358,7 +358,9 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
     def _scores(self, X: Any) -> Matrix:
         """By class (one column for two classes), of the user's rows."""
         check_is_fitted(self)
-        rows = precise_rows(self, X, reset=False)
+        return self._scores_of(precise_rows(self, X, reset=False))
+
+    def _scores_of(self, rows: Matrix) -> Matrix:
         settings = self._trained_settings
         if settings.linear:
             raw = rows @ self.coef_.T + self.intercept_

@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
 
@@ -32,6 +33,7 @@ CLASSIFIERS = {
     "linear machine": (pw.MCMClassifier(kernel="linear"), Contributions),
     "search": (pw.MCMClassifierCV(Cs=[10.0], gammas=[0.1], mus=[1.0], cv=2, **SMALL), Vectors),
     "large machine": (pw.LargeScaleMCMClassifier(**SMALL), Vectors),
+    "large linear machine": (pw.LargeScaleMCMClassifier(kernel="linear", **SMALL), Contributions),
     "waves": (pw.LargeScaleMCMClassifier(feature_map="fourier", **SMALL), Contributions),
     "views": (pw.RECIPClassifier(**SMALL), View),
 }
@@ -116,9 +118,10 @@ def test_paths_name_categories_and_missing_values():
     assert "missing" in found[1].to_text()
 
 
-@pytest.mark.parametrize(
-    ("name", "target"), [case for case in CASES if case[0] in ("forest", "boosting", "counts", "linear machine")]
-)
+ADDED_UP = ("forest", "boosting", "counts", "linear machine", "large linear machine")
+
+
+@pytest.mark.parametrize(("name", "target"), [case for case in CASES if case[0] in ADDED_UP])
 def test_contributions_add_up_to_the_decision_value(name, target):
     model, _, rows = fitted(name, target)
     for row, reason in zip(rows, model.explain(rows), strict=True):
@@ -158,6 +161,19 @@ def test_what_vectors_add_and_the_intercept_are_the_score(name, target):
         assert reason.score == pytest.approx(expected, rel=1e-3, abs=1e-4)
         assert reason.score == pytest.approx(reason.intercept + sum(each.added for each in reason.vectors))
         assert dict(reason.row) == pytest.approx({f"x{j}": value for j, value in enumerate(row)}, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table, np.column_stack])
+def test_waves_are_explained_for_any_table_in_one_call(kind, monkeypatch):
+    names = ["a", "b", "c", "d"]
+    rows = kind([*X.T]) if kind is np.column_stack else kind(dict(zip(names, X.T, strict=True)))
+    model = pw.LargeScaleMCMClassifier(feature_map="fourier", **SMALL).fit(rows, NAMED)
+    scores, calls = model.decision_function(rows), []
+    own = model._scores_of
+    monkeypatch.setattr(model, "_scores_of", lambda given: calls.append(len(given)) or own(given))
+    for reason, score in zip(model.explain(rows), scores, strict=True):
+        assert reason.total == pytest.approx(score[model.classes_ == reason.of][0], rel=1e-5)
+    assert sum(calls) == 6 * len(X) and len(calls) <= 3  # the predictions, and every row with its four changes
 
 
 def test_a_precomputed_kernel_is_explained_by_the_numbers_of_its_rows():

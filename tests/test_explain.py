@@ -118,7 +118,17 @@ def test_paths_name_categories_and_missing_values():
     assert "missing" in found[1].to_text()
 
 
-ADDED_UP = ("forest", "boosting", "counts", "linear machine", "large linear machine")
+def mean_probability(model, rows):
+    """What the trees of a forest say on average, whatever they vote for."""
+    soft = pw.SLMForestClassifier(**model.get_params() | {"voting": "soft"})
+    return soft.fit(X[TWO][::2] if len(model.classes_) == 2 else X[::2], labels_of(model)).predict_proba(rows)
+
+
+def labels_of(model):
+    return NAMED[TWO][::2] if len(model.classes_) == 2 else NAMED[::2]
+
+
+ADDED_UP = ("forest", "votes", "boosting", "counts", "linear machine", "large linear machine")
 
 
 @pytest.mark.parametrize(("name", "target"), [case for case in CASES if case[0] in ADDED_UP])
@@ -132,6 +142,9 @@ def test_contributions_add_up_to_the_decision_value(name, target):
             expected = np.log(answer) if name == "counts" else answer
         elif name == "forest":
             expected = model.predict_proba(asked)[0, model.classes_ == reason.of][0]
+        elif name == "votes":
+            expected = mean_probability(model, asked)[0, model.classes_ == reason.of][0]
+            assert reason.what == "the trees' mean probability" and reason.what in reason.to_text()
         else:
             scores = model.decision_function(asked)[0]
             several = target == "several"
@@ -161,6 +174,25 @@ def test_what_vectors_add_and_the_intercept_are_the_score(name, target):
         assert reason.score == pytest.approx(expected, rel=1e-3, abs=1e-4)
         assert reason.score == pytest.approx(reason.intercept + sum(each.added for each in reason.vectors))
         assert dict(reason.row) == pytest.approx({f"x{j}": value for j, value in enumerate(row)}, rel=1e-6)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_votes_against_the_mean_probability_are_said_to_decide(n_classes):
+    rng = np.random.default_rng(0)
+    rows, label = rng.normal(size=(300, 4)), rng.integers(n_classes, size=300)
+    model = pw.SLMForestClassifier(n_estimators=5, voting="hard", max_depth=3, **SMALL).fit(rows, label)
+    outvoted = 0
+    for reason, parts in zip(model.explain(rows), model.predict_contributions(rows), strict=True):
+        sums = parts.sum(axis=-1)
+        mean = np.array([1 - sums, sums]) if n_classes == 2 else sums
+        words = reason.sentence()
+        ahead = mean[reason.prediction] - np.delete(mean, reason.prediction).max()
+        if abs(ahead) > 1e-4:
+            assert ("the trees' votes decide" in words) == (ahead < 0)
+        if "the trees' votes decide" in words:
+            outvoted += 1
+            assert f"though their mean probability is larger for {mean.argmax()}" in words
+    assert outvoted > 3
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table, np.column_stack])

@@ -88,7 +88,8 @@ class Linear:
             two = 2 if len(classes) == 2 else 1  # two classes share one score
             every = np.array([self._parts(row, each) for each in classes]) / two
             place = int(np.flatnonzero(classes == answer)[0])
-            start = Start.of("the average score", classes, place, every[:, -1], every[:, :-1].sum(axis=1))
+            duels = ("the duels won", "the sum of the scores in them") if by_pairs(self.machine) else None
+            start = Start.of("the average score", classes, place, every[:, -1], every[:, :-1].sum(axis=1), duels)
         return Contributions.of_columns(
             names,
             values,

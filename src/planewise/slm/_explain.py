@@ -92,7 +92,8 @@ class ExplainsByContributions(DescribedTrees):
         Returns
         -------
         contributions : list of planewise.words.Contributions
-            One per row; they are those of ``predict_contributions``.
+            One per row; they are those of ``predict_contributions``. With ``voting="hard"`` they add up to the trees'
+            mean probability, not to the share of votes that ``predict_proba`` gives.
         """
         parts, answers = self.predict_contributions(X), self.predict(X)  # type: ignore[attr-defined]
         made = _number_added_up if getattr(self, "classes_", None) is None else _class_added_up
@@ -117,6 +118,7 @@ def _number_added_up(estimator: Any, names: list[str], values: Any, parts: Any, 
 def _class_added_up(estimator: Any, names: list[str], values: Any, parts: Any, answer: Any) -> Contributions:
     classes = estimator.classes_
     shares = hasattr(estimator, "voting")  # the trees of a forest add up to probabilities
+    by_votes = shares and estimator.voting == "hard"
     what, neutral = ("probability", 0.5) if shares else ("score", 0.0)
     place, start = int(np.flatnonzero(classes == answer)[0]), None
     of, towards = answer, 1.0
@@ -128,13 +130,14 @@ def _class_added_up(estimator: Any, names: list[str], values: Any, parts: Any, a
         else:
             averages, columns = parts[:, -1], parts[:, :-1].sum(axis=1)
             parts = parts[place]
-        start = Start.of(f"the average {what}", classes, place, averages, columns)
+        votes = ("the trees' votes", "their mean probability") if by_votes else None
+        start = Start.of(f"the average {what}", classes, place, averages, columns, votes)
     return Contributions.of_columns(
         names,
         values,
         parts[:-1],
         prediction=answer,
-        what=f"the {what}",
+        what="the trees' mean probability" if by_votes else f"the {what}",
         of=of,
         average=float(parts[-1]),
         total=float(np.sum(parts)),

@@ -14,7 +14,7 @@ from sklearn.datasets import load_diabetes, load_iris
 
 import planewise as pw
 from planewise.table import TableModel
-from planewise.words import Contributions, Path, Reason, Vectors, View
+from planewise.words import Contributions, Path, Reason, Vectors, View, plain_data
 
 X, y = load_iris(return_X_y=True)
 NAMED = np.array(["setosa", "versicolor", "virginica"])[y]
@@ -92,7 +92,7 @@ def test_reasons_are_ready_for_json_and_readable(name, target):
 def test_a_path_ends_in_the_leaf_of_apply_and_its_sides_lead_there(target):
     model, _, rows = fitted("tree", target)
     for path, leaf in zip(model.explain(rows), model.apply(rows), strict=True):
-        assert path.node == leaf and path.n_rows == model.tree_.n_samples[leaf]
+        assert path.node == leaf and path.n_samples == model.tree_.n_samples[leaf]
         assert list(path.value) == model.tree_.value[leaf].tolist()
         assert path.depth == model.tree_.depth[leaf]
         assert [step.depth for step in path.steps] == sorted(step.depth for step in path.steps)
@@ -259,7 +259,7 @@ def test_a_model_of_a_table_explains_with_the_values_of_the_table(family):
         own = {name: str(value) if name == "since" else value for name, value in row.items()}
         seen = read.row(place, named=True)
         if isinstance(reason, Contributions):
-            assert {each["column"]: each["value"] for each in data["columns"]} == own
+            assert {each["column"]: each["value"] for each in data["parts"]} == own
         elif isinstance(reason, Path):
             alone = [step for step in data["steps"] if step["column"] is not None]
             assert all(step["value"] == own[step["column"]] for step in alone)
@@ -313,3 +313,33 @@ def test_columns_that_a_machine_makes_have_the_value_they_are_made_of():
     model = TableModel("mcm", settings={"kernel": "linear", "Cs": [1.0], "mus": [1.0], "cv": 2}, random_state=0)
     reason = model.fit(rows, "old").explain(rows.head(1))[0]
     assert {each.value for each in reason.parts if each.column.startswith("town=")} == {rows["town"][0]}
+
+
+@pytest.mark.parametrize(("name", "target"), CASES)
+def test_programs_read_the_same_names_in_attributes_and_in_data(name, target):
+    model, _, rows = fitted(name, target)
+    reason = model.explain(rows)[0]
+    data = reason.data()
+    named = {key: value for key, value in data.items() if key not in ("kind", "leaf")} | data.get("leaf", {})
+    for key, value in named.items():
+        own = getattr(reason, key)
+        if key in ("steps", "parts", "vectors"):
+            for each, told in zip(own, value, strict=True):
+                assert all(getattr(each, inner) == told[inner] for inner in told)
+        else:
+            assert plain_data(own) == value
+
+
+def test_the_table_and_the_sentence_write_a_label_the_same_way():
+    for model in (pw.SLMBoostClassifier(n_estimators=3, **SMALL), pw.MCMClassifier(), pw.SLMClassifier(**SMALL)):
+        reason = model.fit(X, y.astype(float)).explain(X[:1])[0]
+        assert reason.sentence().startswith("0,") or reason.sentence().startswith("0:")
+        assert "0.0" not in reason.table().heading and reason.table().rows[-1][-1] != "0.0, 100 %"
+
+
+def test_a_path_says_how_sure_it_is_once():
+    path = pw.SLMClassifier(**SMALL).fit(X, NAMED).explain(X[:1])[0]
+    assert path.sentence(" (90 %)").startswith("setosa (90 %), because ") and "probability" not in path.sentence(
+        " (90 %)"
+    )
+    assert "where its probability is" in path.sentence()

@@ -11,7 +11,7 @@ import numpy as np
 
 from planewise.words._letters import joined, shorten
 from planewise.words._numbers import number
-from planewise.words._values import value_in_words
+from planewise.words._values import label_in_words, value_in_words
 
 MAX_NAMED = 3  # columns on each side
 ROUNDING = 1e-6  # of a sum
@@ -60,7 +60,7 @@ class Start:
         lead, added, ahead = (float(each[place] - max(np.delete(each, place))) for each in (averages, columns, sums))
         outvoted = ""
         if decided_by is not None and ahead < -ROUNDING * np.abs(sums).max():
-            winner = shorten(classes[int(np.argmax(sums))])
+            winner = label_in_words(classes[int(np.argmax(sums))])
             outvoted = f"{decided_by[0]} decide, though {decided_by[1]} is larger for {winner}"
         return cls(words, classes[int(np.argmax(averages))], lead, added, outvoted)
 
@@ -82,7 +82,7 @@ def class_why(parts: Sequence[Part], sign: float, start: Start | None) -> str:
         return f": {start.words} alone gives this prediction{more}{_listed('against it', _telling(against, parts))}"
     objections = _telling(against, parts)
     if start is not None and start.lead < 0 and -start.lead >= HARDLY * _largest(parts):
-        objections.insert(0, f"{start.words} (which favours {shorten(start.favours)})")
+        objections.insert(0, f"{start.words} (which favours {label_in_words(start.favours)})")
     if for_it and (start is None or start.columns > 0):
         named = _telling(for_it, parts) or [each.in_words() for each in for_it[:MAX_NAMED]]
         return f", mostly because {joined(named)}{_listed('against it', objections)}"

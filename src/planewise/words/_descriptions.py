@@ -84,7 +84,7 @@ class Description:
         return self.to_text()
 
     def __repr__(self) -> str:
-        return f"<Description of a {self.title}: {len(self.facts)} facts, {len(self.sections)} sections>"
+        return f"<Description of {self.title}: {len(self.facts)} facts, {len(self.sections)} sections>"
 
 
 def describe(model: Any, limits: Limits = Limits()) -> Description:  # noqa: B008 (frozen)

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise._categories import is_missing
+from planewise.words._letters import shorten
 from planewise.words._numbers import number, percent
 
 CLASSES_SHOWN = 5
+LONGEST_LABEL = 200
 
 
 def value_in_words(value: Any, digits: int = 6) -> str:
@@ -38,6 +40,11 @@ def threshold_in_words(value: Any, relation: str, threshold: float) -> str | Non
         days = math.ceil(threshold) if relation == "≥" else math.floor(threshold)
         return f"{relation} {date(1970, 1, 1) + timedelta(days=days)}"
     return None
+
+
+def label_in_words(label: Any) -> str:
+    """A class or a prediction, wherever a reason names it; long labels are shortened."""
+    return shorten(value_in_words(label), LONGEST_LABEL)
 
 
 def class_in_words(label: Any) -> str:

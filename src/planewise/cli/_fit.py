@@ -60,7 +60,7 @@ def fit(
         float, typer.Option(min=0.01, max=0.9, help="Share of the rows to hold out for measuring quality.")
     ] = 0.2,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")] = 0,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file of --out.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the --out file if it exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
     """Fit a model that predicts a column of a table, and measure it on held-out rows.

@@ -97,7 +97,8 @@ class MCMClassifierCV(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks,
     Cs : list of float, default=(100.0, 1000.0)
         Penalties on the mean slack to try.
     mus : list of float or None, default=None
-        Penalties on |lambda| to try. None: C times ten values from 0.1 down to 0.0001.
+        Penalties on |lambda|, the coefficients of the support vectors, to try. None: C times ten values from 0.1 down
+        to 0.0001.
     gammas : list of float or None, default=None
         Coefficients of the kernel to try, on scaled rows. None: 0.05, 0.2 and 0.8, divided by the number of features.
     kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear", "precomputed"} or callable, default="rbf"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._input import prediction_rows
+from planewise._input import complete_rows
 from planewise._tables import rows_as_given
 from planewise.mcm._explain import (
     MAX_COLUMNS,
@@ -55,7 +55,7 @@ class ExplainsLargeMachine:
             One per row.
         """
         check_is_fitted(self)
-        rows, answers = prediction_rows(self, X), self.predict(X)  # type: ignore[attr-defined]
+        rows, answers = complete_rows(self, X, reset=False), self.predict(X)  # type: ignore[attr-defined]
         feature_map, names = self._model.feature_map, feature_names(self)
         if isinstance(feature_map, FourierMap):
             return [

@@ -195,7 +195,7 @@ class Boosting(ExplainsByContributions, TreeEstimator):
         if continues:
             start = Start(self.base_score_, self.forest_, self._trials, trees_per_round=per_round)
             if self.forest_.trees_per_round != per_round:
-                raise ValueError("warm_start=True continues with the multi_strategy of the earlier fit.")
+                raise ValueError("warm_start=True needs the same multi_strategy as the earlier fit.")
         elif self.base_score is None:
             start = Start(loss.start(data.target, data.weight), trees_per_round=per_round)
         else:

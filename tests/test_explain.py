@@ -8,12 +8,13 @@ import re
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
 
 import planewise as pw
 from planewise.table import TableModel
-from planewise.words import Contributions, Path, Reason, Vectors, View
+from planewise.words import Contributions, Path, Reason, Vectors, View, plain_data
 
 X, y = load_iris(return_X_y=True)
 NAMED = np.array(["setosa", "versicolor", "virginica"])[y]
@@ -32,6 +33,7 @@ CLASSIFIERS = {
     "linear machine": (pw.MCMClassifier(kernel="linear"), Contributions),
     "search": (pw.MCMClassifierCV(Cs=[10.0], gammas=[0.1], mus=[1.0], cv=2, **SMALL), Vectors),
     "large machine": (pw.LargeScaleMCMClassifier(**SMALL), Vectors),
+    "large linear machine": (pw.LargeScaleMCMClassifier(kernel="linear", **SMALL), Contributions),
     "waves": (pw.LargeScaleMCMClassifier(feature_map="fourier", **SMALL), Contributions),
     "views": (pw.RECIPClassifier(**SMALL), View),
 }
@@ -90,7 +92,7 @@ def test_reasons_are_ready_for_json_and_readable(name, target):
 def test_a_path_ends_in_the_leaf_of_apply_and_its_sides_lead_there(target):
     model, _, rows = fitted("tree", target)
     for path, leaf in zip(model.explain(rows), model.apply(rows), strict=True):
-        assert path.node == leaf and path.n_rows == model.tree_.n_samples[leaf]
+        assert path.node == leaf and path.n_samples == model.tree_.n_samples[leaf]
         assert list(path.value) == model.tree_.value[leaf].tolist()
         assert path.depth == model.tree_.depth[leaf]
         assert [step.depth for step in path.steps] == sorted(step.depth for step in path.steps)
@@ -116,9 +118,20 @@ def test_paths_name_categories_and_missing_values():
     assert "missing" in found[1].to_text()
 
 
-@pytest.mark.parametrize(
-    ("name", "target"), [case for case in CASES if case[0] in ("forest", "boosting", "counts", "linear machine")]
-)
+def mean_probability(model, rows):
+    """What the trees of a forest say on average, whatever they vote for."""
+    soft = pw.SLMForestClassifier(**model.get_params() | {"voting": "soft"})
+    return soft.fit(X[TWO][::2] if len(model.classes_) == 2 else X[::2], labels_of(model)).predict_proba(rows)
+
+
+def labels_of(model):
+    return NAMED[TWO][::2] if len(model.classes_) == 2 else NAMED[::2]
+
+
+ADDED_UP = ("forest", "votes", "boosting", "counts", "linear machine", "large linear machine")
+
+
+@pytest.mark.parametrize(("name", "target"), [case for case in CASES if case[0] in ADDED_UP])
 def test_contributions_add_up_to_the_decision_value(name, target):
     model, _, rows = fitted(name, target)
     for row, reason in zip(rows, model.explain(rows), strict=True):
@@ -129,6 +142,9 @@ def test_contributions_add_up_to_the_decision_value(name, target):
             expected = np.log(answer) if name == "counts" else answer
         elif name == "forest":
             expected = model.predict_proba(asked)[0, model.classes_ == reason.of][0]
+        elif name == "votes":
+            expected = mean_probability(model, asked)[0, model.classes_ == reason.of][0]
+            assert reason.what == "the trees' mean probability" and reason.what in reason.to_text()
         else:
             scores = model.decision_function(asked)[0]
             several = target == "several"
@@ -158,6 +174,38 @@ def test_what_vectors_add_and_the_intercept_are_the_score(name, target):
         assert reason.score == pytest.approx(expected, rel=1e-3, abs=1e-4)
         assert reason.score == pytest.approx(reason.intercept + sum(each.added for each in reason.vectors))
         assert dict(reason.row) == pytest.approx({f"x{j}": value for j, value in enumerate(row)}, rel=1e-6)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_votes_against_the_mean_probability_are_said_to_decide(n_classes):
+    rng = np.random.default_rng(0)
+    rows, label = rng.normal(size=(300, 4)), rng.integers(n_classes, size=300)
+    model = pw.SLMForestClassifier(n_estimators=5, voting="hard", max_depth=3, **SMALL).fit(rows, label)
+    outvoted = 0
+    for reason, parts in zip(model.explain(rows), model.predict_contributions(rows), strict=True):
+        sums = parts.sum(axis=-1)
+        mean = np.array([1 - sums, sums]) if n_classes == 2 else sums
+        words = reason.sentence()
+        ahead = mean[reason.prediction] - np.delete(mean, reason.prediction).max()
+        if abs(ahead) > 1e-4:
+            assert ("the trees' votes decide" in words) == (ahead < 0)
+        if "the trees' votes decide" in words:
+            outvoted += 1
+            assert f"though their mean probability is larger for {mean.argmax()}" in words
+    assert outvoted > 3
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table, np.column_stack])
+def test_waves_are_explained_for_any_table_in_one_call(kind, monkeypatch):
+    names = ["a", "b", "c", "d"]
+    rows = kind([*X.T]) if kind is np.column_stack else kind(dict(zip(names, X.T, strict=True)))
+    model = pw.LargeScaleMCMClassifier(feature_map="fourier", **SMALL).fit(rows, NAMED)
+    scores, calls = model.decision_function(rows), []
+    own = model._scores_of
+    monkeypatch.setattr(model, "_scores_of", lambda given: calls.append(len(given)) or own(given))
+    for reason, score in zip(model.explain(rows), scores, strict=True):
+        assert reason.total == pytest.approx(score[model.classes_ == reason.of][0], rel=1e-5)
+    assert sum(calls) == 6 * len(X) and len(calls) <= 3  # the predictions, and every row with its four changes
 
 
 def test_a_precomputed_kernel_is_explained_by_the_numbers_of_its_rows():
@@ -201,13 +249,61 @@ def test_a_model_of_a_table_explains_with_the_values_of_the_table(family):
     asked = rows.head(4).drop("yes")
     found = model.explain(asked)
     assert len(found) == 4
-    for reason, row, answer in zip(found, asked.iter_rows(named=True), model.predict(asked), strict=True):
+    read = model.read(asked)
+    for place, (reason, row, answer) in enumerate(
+        zip(found, asked.iter_rows(named=True), model.predict(asked), strict=True)
+    ):
         assert reason.prediction == answer
         data = reason.data()
         json.dumps(data, allow_nan=False)
+        own = {name: str(value) if name == "since" else value for name, value in row.items()}
+        seen = read.row(place, named=True)
         if isinstance(reason, Contributions):
-            shown = {each["column"]: each["value"] for each in data["columns"]}
-            assert shown == {name: str(value) if name == "since" else value for name, value in row.items()}
+            assert {each["column"]: each["value"] for each in data["parts"]} == own
+        elif isinstance(reason, Path):
+            alone = [step for step in data["steps"] if step["column"] is not None]
+            assert all(step["value"] == own[step["column"]] for step in alone)
+        elif isinstance(reason, Vectors):
+            assert dict(reason.row) == pytest.approx(seen)
+        else:
+            assert isinstance(reason, View) and data["query"]
+            for name, value in data["query"].items():
+                assert value == (seen[name] if name == "town" else pytest.approx(seen[name]))
+
+
+@pytest.mark.parametrize("kind", ["date", "moment", "truth"])
+def test_a_path_through_dates_and_booleans_is_told_in_their_terms(kind):
+    rng = np.random.default_rng(0)
+    if kind == "truth":
+        column = pl.Series("day", rng.random(80) < 0.5)
+        yes = column.to_numpy()
+    else:
+        days = np.datetime64("2020-01-01") + rng.integers(0, 900, 80).astype("timedelta64[D]")
+        hours = rng.integers(0, 24, 80) if kind == "moment" else np.zeros(80, int)
+        yes = days > np.datetime64("2021-03-04")
+        column = pl.Series("day", days if kind == "date" else days.astype("M8[us]") + hours.astype("timedelta64[h]"))
+    table = pl.DataFrame([column, pl.Series("yes", yes)])
+    model = TableModel("slm", random_state=0).fit(table, "yes")
+    for reason, value in zip(model.explain(table), column.to_list(), strict=True):
+        steps = [step for step in reason.steps if step.column == "day"]
+        assert steps and all(step.value == value and type(step.value) is type(value) for step in steps)
+        for step in steps:
+            if kind == "truth":
+                assert step.plane.removesuffix(" or missing") in ("day is True", "day is False")
+                assert step.right == (value is step.plane.startswith("day is True"))
+                continue
+            relation, threshold = re.fullmatch(r"day ([≥≤]) (\d{4}-\d\d-\d\d.*?)(?: or missing)?", step.plane).groups()
+            cut = type(value).fromisoformat(threshold)
+            assert step.right == (value >= cut if relation == "≥" else value <= cut)
+        assert str(value) in reason.to_text() and "18," not in reason.to_text()
+
+
+def test_a_path_states_the_numbers_of_a_row_as_they_were_given():
+    rows = np.random.default_rng(0).random((60, 1)).round(2)
+    model = pw.SLMRegressor(max_depth=3, random_state=0).fit(rows, rows[:, 0])
+    for row, path in zip(rows, model.explain(rows), strict=True):
+        assert [step.value for step in path.steps] == [row[0]] * len(path.steps)
+        assert all(step["column"] == "x0" for step in path.data()["steps"])
 
 
 def test_columns_that_a_machine_makes_have_the_value_they_are_made_of():
@@ -217,3 +313,33 @@ def test_columns_that_a_machine_makes_have_the_value_they_are_made_of():
     model = TableModel("mcm", settings={"kernel": "linear", "Cs": [1.0], "mus": [1.0], "cv": 2}, random_state=0)
     reason = model.fit(rows, "old").explain(rows.head(1))[0]
     assert {each.value for each in reason.parts if each.column.startswith("town=")} == {rows["town"][0]}
+
+
+@pytest.mark.parametrize(("name", "target"), CASES)
+def test_programs_read_the_same_names_in_attributes_and_in_data(name, target):
+    model, _, rows = fitted(name, target)
+    reason = model.explain(rows)[0]
+    data = reason.data()
+    named = {key: value for key, value in data.items() if key not in ("kind", "leaf")} | data.get("leaf", {})
+    for key, value in named.items():
+        own = getattr(reason, key)
+        if key in ("steps", "parts", "vectors"):
+            for each, told in zip(own, value, strict=True):
+                assert all(getattr(each, inner) == told[inner] for inner in told)
+        else:
+            assert plain_data(own) == value
+
+
+def test_the_table_and_the_sentence_write_a_label_the_same_way():
+    for model in (pw.SLMBoostClassifier(n_estimators=3, **SMALL), pw.MCMClassifier(), pw.SLMClassifier(**SMALL)):
+        reason = model.fit(X, y.astype(float)).explain(X[:1])[0]
+        assert reason.sentence().startswith("0,") or reason.sentence().startswith("0:")
+        assert "0.0" not in reason.table().heading and reason.table().rows[-1][-1] != "0.0, 100 %"
+
+
+def test_a_path_says_how_sure_it_is_once():
+    path = pw.SLMClassifier(**SMALL).fit(X, NAMED).explain(X[:1])[0]
+    assert path.sentence(" (90 %)").startswith("setosa (90 %), because ") and "probability" not in path.sentence(
+        " (90 %)"
+    )
+    assert "where its probability is" in path.sentence()

@@ -141,8 +141,11 @@ def test_an_infinity_in_a_frame_is_refused_by_the_name_of_its_column(kind, value
     frame = FRAMES[kind](columns_of(X))
     with pytest.raises(ValueError, match="Column 'height' contains infinity"):
         SLMClassifier().fit(frame, y)
-    with pytest.raises(ValueError, match="Column 'height' contains infinity"):
+    with pytest.raises(ValueError, match=r"Column 'height' contains infinity.*SLMClassifier accepts NaN as a missing"):
         SLMClassifier().fit(clean, y).predict(frame)
+    machine = LargeScaleMCMClassifier(max_iter=2, n_components=5, random_state=0).fit(clean, y)
+    with pytest.raises(ValueError, match=r"LargeScaleMCMClassifier (accepts finite numbers only|does not accept)"):
+        machine.explain(frame)
 
 
 @pytest.mark.parametrize("values", [[np.inf], [np.inf, -np.inf]])

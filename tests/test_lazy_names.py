@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pkgutil import iter_modules
+
 import pytest
 
 import planewise
@@ -50,13 +52,19 @@ def test_a_name_that_is_not_there():
         from planewise import SLMTree  # noqa: F401
 
 
-PARTS = ["app", "datasets", "evaluate", "export", "io", "mcm", "plot", "recip", "report", "slm", "table"]
+PARTS = ["app", "datasets", "evaluate", "export", "io", "mcm", "plot", "recip", "report", "slm", "table", "words"]
 
 
 def test_every_public_part_is_an_attribute_after_a_plain_import():
     loaded = modules_after(f"import planewise\nfor part in {PARTS}: getattr(planewise, part)")
     assert {f"planewise.{part}" for part in PARTS} <= loaded
     assert set(PARTS) <= set(dir(planewise))
+
+
+def test_every_public_package_is_a_part():
+    """cli is the command; whatever else is a package without an underscore can be used after a plain import."""
+    found = {each.name for each in iter_modules(planewise.__path__) if each.ispkg and not each.name.startswith("_")}
+    assert found - {"cli"} == set(PARTS)
 
 
 def answers(code):

@@ -48,7 +48,7 @@ __all__ = [
     "save",
 ]
 
-_PARTS = ("app", "datasets", "evaluate", "export", "io", "mcm", "plot", "recip", "report", "slm", "table")
+_PARTS = ("app", "datasets", "evaluate", "export", "io", "mcm", "plot", "recip", "report", "slm", "table", "words")
 
 
 def __getattr__(name: str) -> Any:

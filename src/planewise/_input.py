@@ -162,7 +162,7 @@ def _checked(estimator: Any, X: Any, reset: bool, dtype: Any = np.float32) -> ND
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     rows = _frame_to_array(estimator, X, reset, dtype)
     _require_rows(rows)
-    _refuse_infinity(rows, [str(name) for name in nw.from_native(X, eager_only=True).columns])
+    _refuse_infinity(estimator, rows, [str(name) for name in nw.from_native(X, eager_only=True).columns])
     return rows
 
 
@@ -483,12 +483,12 @@ def _what_to_do(estimator: Any, kind: Any) -> str:
     return f"{name} needs numbers or categories: name it in categorical_features{dtype}"
 
 
-def _refuse_infinity(rows: NDArray[Any], names: list[str]) -> None:
+def _refuse_infinity(estimator: Any, rows: NDArray[Any], names: list[str]) -> None:
     infinite = _columns_with(np.isinf, rows)
     if len(infinite):
         raise ValueError(
-            f"Column {names[infinite[0]]!r} contains infinity or a value too large for float32; "
-            "planewise accepts NaN as a missing value, but not infinity."
+            f"Column {names[infinite[0]]!r} contains infinity or a value too large for {rows.dtype}; "
+            f"{type(estimator).__name__} accepts NaN as a missing value, but not infinity."
         )
 
 

@@ -99,8 +99,8 @@ def test_contributions_add_up_to_the_score(family, fitted, run):
     path = fitted(family, "price", *settings(family))
     told = json.loads(run("explain", path, "towns.csv", "--row", "3", "--json").stdout)
     about = told["explanation"]
-    assert about["average"] + sum(part["added"] for part in about["columns"]) == pytest.approx(about["sum"])
-    assert about["sum"] == pytest.approx(told["prediction"])
+    assert about["average"] + sum(part["added"] for part in about["parts"]) == pytest.approx(about["total"])
+    assert about["total"] == pytest.approx(told["prediction"])
 
 
 def test_vectors_add_up_to_the_score(fitted, run, towns):

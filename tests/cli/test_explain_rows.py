@@ -73,7 +73,7 @@ def test_what_columns_added_is_told_in_the_sentence_of_the_review_page(fitted, r
     shown = run("explain", path, "towns.csv", "--row", "3", "--html", "why.html").stdout
     told = json.loads(run("explain", path, "towns.csv", "--row", "3", "--json").stdout)
     sentence = told["sentence"]
-    assert f"{told['explanation']['columns'][0]['column']} is " in sentence and sentence in " ".join(shown.split())
+    assert f"{told['explanation']['parts'][0]['column']} is " in sentence and sentence in " ".join(shown.split())
     assert f"<p>{escape(sentence)}</p>" in Path("why.html").read_text(encoding="utf-8")
     model = pw.load(path)
     asked = Explainer(model)(read_all(Path("towns.csv"), model.columns_)[3:4]).sentence

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 
@@ -12,6 +13,7 @@ import pytest
 from scipy.stats import norm
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.dummy import DummyClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, mean_absolute_error, roc_auc_score
 from sklearn.pipeline import make_pipeline
@@ -197,8 +199,12 @@ def test_fit_and_report_state_the_same_figures_for_the_same_rows(target, model, 
     page = re.sub(r"<[^>]+>", " ", report(fitted, table[test]))
     for _, own, *_ in found.table()[1]:
         assert own in page and own in printed
-    beside = quality(case, fitted.read(table[train]), table[target].to_numpy()[train])
+    beside = quality(case, table[train])
     assert beside.data() == told["quality"]
+    page = re.sub(r"<[^>]+>", " ", report(fitted, table[test], X_train=table[train]))
+    for row in beside.table()[1]:
+        assert all(each in page and each in printed for each in row)
+    assert beside.note in html.unescape(page)
     assert list(found.found) == list(beside.found)
 
 
@@ -225,3 +231,46 @@ def test_what_cannot_be_measured_is_refused():
     ):
         with pytest.raises(ValueError, match=words):
             evaluate(*call)
+
+
+def visits(n_rows=80):
+    rng = np.random.default_rng(0)
+    day = np.datetime64("2020-01-01") + rng.integers(0, 900, n_rows).astype("timedelta64[D]")
+    late = (day > np.datetime64("2021-01-01")) ^ (rng.random(n_rows) < 0.1)
+    return pl.DataFrame({"day": day, "age": rng.integers(18, 80, n_rows), "late": np.where(late, "yes", "no")})
+
+
+def test_rows_of_a_table_without_a_target_are_left_out_as_in_fit():
+    table = visits()
+    gaps = table.with_columns(
+        late=pl.when(pl.int_range(pl.len()).is_in([0, 1, 5])).then(None).otherwise(pl.col("late"))
+    )
+    model = TableModel("slm", random_state=0).fit(gaps, "late")
+    known = gaps.filter(pl.col("late").is_not_null())
+    case, same = evaluate(model, gaps), evaluate(model, known)
+    assert case.n_without_target == 3 and same.n_without_target == 0
+    assert quality(case).data() == quality(same).data()
+    assert "3 rows without a target were left out." in quality(case).note
+    assert case.row_number.tolist() == [row for row in range(80) if row not in (0, 1, 5)]
+    weight = np.arange(80.0)
+    assert evaluate(model, gaps, sample_weight=weight).weight.tolist() == weight[case.row_number].tolist()
+    assert quality(evaluate(model, known), gaps).data() == quality(evaluate(model, known), known).data()
+    with pytest.raises(ValueError, match="'late' is missing in every row"):
+        evaluate(model, gaps[:2])
+    assert evaluate(model, known.filter(pl.col("late") == "yes")).target.tolist()  # one class is enough to measure
+
+
+def test_a_table_model_that_is_not_fitted_cannot_be_measured():
+    with pytest.raises(NotFittedError):
+        evaluate(TableModel("slm"), visits())
+
+
+def test_training_rows_and_their_targets_go_together():
+    X, y, X_new, y_new = wine()
+    case = evaluate(SLMClassifier(random_state=0).fit(X, y), X_new, y_new)
+    with pytest.raises(ValueError, match="y_train is missing"):
+        quality(case, X)
+    with pytest.raises(ValueError, match="X_train is missing"):
+        quality(case, y_train=y)
+    with pytest.raises(ValueError, match="one target for each of the 89 rows"):
+        quality(case, X, y[:5])

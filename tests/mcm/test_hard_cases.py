@@ -239,6 +239,23 @@ def test_symmetry_is_asked_of_the_matrix_and_not_of_its_scale():
         MCMClassifier(kernel="precomputed").fit(1e-9 * np.random.default_rng(0).normal(size=(60, 60)), y)
 
 
+@pytest.mark.parametrize("ask", ["predict", "decision_function", "predict_proba", "explain"])
+def test_errors_about_rows_name_the_search(moons, ask):
+    search = MCMClassifierCV(mus=[1.0], gammas=[0.1], cv=2, n_repeats=1, random_state=0).fit(*moons)
+    with pytest.raises(ValueError, match="X has 1 features, but MCMClassifierCV is expecting 2"):
+        getattr(search, ask)([[1.0]])
+
+
+def test_a_search_without_refit_says_why_it_has_no_machine(moons):
+    search = MCMClassifierCV(mus=[1.0], gammas=[0.1], cv=2, n_repeats=1, refit=False, random_state=0)
+    with pytest.raises(AttributeError, match="'support_'"):
+        search.support_  # noqa: B018
+    search.fit(*moons)
+    with pytest.raises(AttributeError, match="MCMClassifierCV has no attribute 'support_': with refit=False"):
+        search.support_  # noqa: B018
+    assert not any(hasattr(search, name) for name in ("predict", "explain", "coef_", "predict_proba"))
+
+
 def test_a_search_without_refit_forgets_the_last_machine(moons):
     X, y = moons
     search = MCMClassifierCV(Cs=[100.0], cv=2, n_repeats=1, random_state=0).fit(X, y)

@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 
 from planewise import RECIPClassifier, RECIPRegressor
 from planewise.recip import ProjectionExplanation
@@ -211,3 +213,20 @@ def test_an_explanation_does_not_change_when_its_data_are():
     explanation.data()["prediction"] = "other"
     assert explanation.data()["prediction"] == explanation.prediction != "other"
     assert "prediction" in dir(explanation) and not hasattr(explanation, "colour")
+
+
+def test_row_numbers_that_do_not_fit_are_refused():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(NotFittedError):
+        RECIPClassifier().renumber_rows(np.arange(150))
+    model = RECIPClassifier(projections=[(0, 1)]).fit(X, y)
+    for numbers, words in [
+        (np.arange(10), r"the last that counts is row 149; got an array of shape \(10,\)"),
+        (np.zeros((150, 2), int), r"got an array of shape \(150, 2\)"),
+        (np.arange(150.0), "whole numbers; got an array of type float64"),
+        (np.arange(150) - 1, "0 or more; got -1"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            model.renumber_rows(numbers)
+    model.renumber_rows(np.arange(150)[::-1] + 1000)
+    assert model.fitted_rows().row_number.min() >= 1000

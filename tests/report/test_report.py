@@ -177,6 +177,31 @@ def test_a_model_of_a_table_finds_its_target():
         report(model, new.drop("kind"))
 
 
+@pytest.mark.parametrize("family", ["slm", "boost", "recip"])
+def test_a_model_of_a_table_is_described_and_its_mistakes_explained_by_the_table(family):
+    rng = np.random.default_rng(0)
+    day = np.datetime64("2020-01-01") + rng.integers(0, 900, 90).astype("timedelta64[D]")
+    late = (day > np.datetime64("2021-01-01")) ^ (rng.random(90) < 0.2)
+    table = pl.DataFrame({"day": day, "age": rng.integers(18, 80, 90), "late": late})
+    table = table.with_columns(late=pl.when(pl.int_range(pl.len()) > 2).then(pl.col("late")))
+    model = TableModel(family, random_state=0).fit(table[:50], "late")
+    page = read(report(model, table[:3].vstack(table[50:])))
+    assert "Columns" in page.headings and page.text.count("target") and ["day", "date"] in page.rows
+    assert "3 rows without a target were left out." in page.text
+    mistakes = [int(each.split(":")[0].removeprefix("Row ")) for each in page.headings if each.startswith("Row ")]
+    assert mistakes
+    if family == "boost":
+        days = [row[1] for row in page.rows if row[0] == "day" and row[1] != "date" and "%" not in row[1]]
+        given = table[:3].vstack(table[50:])
+        assert days == [str(given["day"][row]) for row in mistakes]
+
+
+def test_training_rows_are_for_measuring():
+    X, y, *_ = wine(2)
+    with pytest.raises(ValueError, match="pass X too"):
+        report(SLMClassifier(random_state=0).fit(X, y), X_train=X, y_train=y)
+
+
 def test_mistakes_of_views_can_be_looked_at_in_each_view():
     X, y, X_new, y_new = wine(4)
     model = RECIPClassifier(projections=[(0, 1), (2, 3), (1,)], random_state=0).fit(X, y)

@@ -656,10 +656,10 @@ def test_a_warm_start_on_other_features_classes_or_losses_is_refused():
     with pytest.raises(ValueError, match=r"2 features.*warm_start=True.*4 features"):
         model.fit(X[:, :2], y)
     for other in (y > 0, y + 1, np.zeros(150)):
-        with pytest.raises(ValueError, match="different classes"):
+        with pytest.raises(ValueError, match="different classes than the earlier fit"):
             model.fit(X, other)
     model = SLMBoostRegressor(n_estimators=2, warm_start=True).fit(X, y)
-    with pytest.raises(ValueError, match="warm_start=True continues with the loss"):
+    with pytest.raises(ValueError, match="warm_start=True needs the same loss and kind of target as the earlier fit"):
         model.set_params(n_estimators=4, loss="poisson").fit(X, y)
     assert model.n_iter_ == 2
 

@@ -32,7 +32,7 @@ def demo(
     out: Annotated[
         Path | None, typer.Option(help="HTML page to write; by default planewise-demo.html, which is replaced.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file of --out.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the --out file if it exists.")] = False,
 ) -> None:
     """Compare every family with scikit-learn on bundled data: quality, size and time, in a table and a page.
 

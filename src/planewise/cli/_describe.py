@@ -23,7 +23,7 @@ _SIZES = {
 def describe(
     model: Annotated[Path, typer.Argument(help="Model file.", show_default=False)],
     html: Annotated[Path | None, typer.Option(help="HTML page to write as well.", show_default=False)] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file of --html.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the --html file if it exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
     """Describe a model file: its target and columns, size, parameters and leading features.

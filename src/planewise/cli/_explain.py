@@ -19,7 +19,7 @@ def explain(
     table: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or Arrow file.", show_default=False)],
     row: Annotated[int, typer.Option(help="Row number, counted from 0 below the header.", show_default=False)],
     html: Annotated[Path | None, typer.Option(help="HTML page to write as well.", show_default=False)] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file of --html.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the --html file if it exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
     """Explain the prediction for a row: its path down a tree, what each column added, or the nearest vectors.

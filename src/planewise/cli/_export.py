@@ -28,7 +28,7 @@ def export(
         Path | None, typer.Option(help="File to write; without it, text is printed.", show_default=False)
     ] = None,
     name: Annotated[str, typer.Option(help="Prefix of all names in a C header.")] = "model",
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file of --out.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the --out file if it exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON with the file and its size.")] = False,
 ) -> None:
     """Write a model as C for a microcontroller, as ONNX, as readable rules, or as an HTML page.

@@ -60,7 +60,7 @@ def fit(
         float, typer.Option(min=0.01, max=0.9, help="Share of the rows to hold out for measuring quality.")
     ] = 0.2,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")] = 0,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file of --out.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the --out file if it exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
     """Fit a model that predicts a column of a table, and measure it on held-out rows.
@@ -74,7 +74,7 @@ def fit(
     from planewise.cli._tables import read_table
     from planewise.evaluate import evaluate, leading_features, quality
     from planewise.io import save
-    from planewise.table import max_rows, require_columns, target_values, task_of
+    from planewise.table import max_rows, require_columns, task_of
 
     if out is not None:
         refuse_existing(out, force, table)
@@ -99,8 +99,7 @@ def fit(
     train, test = rows[learned], rows[held_out]
     fitted, seconds = _fitted(train, target, numbers[learned], family, kind, settings or [], seed, as_json)
     with working("measuring quality", as_json):
-        y_train = target_values(train[target], kind)
-        found = quality(evaluate(fitted, test), fitted.read(train), y_train)
+        found = quality(evaluate(fitted, test), train)
         leading = leading_features(fitted, test)
     if out is not None:
         save(fitted, out)

@@ -26,7 +26,7 @@ def predict(
     keep: Annotated[
         list[str] | None, typer.Option(help="Column of the table to copy; may be repeated.", show_default=False)
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file of --out.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the --out file if it exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON with the number of rows written.")] = False,
 ) -> None:
     """Predict every row of a table, which may be larger than memory.

@@ -29,7 +29,7 @@ def review(
     answers: Annotated[
         Path | None,
         typer.Option(
-            help="File of answers (JSON lines); by default NAME.answers.jsonl for a table NAME.csv.", show_default=False
+            help="Answers file (JSON lines); by default NAME.answers.jsonl for a table NAME.csv.", show_default=False
         ),
     ] = None,
     who: Annotated[
@@ -52,7 +52,7 @@ def review(
             help="Write the decided rows with their labels to a CSV, TSV or Parquet file, and exit.", show_default=False
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file of --export.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the --export file if it exists.")] = False,
     host: Annotated[
         str,
         typer.Option(

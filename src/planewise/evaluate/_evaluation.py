@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
+from planewise._tables import take
 from planewise.evaluate._measured import Vector
-from planewise.table import TableModel, as_polars, target_values
+from planewise.table import TableModel, as_polars, read_target
+from planewise.words import Reason
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,12 @@ class Evaluation:
     weight : array of shape (n_rows,)
     probability : array of shape (n_rows, n_classes) or None
         None if the model predicts numbers or has no probabilities.
+    table_model : TableModel or None
+        The model that was given, if it is one; ``table`` holds its rows.
+    row_number : array of shape (n_rows,)
+        The places of the rows among those that were given: rows without a target are left out of tables.
+    n_without_target : int
+        How many were left out.
     """
 
     model: Any
@@ -33,6 +42,17 @@ class Evaluation:
     weight: Vector
     predicted: NDArray[Any]
     probability: NDArray[Any] | None
+    row_number: NDArray[np.intp]
+    n_without_target: int = 0
+    table_model: TableModel | None = None
+    table: Any = None
+
+    def explain(self, rows: NDArray[np.intp]) -> list[Reason]:
+        """Why the model answers as it does to some of the rows; of a table, with the table's own values."""
+        if self.table_model is not None:
+            return self.table_model.explain(take(self.table, rows))
+        reasons: list[Reason] = self.model.explain(take(self.X, rows))
+        return reasons
 
     @property
     def classes(self) -> NDArray[Any] | None:
@@ -49,7 +69,8 @@ def evaluate(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Ev
     X : rows
         For a TableModel, a table.
     y : targets, default=None
-        Only a TableModel can do without: it then reads its target column from the table.
+        Only a TableModel can do without: it then reads its target column from the table, and leaves out rows whose
+        target is missing, as in ``fit``.
     sample_weight : array of shape (n_rows,), default=None
         Weights of the rows. Only their ratios matter; rows of weight 0 do not count.
 
@@ -64,9 +85,15 @@ def evaluate(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Ev
     >>> list(found.found)
     ['model', 'most_common_class', 'logistic_regression']
     """
+    table_model, table, places, n_given = None, None, None, None
     if isinstance(model, TableModel):
-        table = as_polars(X)
-        y = _target_column(model, table) if y is None else y
+        check_is_fitted(model)
+        table_model, table = model, as_polars(X)
+        if y is None:
+            n_given = table.height
+            table, y, places = rows_with_target(model, table)
+            if not len(places):
+                raise ValueError(f"The target {model.target_!r} is missing in every row; there is nothing to measure.")
         model, X = model.estimator_, model.read(table)
     if not hasattr(model, "predict"):
         raise TypeError(f"{type(model).__name__} makes no predictions, so there is nothing to measure.")
@@ -89,13 +116,19 @@ def evaluate(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Ev
             raise ValueError(f"y contains the label {unknown[0]!r}, which is not a class of the model.")
         if hasattr(model, "predict_proba") and len(classes) > 1:
             probability = model.predict_proba(X)
-    return Evaluation(model, X, target, _weights(sample_weight, len(predicted)), predicted, probability)
+    if places is None or n_given is None:
+        places, n_given = np.arange(len(predicted)), len(predicted)
+    weight, left_out = _weights(sample_weight, n_given)[places], n_given - len(predicted)
+    return Evaluation(model, X, target, weight, predicted, probability, places, left_out, table_model, table)
 
 
-def _target_column(model: TableModel, table: Any) -> NDArray[Any]:
+def rows_with_target(model: TableModel, table: Any) -> tuple[Any, NDArray[Any], NDArray[np.intp]]:
+    """The rows of a table whose target is known, these targets, and the places of the rows."""
     if model.target_ not in table.columns:
         raise ValueError(f"The table has no column {model.target_!r}, the target; pass y, or the whole table.")
-    return target_values(table[model.target_], model.task_)
+    known = table[model.target_].is_not_null().arg_true().to_numpy().astype(np.intp)
+    table = table[known]
+    return table, read_target(table[model.target_], model.task_), known
 
 
 def _weights(given: Any, n_rows: int) -> Vector:

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from planewise._tables import n_rows
 from planewise.evaluate import _measured
 from planewise.evaluate._baselines import Answers, baselines
-from planewise.evaluate._evaluation import Evaluation
+from planewise.evaluate._evaluation import Evaluation, rows_with_target
 from planewise.evaluate._measured import Measured
+from planewise.table import as_polars
 from planewise.words import counted, number, percent
 
 MEASURES = {  # in the order they are shown; the first of a task is the one that models are compared by
@@ -67,11 +69,34 @@ def quality(case: Evaluation, X_train: Any = None, y_train: Any = None) -> Quali
     ----------
     case : Evaluation
     X_train, y_train : rows and targets, default=None
-        What the model was fitted on, in the form in which the estimator takes it.
+        What the model was fitted on, both or neither. For a TableModel, X_train is the training table; without y_train,
+        the target column is read from there.
     """
+    X_train, y_train = _training_rows(case, X_train, y_train)
     answers = {"model": Answers(case.predicted, case.probability), **baselines(case, X_train, y_train)}
     found = {name: _measures(case, each) for name, each in answers.items()}
     return Quality(found, _note(case, list(answers)[1:], y_train is not None))
+
+
+def _training_rows(case: Evaluation, X_train: Any, y_train: Any) -> tuple[Any, NDArray[Any] | None]:
+    """As the estimator takes them."""
+    model = case.table_model
+    if X_train is not None and model is not None:
+        table = as_polars(X_train)
+        if y_train is None:
+            table, y_train, _ = rows_with_target(model, table)
+        X_train = model.read(table)
+    if (X_train is None) != (y_train is None):
+        missing, given = ("X_train", "y_train") if X_train is None else ("y_train", "X_train")
+        raise ValueError(f"{missing} is missing: training rows and their targets go together; got {given} alone.")
+    if X_train is None:
+        return None, None
+    targets, length = np.asarray(y_train), n_rows(X_train)
+    if targets.shape != (length,):
+        raise ValueError(
+            f"y_train must have one target for each of the {length} rows of X_train; got shape {targets.shape}."
+        )
+    return X_train, targets
 
 
 def _note(case: Evaluation, simple: list[str], on_training_rows: bool) -> str:
@@ -79,6 +104,9 @@ def _note(case: Evaluation, simple: list[str], on_training_rows: bool) -> str:
     note = [
         f"Measured on {counted(np.count_nonzero(case.weight), 'row')}{weighted}; 95 % confidence intervals in brackets."
     ]
+    if case.n_without_target:
+        were = "was" if case.n_without_target == 1 else "were"
+        note.append(f"{counted(case.n_without_target, 'row')} without a target {were} left out.")
     if case.classes is not None:
         note.append("Balanced accuracy is the mean of the classes' recalls.")
     constant, *linear = (name.replace("_", " ") for name in simple)

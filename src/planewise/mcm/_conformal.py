@@ -19,8 +19,10 @@ from planewise._params import Limit, check_parameters, either, integer, keep_par
 from planewise._scaling import Scaling, no_scaling, robust_scaling, scaling_limit
 from planewise._shown import ShownInNotebooks
 from planewise.mcm._conformal_factor import SHRINKAGES, ConformalFactor, Numbers, fit_conformal_factor
+from planewise.mcm._explain import kernel_in_words, telling_columns
 from planewise.mcm._kernels import KERNEL_NAMES, Kernel, gamma_limit, gamma_value
 from planewise.mcm._rows import balanced, distinct_rows
+from planewise.words import Description, Limits, TableSection, feature_names, number, signed
 
 TRIED_BY = 1000  # rows on which shrinkage="cv" is decided
 
@@ -303,6 +305,33 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         self.coef_, self.eigenvalue_, self.shrinkage_ = factor.coef, factor.eigenvalue, factor.shrinkage
         self.separability_before_ = factor.separability(0.0)
         self.separability_ = factor.separability(factor.shrinkage)
+
+    def _describe(self, about: Description, limits: Limits) -> None:
+        kernel = "a Python function" if callable(self._kernel.name) else kernel_in_words(self._kernel)
+        standardised = "" if self.scaling is None else ", on standardised columns"
+        about.facts += [
+            ("kernel", kernel + standardised),
+            ("gamma of the factor", number(self._gamma_conformal)),
+            ("shrinkage", number(self.shrinkage_)),
+            (
+                "separability",
+                f"{number(self.separability_before_)} before, {number(self.separability_)} with the factor",
+            ),
+            ("eigenvalue", number(self.eigenvalue_)),
+            ("cores", str(len(self.cores_))),
+        ]
+        names, weight = feature_names(self), self.coef_[1:]
+        order = np.argsort(-np.abs(weight), kind="stable")[: limits.max_vectors]
+        telling = telling_columns(self._standardisation(self.cores_), limits.max_columns)
+        rows = [[signed(weight[at]), *(number(self.cores_[at, j]) for j in telling)] for at in order]
+        notes = [f"The constant of the factor: {number(self.coef_[0])}."]
+        if len(order) < len(weight):
+            notes.append(f"… and {len(weight) - len(order)} more cores.")
+        if len(telling) < len(names):
+            notes.append(f"Shown are the {len(telling)} of {len(names)} columns in which the cores differ most.")
+        about.sections.append(
+            TableSection("Cores", ["coefficient", *(names[j] for j in telling)], rows, " ".join(notes))
+        )
 
     def factor(self, X: Any) -> Numbers:
         """R of each row (in the shrunk form: (1 - s) + s r)."""

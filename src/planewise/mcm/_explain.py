@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.words import Description, Limits, TableSection, Vector, Vectors, feature_names, number, signed
+from planewise.words import (
+    Contributions,
+    Description,
+    Limits,
+    Start,
+    TableSection,
+    Vector,
+    Vectors,
+    feature_names,
+    number,
+    signed,
+)
 
 MAX_COLUMNS = 6  # by which vectors are shown; as data they are whole
 Numbers = NDArray[np.float64]
@@ -57,6 +69,44 @@ def by_vectors(machine: Any, kept: Kept, row: dict[str, float], nearness: Number
         n_classes=len(classes),
         duels=by_pairs(machine),
     )
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A machine without a kernel: every column adds to the score, starting from that of a row of mean values."""
+
+    machine: Any
+    slopes: Numbers  # (n_outputs, n_features), in the user's units
+    intercept: Numbers
+    centre: Numbers
+
+    def explain(self, names: list[str], values: Any, row: Numbers, answer: Any) -> Contributions:
+        """What each column added to the score that decides."""
+        own, start = self._parts(row, answer), None
+        classes = getattr(self.machine, "classes_", None)
+        if classes is not None:
+            two = 2 if len(classes) == 2 else 1  # two classes share one score
+            every = np.array([self._parts(row, each) for each in classes]) / two
+            place = int(np.flatnonzero(classes == answer)[0])
+            duels = ("the duels won", "the sum of the scores in them") if by_pairs(self.machine) else None
+            start = Start.of("the average score", classes, place, every[:, -1], every[:, :-1].sum(axis=1), duels)
+        return Contributions.of_columns(
+            names,
+            values,
+            own[:-1],
+            prediction=answer,
+            what="the score",
+            of=None if classes is None else answer,
+            average=float(own[-1]),
+            total=float(own.sum()),
+            start=start,
+        )
+
+    def _parts(self, row: Numbers, label: Any) -> Numbers:
+        """What the columns add to the score of a class, and the average at the end."""
+        signs = signs_of(self.machine, label)
+        slopes = signs @ self.slopes
+        return np.append(slopes * (row - self.centre), float(signs @ self.intercept) + slopes @ self.centre)
 
 
 def signs_of(machine: Any, answer: Any) -> Numbers:

@@ -28,11 +28,11 @@ DECIDE = {"select": select, "vote": vote}
 
 
 class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
-    """Classes from the one low-dimensional view in which a query's class is clear, with the evidence.
+    """Classify each row in the low-dimensional view in which its class is clearest, and show the evidence.
 
-    Every view is a small set of features, as they are. In each, a row's class is the clearer the more of its nearest
-    rows are of its class (or, as published, the nearer the k-th row of its class is, relative to the k-th of others).
-    RECIP keeps the few views that together make most rows clear, and answers each query in the view, and for the class,
+    Every view is a small set of features, as they are. In each, the more of its nearest rows share its class, the
+    clearer the class (or, as published, the nearer the k-th row of its class is, relative to the k-th of others). RECIP
+    keeps the few views that together make most rows clear, and answers each query in the view, and for the class,
     with the best odds: ``explain`` shows it. The published method is ``estimate="distances", selection="recip"``.
 
     Parameters
@@ -49,7 +49,8 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         What the odds of a class come from: the weights of the k nearest rows of the class and of others, or (published)
         the distances to the k-th of either side. Distances say nothing where values repeat.
     prior_weight : float, default=1.0
-        With "counts", this weight is added to the neighbours, divided among the classes like all training rows.
+        With "counts", this weight is added to the neighbours, in proportion to the class frequencies in the training
+        rows.
     tsallis_order : float, default=0.5
         Order of the Tsallis divergence (alpha in the paper), below 1. It changes neither answers nor which view is best
         for a row, only what `lam` means and how sharp probabilities are: 0.5 gives the odds that neighbours suggest.
@@ -59,13 +60,13 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
     max_projections : int or None, default=None
         Maximum number of views to keep. "recip" without `lam` then chooses them greedily, with swaps.
     min_support : float, default=0.01
-        Views that are best for at most this share of the rows are dropped; "answers" and "greedy" stop when a view adds
-        less than making that many rows clear.
+        Views that are best for at most this share of the rows are dropped; "answers" and "greedy" stop when a view
+        improves the objective by less than making that share of the rows clear would.
     max_candidates : int or None, default=6000
         Maximum number of candidate views; if there are more, they are screened on a few hundred rows. Every candidate
         takes four bytes per row. None: all views of one and two features.
     max_rows : int or None, default=4000
-        Maximum number of rows that choose the views, drawn at random; their neighbours are sought among all rows.
+        Maximum number of rows used to choose the views, drawn at random; their neighbours are sought among all rows.
     selection : {"auto", "answers", "recip", "greedy", "lasso", "robust_lasso"}, default="auto"
         How views are chosen. "answers": those whose answers have the least log-loss on training rows, each left out in
         turn. "recip": the published Algorithm 1, with an exact row solver. "greedy": by what each adds to the rows'
@@ -261,7 +262,7 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         if len(few):
             warn_user(
                 f"The class {plain(self.classes_[few[0]])!r} has {size[few[0]]} distinct row(s), fewer than "
-                f"k={self.k_}, and will never be predicted; lower k, or leave it out."
+                f"k={self.k_}, and will never be predicted; lower k, or leave the class out."
             )
         return rows.weight * (size[rows.target] > self.k_)
 

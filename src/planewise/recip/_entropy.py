@@ -202,8 +202,8 @@ def tsallis_divergence(U: ArrayLike, V: ArrayLike, *, k: int = 1, tsallis_order:
     )
 
 
-class _Columns(BaseEstimator):
-    """Stands in for an estimator where a table is checked without one."""
+class LocalEntropy(BaseEstimator):
+    """Stands in for an estimator where a table is checked without one; errors call it by its name."""
 
     def __init__(self, categorical_features: Any) -> None:
         self.categorical_features = categorical_features
@@ -228,7 +228,7 @@ def _of_view(
     n_jobs: Any,
 ) -> tuple[FloatArray, Any, NDArray[np.int32]]:
     """Z of the distinct rows in one view, those rows and their labels."""
-    holder: Any = _Columns(categorical)
+    holder: Any = LocalEntropy(categorical)
     problem = class_problem(holder, X, y, sample_weight, read=read_ranked)
     names = getattr(holder, "feature_names_in_", None)
     (columns,) = given_views([view], problem.rows.shape[1], names, "view")

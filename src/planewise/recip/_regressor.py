@@ -52,7 +52,7 @@ class _Answers:
 
 
 class RECIPRegressor(RegressorMixin, ProjectionEstimator):
-    """Numbers from the one low-dimensional view in which a query's neighbours are known to agree (the later RIPR).
+    """Predict each row's number in the low-dimensional view in which its neighbours agree best (the later RIPR).
 
     The loss of a row in a view is the squared error of the mean of its `k` nearest rows there, divided by the variance
     of y. The same search as for classes keeps the views that together leave the least loss. A query is answered in the
@@ -75,13 +75,13 @@ class RECIPRegressor(RegressorMixin, ProjectionEstimator):
     max_projections : int or None, default=None
         Maximum number of views to keep. "recip" without `lam` then chooses them greedily, with swaps.
     min_support : float, default=0.01
-        Views that are best for at most this share of the rows are dropped; "answers" and "greedy" stop when a view adds
-        less than making that many rows clear.
+        Views that are best for at most this share of the rows are dropped; "answers" and "greedy" stop when a view
+        improves the objective by less than making that share of the rows clear would.
     max_candidates : int or None, default=6000
         Maximum number of candidate views; if there are more, they are screened on a few hundred rows. Every candidate
         takes four bytes per row. None: all views of one and two features.
     max_rows : int or None, default=4000
-        Maximum number of rows that choose the views, drawn at random; their neighbours are sought among all rows.
+        Maximum number of rows used to choose the views, drawn at random; their neighbours are sought among all rows.
     selection : {"auto", "answers", "recip", "greedy", "lasso", "robust_lasso"}, default="auto"
         How views are chosen. "answers": by trial, those whose answers have the least squared error on training rows,
         each left out in turn. "recip": Algorithm 1 of the paper, with an exact row solver. "greedy": by what each adds

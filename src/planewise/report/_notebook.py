@@ -7,13 +7,11 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-import numpy as np
-
 from planewise.report import html
 from planewise.report._tree_svg import tree_figure
 from planewise.report._view_scene import TrainingRows
 from planewise.report.views import block, views_of, views_switch
-from planewise.words import Limits, TableSection, TextSection, describe, feature_names, number
+from planewise.words import Limits, TableSection, TextSection, describe
 
 MOST_POINTS = 600  # a notebook keeps what it shows
 MOST_ROWS = 8  # of a table
@@ -50,7 +48,7 @@ def _parts(estimator: Any) -> Iterator[str]:
     yield html.facts(about.facts)
     if hasattr(estimator, "tree_"):
         yield tree_figure(estimator)
-    for each in (*about.sections, *_feature_losses(estimator)):
+    for each in about.sections:
         if each.heading != "Parameters":  # the diagram has these
             yield html.section(_shortened(each), level=4)
 
@@ -64,13 +62,3 @@ def _shortened(each: TableSection | TextSection) -> TableSection | TextSection:
         return each
     note = " ".join([*([each.note] if each.note else []), f"… and {left} more"])
     return replace(each, rows=each.rows[:MOST_ROWS], weights=each.weights[:MOST_ROWS], note=note)
-
-
-def _feature_losses(estimator: Any) -> Iterator[TableSection]:
-    """For a feature test: the features whose best split has the smallest loss."""
-    losses = getattr(estimator, "losses_", None)
-    if losses is None:
-        return
-    names = feature_names(estimator)
-    rows = [[names[j], number(losses[j])] for j in np.argsort(losses, kind="stable")]
-    yield TableSection("Losses of the best splits", ["column", "loss"], rows)

@@ -11,8 +11,7 @@ import numpy as np
 from sklearn.metrics import confusion_matrix
 
 from planewise._atomic import write_whole
-from planewise._tables import take
-from planewise.evaluate import Calibration, Evaluation, calibration, evaluate, quality, worst_rows
+from planewise.evaluate import Calibration, Evaluation, Quality, calibration, evaluate, quality, worst_rows
 from planewise.plot.style import require_matplotlib
 from planewise.report import html
 from planewise.report._pictures import calibration_picture, pictures_of
@@ -32,6 +31,8 @@ def report(
     path: str | os.PathLike[str] | None = None,
     *,
     sample_weight: Any = None,
+    X_train: Any = None,
+    y_train: Any = None,
     pictures: Sequence[tuple[str, Any]] = (),
     title: str | None = None,
 ) -> str:
@@ -54,6 +55,10 @@ def report(
         Where to write the page; an existing file is replaced in one step. None: nowhere.
     sample_weight : array of shape (n_rows,), default=None
         Weights of the rows in all measures; rows of weight 0 do not count. Only their ratios matter.
+    X_train, y_train : rows and their targets, default=None
+        What the model was fitted on: the simple models beside it are then fitted on these rows too, as in ``planewise
+        fit``. For a TableModel, X_train is the training table with its target column. None: they are fitted on X and y
+        in five folds.
     pictures : list of (caption, picture), default=()
         More pictures to put into the page: figures of matplotlib, or the bytes of PNG files.
     title : str, default=None
@@ -75,15 +80,15 @@ def report(
     """
     model = fitted_model(model)
     if X is None:
-        if y is not None or sample_weight is not None:
-            raise ValueError("y and sample_weight belong to rows: pass X too.")
+        if any(each is not None for each in (y, sample_weight, X_train, y_train)):
+            raise ValueError("y, sample_weight, X_train and y_train are for measuring the model: pass X too.")
         about = describe(model, Limits(max_trees=TREES_DESCRIBED))
         measured: list[str] = []
     else:
         case = evaluate(model, X, y, sample_weight)
-        about = describe(case.model, Limits(max_trees=0 if hasattr(case.model, "forest_") else 1))
+        about = describe(model, Limits(max_trees=0 if hasattr(case.model, "forest_") else 1))
         with _figures_closed():
-            measured = list(_measured(case))
+            measured = list(_measured(case, quality(case, X_train, y_train)))
     more = _drawn(pictures, "More pictures" if measured else "Pictures")
     page = _page(about, title or about.title, [*measured, *more])
     if path is not None:
@@ -115,8 +120,7 @@ def _figures_closed() -> Iterator[None]:
                 plt.close(figure)
 
 
-def _measured(case: Evaluation) -> Iterator[str]:
-    found = quality(case)
+def _measured(case: Evaluation, found: Quality) -> Iterator[str]:
     yield html.section(TableSection("Quality", *found.table(), found.note))
     if case.classes is not None and 2 <= len(case.classes) <= MAX_CLASSES:
         yield html.section(_confusion(case))
@@ -184,7 +188,7 @@ def _mistaken(case: Evaluation) -> Iterator[str]:
         yield html.paragraph("Every row is predicted correctly.", note=True)
         return
     training = None
-    for place, (row, why) in enumerate(zip(worst, case.model.explain(take(case.X, worst)), strict=True), 1):
+    for place, (row, why) in enumerate(zip(worst, case.explain(worst), strict=True), 1):
         yield html.heading(_mistake_in_words(case, int(row)), level=3)
         if isinstance(why, View):
             yield html.reason(why)
@@ -200,11 +204,11 @@ def _mistake_in_words(case: Evaluation, row: int) -> str:
     if case.classes is None:
         off = case.predicted[row] - case.target[row]
         return (
-            f"Row {row}: {number(case.predicted[row])} instead of {number(case.target[row])}, "
+            f"Row {case.row_number[row]}: {number(case.predicted[row])} instead of {number(case.target[row])}, "
             f"{number(abs(off))} too {'high' if off > 0 else 'low'}"
         )
     sure = ""
     if case.probability is not None:
         at = [int(np.searchsorted(case.classes, each[row])) for each in (case.predicted, case.target)]
         sure = f", {percent(case.probability[row, at[0]], 1)} against {percent(case.probability[row, at[1]], 1)}"
-    return f"Row {row}: {shorten(case.predicted[row])} instead of {shorten(case.target[row])}{sure}"
+    return f"Row {case.row_number[row]}: {shorten(case.predicted[row])} instead of {shorten(case.target[row])}{sure}"

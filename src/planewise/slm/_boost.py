@@ -21,7 +21,8 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
     """Gradient boosting with trees of hyperplanes, for regression.
 
     Second order, as in XGBoost: each round grows a tree on the gradient and Hessian of the loss. Its trees are those of
-    `SLMRegressor`: nodes with several oblique planes, wide and shallow.
+    `SLMRegressor`: nodes with several oblique planes, wide and shallow. Symbols before a colon, such as
+    ``p:``, are those of the paper.
 
     Parameters
     ----------
@@ -48,7 +49,8 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
     min_split_gain : float, default=0.0
         Minimum gain of every additional cell, often called gamma. 0 reproduces the paper.
     noise_margin : float, default=0.1
-        A split must gain more than this times what the best of as many random cuts would gain by chance.
+        A split must gain more than this times the gain expected by chance from the best of the same number of random
+        planes.
     reg_lambda : float, default=1.0
         Added to the Hessian of every cell. 0 reproduces the paper. It shrinks with the mean Hessian of the rows, as
         does `smoothing`, down to a fiftieth.
@@ -287,7 +289,7 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
 
     Second order, as in XGBoost: each round grows a tree (one per class if there are more than two) on the gradient and
     Hessian of the log-loss. Its trees are those of `SLMClassifier`: nodes with several oblique planes, wide and
-    shallow.
+    shallow. Symbols before a colon, such as ``p:``, are those of the paper.
 
     Parameters
     ----------
@@ -312,7 +314,8 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
     min_split_gain : float, default=0.0
         Minimum gain of every additional cell, often called gamma. 0 reproduces the paper.
     noise_margin : float, default=0.1
-        A split must gain more than this times what the best of as many random cuts would gain by chance.
+        A split must gain more than this times the gain expected by chance from the best of the same number of random
+        planes.
     reg_lambda : float, default=1.0
         Added to the Hessian of every cell. 0 reproduces the paper. It shrinks with the mean Hessian of the rows, as
         does `smoothing`, down to a fiftieth.

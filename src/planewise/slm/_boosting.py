@@ -190,12 +190,12 @@ class Boosting(ExplainsByContributions, TreeEstimator):
         """Where this fit starts."""
         continues = self._continues()
         if continues and self._loss.core != loss.core:
-            raise ValueError("warm_start=True continues with the loss and the kind of target of the earlier fit.")
+            raise ValueError("warm_start=True needs the same loss and kind of target as the earlier fit.")
         per_round = 1 if self._has_vector_leaves(loss) else loss.n_outputs
         if continues:
             start = Start(self.base_score_, self.forest_, self._trials, trees_per_round=per_round)
             if self.forest_.trees_per_round != per_round:
-                raise ValueError("warm_start=True continues with the multi_strategy of the earlier fit.")
+                raise ValueError("warm_start=True needs the same multi_strategy as the earlier fit.")
         elif self.base_score is None:
             start = Start(loss.start(data.target, data.weight), trees_per_round=per_round)
         else:

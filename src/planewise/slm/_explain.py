@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,29 +38,45 @@ class ExplainsByPath(DescribedTrees):
         words = [plane_in_words(read_plane(self.tree_, k), names, self.categories_) for k in range(self.tree_.n_planes)]
         rows = prediction_rows(self, X)
         leaves = self.tree_.apply(rows)[:, 0]
+        planes = _Planes(self.tree_, names, words, self.categories_)
         return [
-            _path(self.tree_, row, int(leaf), answer, words, self.categories_)
-            for row, leaf, answer in zip(rows, leaves, answers, strict=True)
+            _path(planes, row, given, int(leaf), answer)
+            for row, given, leaf, answer in zip(rows, rows_as_given(X), leaves, answers, strict=True)
         ]
 
 
-def _path(trees: Forest, row: NDArray[np.float32], leaf: int, answer: Any, words: list[str], categories: Any) -> Path:
+class _Planes(NamedTuple):
+    """The planes of a tree, as steps show them."""
+
+    trees: Forest
+    names: list[str]
+    words: list[str]
+    categories: Any
+
+    def step(self, node: int, place: int, value: float, right: bool, given: Any) -> Step:
+        """One plane, with the row's own number where it looks at one column."""
+        trees, terms = self.trees, slice(self.trees.term_start[place], self.trees.term_start[place + 1])
+        form = normal_form(trees.term_weight[terms], trees.threshold[place])
+        features, depth, words = trees.term_feature[terms].tolist(), int(trees.depth[node]), self.words[place]
+        column = self.names[features[0]] if len(features) == 1 else None
+        known = self.categories.get(features[0])
+        if known is not None:
+            name = known[int(value)] if 0 <= value < len(known) else "another category"
+            return Step(depth, words, None if np.isnan(value) else name, right, column)
+        if np.isnan(value):
+            return Step(depth, words, None, right, column, None if column is None else form.threshold)
+        if column is None:
+            return Step(depth, words, value / form.divisor, right)
+        return Step(depth, words, given[features[0]], right, column, form.threshold)
+
+
+def _path(planes: _Planes, row: NDArray[np.float32], given: Any, leaf: int, answer: Any) -> Path:
+    trees = planes.trees
     steps = [
-        Step(int(trees.depth[node]), words[plane], _shown(trees, plane, float(value), categories), bool(right))
+        planes.step(int(node), int(plane), float(value), bool(right), given)
         for node, plane, value, right in zip(*trees.trace(row), strict=True)
     ]
     return Path(answer, steps, leaf, int(trees.depth[leaf]), int(trees.n_samples[leaf]), trees.value[leaf].tolist())
-
-
-def _shown(trees: Forest, plane: int, value: float, categories: Any) -> Any:
-    """A weighted sum in the scale of the plane's words; a category by its name."""
-    if np.isnan(value):
-        return None
-    terms = slice(trees.term_start[plane], trees.term_start[plane + 1])
-    known = categories.get(int(trees.term_feature[terms.start]))
-    if known is not None:
-        return known[int(value)] if 0 <= value < len(known) else "another category"
-    return value / normal_form(trees.term_weight[terms], 0.0).divisor
 
 
 class ExplainsByContributions(DescribedTrees):
@@ -76,7 +92,8 @@ class ExplainsByContributions(DescribedTrees):
         Returns
         -------
         contributions : list of planewise.words.Contributions
-            One per row; they are those of ``predict_contributions``.
+            One per row; they are those of ``predict_contributions``. With ``voting="hard"`` they add up to the trees'
+            mean probability, not to the share of votes that ``predict_proba`` gives.
         """
         parts, answers = self.predict_contributions(X), self.predict(X)  # type: ignore[attr-defined]
         made = _number_added_up if getattr(self, "classes_", None) is None else _class_added_up
@@ -101,6 +118,7 @@ def _number_added_up(estimator: Any, names: list[str], values: Any, parts: Any, 
 def _class_added_up(estimator: Any, names: list[str], values: Any, parts: Any, answer: Any) -> Contributions:
     classes = estimator.classes_
     shares = hasattr(estimator, "voting")  # the trees of a forest add up to probabilities
+    by_votes = shares and estimator.voting == "hard"
     what, neutral = ("probability", 0.5) if shares else ("score", 0.0)
     place, start = int(np.flatnonzero(classes == answer)[0]), None
     of, towards = answer, 1.0
@@ -112,13 +130,14 @@ def _class_added_up(estimator: Any, names: list[str], values: Any, parts: Any, a
         else:
             averages, columns = parts[:, -1], parts[:, :-1].sum(axis=1)
             parts = parts[place]
-        start = Start.of(f"the average {what}", classes, place, averages, columns)
+        votes = ("the trees' votes", "their mean probability") if by_votes else None
+        start = Start.of(f"the average {what}", classes, place, averages, columns, votes)
     return Contributions.of_columns(
         names,
         values,
         parts[:-1],
         prediction=answer,
-        what=f"the {what}",
+        what="the trees' mean probability" if by_votes else f"the {what}",
         of=of,
         average=float(parts[-1]),
         total=float(np.sum(parts)),

@@ -26,6 +26,7 @@ from planewise._input import (
 from planewise._params import Limit, check_parameters, either, integer, keep_parameters, one_of, real
 from planewise._shown import ShownInNotebooks
 from planewise.slm._growth import GROWTH_LIMITS
+from planewise.words import Description, Limits, TableSection, counted, feature_names, number
 
 LIMITS: dict[str, Limit] = {
     "task": one_of("auto", "classification", "regression"),
@@ -181,6 +182,23 @@ class DiscriminantFeatureTest(ShownInNotebooks, SelectorMixin, BaseEstimator):
         self.support_ = np.zeros(len(loss), dtype=bool)
         self.support_[self.order_[: self.n_features_]] = True
         return self
+
+    def _describe(self, about: Description, limits: Limits) -> None:
+        about.facts += [("features kept", str(self.n_features_)), ("elbow", f"keeps {self.elbow_}")]
+        names, shown = feature_names(self), self.order_[: limits.max_columns].tolist()
+        rows = [
+            [
+                names[j],
+                number(self.scores_[j]),
+                "none helps" if np.isnan(self.thresholds_[j]) else number(self.thresholds_[j]),
+                "yes" if self.support_[j] else "no",
+            ]
+            for j in shown
+        ]
+        left = len(self.order_) - len(shown)
+        note = "The loss of the best split on each feature alone, the best first: the smaller, the better."
+        note += f" … and {counted(left, 'feature')} more." if left else ""
+        about.sections.append(TableSection("Features", ["feature", "loss", "threshold", "kept"], rows, note))
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

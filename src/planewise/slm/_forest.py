@@ -208,7 +208,8 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
 
     Every tree is an `SLMClassifier` with its own draw of candidates (with `bootstrap`, of rows as well), and they vote.
     The trees are not pruned: what one tree has learned by chance is not confirmed by the others. Many trees with one
-    plane per node did better than trees with several, for which there is `max_planes`.
+    plane per node did better than trees with several, for which there is `max_planes`. Symbols before a
+    colon, such as ``p:``, are those of the paper.
 
     Parameters
     ----------
@@ -230,8 +231,8 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
     min_loss : float, default=0.0
         A node whose mean loss is at most this is a leaf.
     noise_margin : float, default=0.0
-        A subtree is pruned unless its planes gain more than this times what the best of as many random planes would
-        gain by chance. 0 keeps every split, as in the paper.
+        A split must gain more than this times the gain expected by chance from the best of the same number of random
+        planes. 0 keeps every split, as in the paper.
     smoothing : float, default=0.0
         Weight of the parent's value in a node's value, in rows. 0 gives plain means, as in the paper.
     max_planes : int, default=1
@@ -497,7 +498,7 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
 
     Every tree is an `SLMRegressor` with its own draw of candidates (with `bootstrap`, of rows as well); predictions are
     the mean over the trees. Many trees with one plane per node did better than trees with several, for which there is
-    `max_planes`.
+    `max_planes`. Symbols before a colon, such as ``p:``, are those of the paper.
 
     Parameters
     ----------
@@ -517,8 +518,8 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
     min_loss : float, default=0.0
         A node whose mean loss is at most this is a leaf.
     noise_margin : float, default=0.0
-        A subtree is pruned unless its planes gain more than this times what the best of as many random planes would
-        gain by chance. 0 keeps every split, as in the paper.
+        A split must gain more than this times the gain expected by chance from the best of the same number of random
+        planes. 0 keeps every split, as in the paper.
     smoothing : float, default=0.0
         Weight of the parent's value in a node's value, in rows. 0 gives plain means, as in the paper.
     max_planes : int, default=1

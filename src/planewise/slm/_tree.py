@@ -77,7 +77,7 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
 
     Each node ranks the features by a one-dimensional test, draws sparse integer directions that favour the better
     ones, and keeps up to ``max_planes`` planes; with q planes it has up to 2^q children. Weights and thresholds of the
-    fitted planes are in the units of the data.
+    fitted planes are in the units of the data. Symbols before a colon, such as ``p:``, are those of the paper.
 
     Parameters
     ----------
@@ -97,8 +97,8 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
     min_loss : float, default=0.0
         A node whose mean loss is at most this is a leaf.
     noise_margin : float, default=0.75
-        A subtree is pruned unless its planes gain more than this times what the best of as many random planes would
-        gain by chance. 0 keeps every split, as in the paper.
+        A split must gain more than this times the gain expected by chance from the best of the same number of random
+        planes. 0 keeps every split, as in the paper.
     smoothing : float, default=4.0
         Weight of the parent's value in a node's value, in rows. 0 gives plain means, as in the paper.
     max_planes : int, default=2
@@ -278,6 +278,8 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
 class SLMRegressor(RegressorMixin, _SLMTree):
     """A wide and shallow regression tree whose nodes split by several oblique planes at once (the paper's SLR).
 
+    Symbols before a colon, such as ``p:``, are those of the paper.
+
     Parameters
     ----------
     max_depth : int or None, default=None
@@ -294,8 +296,8 @@ class SLMRegressor(RegressorMixin, _SLMTree):
     min_loss : float, default=0.0
         A node whose mean loss is at most this is a leaf.
     noise_margin : float, default=0.75
-        A subtree is pruned unless its planes gain more than this times what the best of as many random planes would
-        gain by chance. 0 keeps every split, as in the paper.
+        A split must gain more than this times the gain expected by chance from the best of the same number of random
+        planes. 0 keeps every split, as in the paper.
     smoothing : float, default=4.0
         Weight of the parent's value in a node's value, in rows. 0 gives plain means, as in the paper.
     max_planes : int, default=2

@@ -21,7 +21,7 @@ from planewise.table._families import (
     max_rows,
     read_setting,
 )
-from planewise.table._model import TableModel, as_table_model, target_values, task_of
+from planewise.table._model import TableModel, as_table_model, read_target, target_values, task_of
 
 __all__ = [
     "COLUMN_KINDS",
@@ -40,6 +40,7 @@ __all__ = [
     "max_rows",
     "polars",
     "read_setting",
+    "read_target",
     "require_columns",
     "target_values",
     "task_of",

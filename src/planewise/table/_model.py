@@ -169,7 +169,10 @@ class TableModel(BaseEstimator):
         return self.estimator_.predict(self.read(table))
 
     def explain(self, table: Any) -> list[Reason]:
-        """Why each row of a table gets its answer, with the table's own values.
+        """Why each row of a table gets its answer.
+
+        Paths and contributions show the table's own values, such as dates. Planes that weigh several columns, vectors
+        and views show the numbers that the estimator reads, see :meth:`read`.
 
         Returns
         -------
@@ -245,12 +248,17 @@ def task_of(target: Any) -> str:
 
 
 def target_values(target: Any, task: str) -> NDArray[Any]:
-    """The target as estimators take it; an error if it cannot be predicted."""
-    pl = polars()
+    """The target as estimators learn it; an error if there is nothing to learn."""
     if target.drop_nulls().n_unique() < 2:
         value = target.drop_nulls().head(1).to_list()
         what = f"has the value {value[0]!r} in every row" if value else "has no values"
         raise ValueError(f"The target {target.name!r} {what}; there is nothing to learn.")
+    return read_target(target, task)
+
+
+def read_target(target: Any, task: str) -> NDArray[Any]:
+    """The target as estimators take it; an error if its values do not suit the task."""
+    pl = polars()
     if task == "regression":
         if not (target.dtype.is_numeric() or target.dtype == pl.Boolean):
             raise ValueError(f"The target {target.name!r} holds {target.dtype} values; a regression needs numbers.")

@@ -11,9 +11,10 @@ import numpy as np
 
 from planewise.words._letters import joined, shorten
 from planewise.words._numbers import number
-from planewise.words._values import value_in_words
+from planewise.words._values import label_in_words, value_in_words
 
 MAX_NAMED = 3  # columns on each side
+ROUNDING = 1e-6  # of a sum
 HARDLY = 0.1  # of the largest contribution: what adds less is not named beside it
 
 
@@ -38,12 +39,30 @@ class Start:
     favours: Any  # the class that it alone would give
     lead: float  # by how much it supports the prediction; negative if it opposes it
     columns: float  # the same of all columns together
+    outvoted: str = ""  # what decided instead, where another class has the larger sum
 
     @classmethod
-    def of(cls, words: str, classes: Sequence[Any], place: int, averages: Any, columns: Any) -> Self:
-        """From the average and the columns' sum of each class: by how much the predicted one leads the best other."""
-        lead, added = (float(each[place] - max(np.delete(each, place))) for each in (averages, columns))
-        return cls(words, classes[int(np.argmax(averages))], lead, added)
+    def of(
+        cls,
+        words: str,
+        classes: Sequence[Any],
+        place: int,
+        averages: Any,
+        columns: Any,
+        decided_by: tuple[str, str] | None = None,
+    ) -> Self:
+        """From the average and the columns' sum of each class: by how much the predicted one leads the best other.
+
+        `decided_by` is what chooses the class if it is not the largest sum, and what the sums are: ("the trees' votes",
+        "their mean probability").
+        """
+        sums = np.asarray(averages) + columns
+        lead, added, ahead = (float(each[place] - max(np.delete(each, place))) for each in (averages, columns, sums))
+        outvoted = ""
+        if decided_by is not None and ahead < -ROUNDING * np.abs(sums).max():
+            winner = label_in_words(classes[int(np.argmax(sums))])
+            outvoted = f"{decided_by[0]} decide, though {decided_by[1]} is larger for {winner}"
+        return cls(words, classes[int(np.argmax(averages))], lead, added, outvoted)
 
 
 def class_why(parts: Sequence[Part], sign: float, start: Start | None) -> str:
@@ -54,13 +73,16 @@ def class_why(parts: Sequence[Part], sign: float, start: Start | None) -> str:
     whichever side it is.
     """
     for_it, against = _sides(parts, sign)
+    if start is not None and start.outvoted:
+        pro, contra = _telling(for_it, parts), _telling(against, parts)
+        return f": {start.outvoted}{_listed('for it', pro)}{_listed('against it', contra)}"
     if start is not None and start.lead > 0 and (start.columns <= 0 or start.lead >= _largest(for_it)):
         added = _telling(for_it, parts)
         more = f", and {joined(added)} {'adds' if len(added) == 1 else 'add'} to it" if added else ""
         return f": {start.words} alone gives this prediction{more}{_listed('against it', _telling(against, parts))}"
     objections = _telling(against, parts)
     if start is not None and start.lead < 0 and -start.lead >= HARDLY * _largest(parts):
-        objections.insert(0, f"{start.words} (which favours {shorten(start.favours)})")
+        objections.insert(0, f"{start.words} (which favours {label_in_words(start.favours)})")
     if for_it and (start is None or start.columns > 0):
         named = _telling(for_it, parts) or [each.in_words() for each in for_it[:MAX_NAMED]]
         return f", mostly because {joined(named)}{_listed('against it', objections)}"

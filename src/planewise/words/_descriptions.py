@@ -42,6 +42,10 @@ class TableSection:
         ]
         return "\n".join([self.heading, *rows, *([f"  {shown(self.note)}"] if self.note else [])])
 
+    def data(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {"heading": self.heading, "columns": self.columns, "rows": self.rows, "note": self.note}
+
 
 @dataclass(frozen=True)
 class TextSection:
@@ -54,10 +58,14 @@ class TextSection:
         """The lines, indented below the heading."""
         return "\n".join([self.heading, *(f"  {shown(line)}" for line in self.lines)])
 
+    def data(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {"heading": self.heading, "lines": self.lines}
 
-@dataclass
+
+@dataclass(repr=False)
 class Description:
-    """A model in words."""
+    """A model in words: :meth:`to_text` for people, as printed, and :meth:`data` for programs."""
 
     title: str
     facts: list[tuple[str, str]]
@@ -67,6 +75,16 @@ class Description:
         """All of it as plain text."""
         head = "\n".join([self.title, *(shown(f"{name}: {value}") for name, value in self.facts)])
         return "\n\n".join([head, *(each.to_text() for each in self.sections)]) + "\n"
+
+    def data(self) -> dict[str, Any]:
+        """All of it as strings, lists and dicts, ready for JSON."""
+        return {"title": self.title, "facts": dict(self.facts), "sections": [each.data() for each in self.sections]}
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        return f"<Description of {self.title}: {len(self.facts)} facts, {len(self.sections)} sections>"
 
 
 def describe(model: Any, limits: Limits = Limits()) -> Description:  # noqa: B008 (frozen)

@@ -9,12 +9,10 @@ from typing import Any, ClassVar, Self
 
 from planewise.words._contribution_words import Part, Start, class_why, number_why
 from planewise.words._descriptions import TableSection
-from planewise.words._letters import shorten
 from planewise.words._numbers import counted, number, percent, signed
-from planewise.words._values import plain_data, value_in_words
+from planewise.words._values import label_in_words, plain_data, threshold_in_words, value_in_words
 
 MAX_ROWS = 12  # of a table; as data everything is there
-LONGEST_PREDICTION = 200
 SAME_VALUES = (
     "A training row has the same values in all columns that the model uses: if it is this very row, it is its own "
     "nearest one."
@@ -50,13 +48,13 @@ class Reason(ABC):
         return f"{self.sentence()}\n\n{self.table().to_text()}"
 
     def with_values(self, value: Callable[[str], Any]) -> Self:
-        """The same with the user's own values of the columns, where values are shown."""
+        """The same with the user's own values of the columns, where each value belongs to one column."""
         return self
 
     @property
     def prediction_in_words(self) -> str:
         """Long labels are shortened."""
-        return shorten(value_in_words(self.prediction), LONGEST_PREDICTION)
+        return label_in_words(self.prediction)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.sentence()}>"
@@ -71,6 +69,17 @@ class Step:
     plane: str  # what lies on its right side, in words
     value: Any  # of the row, in the scale of those words; a category by its name; None if it is missing
     right: bool
+    column: str | None = None  # the one that the plane looks at; None if there are several
+    threshold: float | None = None  # of that column; None if it holds categories
+
+    def with_value(self, value: Any) -> Self:
+        """The same with the user's own value, and a threshold of its kind: a date among dates."""
+        if self.column is None or self.threshold is None:
+            return replace(self, value=value)
+        relation, *rest = self.plane.removeprefix(self.column).split()
+        cut = threshold_in_words(value, relation, self.threshold)
+        missing = " or missing" if rest[-1] == "missing" else ""
+        return replace(self, value=value, plane=self.plane if cut is None else f"{self.column} {cut}{missing}")
 
     @property
     def side(self) -> str:
@@ -87,7 +96,7 @@ class Path(Reason):
     steps : list of Step
     node : int
         The node where the row ends, as in ``apply``; ``depth`` is its level in the tree.
-    n_rows : int
+    n_samples : int
         Training rows of that node.
     value : list of float
         Its class probabilities, or the predicted number.
@@ -97,32 +106,44 @@ class Path(Reason):
     steps: Sequence[Step]
     node: int
     depth: int
-    n_rows: int
+    n_samples: int
     value: Sequence[float]
 
     text_columns: ClassVar[tuple[int, ...]] = (0, 1, 3)
 
+    def with_values(self, value: Callable[[str], Any]) -> Self:
+        steps = [step if step.column is None else step.with_value(value(step.column)) for step in self.steps]
+        return replace(self, steps=steps)
+
     def data(self) -> dict[str, Any]:
         steps = [
-            {"depth": step.depth, "plane": step.plane, "value": step.value, "side": step.side} for step in self.steps
+            {
+                "depth": step.depth,
+                "plane": step.plane,
+                "column": step.column,
+                "value": step.value,
+                "side": step.side,
+            }
+            for step in self.steps
         ]
-        leaf = {"node": self.node, "depth": self.depth, "n_rows": self.n_rows, "value": list(self.value)}
+        leaf = {"node": self.node, "depth": self.depth, "n_samples": self.n_samples, "value": list(self.value)}
         return plain_data({"kind": "path", "prediction": self.prediction, "steps": steps, "leaf": leaf})
 
     def sentence(self, sure: str = "") -> str:
         if not self.steps:
-            return f"{self.prediction_in_words}: the tree has a single leaf, so every row gets the same prediction."
+            words = f"{self.prediction_in_words}{sure}"
+            return f"{words}: the tree has a single leaf, so every row gets the same prediction."
         questions = "one question leads" if len(self.steps) == 1 else f"{len(self.steps)} questions lead"
-        sure = "" if len(self.value) == 1 else f", where its probability is {percent(max(self.value), 0)}"
-        rows = counted(self.n_rows, "training row")
-        return f"{self.prediction_in_words}, because {questions} to a leaf of {rows}{sure}."
+        share = "" if sure or len(self.value) == 1 else f", where its probability is {percent(max(self.value), 0)}"
+        rows = counted(self.n_samples, "training row")
+        return f"{self.prediction_in_words}{sure}, because {questions} to a leaf of {rows}{share}."
 
     def table(self) -> TableSection:
         rows = [[str(step.depth), step.plane, value_in_words(step.value, 4), step.side] for step in self.steps]
-        end = value_in_words(self.prediction, 4)
+        end = self.prediction_in_words
         if len(self.value) > 1:
             end += f", {percent(max(self.value), 0)}"
-        rows.append([str(self.depth), f"ends in a leaf of {counted(self.n_rows, 'training row')}", "", end])
+        rows.append([str(self.depth), f"ends in a leaf of {counted(self.n_samples, 'training row')}", "", end])
         return TableSection("The path down the tree", ["depth", "question", "value", "answer"], rows)
 
 
@@ -167,7 +188,7 @@ class Contributions(Reason):
         return replace(self, parts=[replace(each, value=value(each.column)) for each in self.parts])
 
     def data(self) -> dict[str, Any]:
-        columns = [{"column": each.column, "value": each.value, "added": each.added} for each in self.parts]
+        parts = [{"column": each.column, "value": each.value, "added": each.added} for each in self.parts]
         return plain_data(
             {
                 "kind": "contributions",
@@ -175,8 +196,8 @@ class Contributions(Reason):
                 "what": self.what,
                 "of": self.of,
                 "average": self.average,
-                "sum": self.total,
-                "columns": columns,
+                "total": self.total,
+                "parts": parts,
             }
         )
 
@@ -191,7 +212,7 @@ class Contributions(Reason):
         return class_why(self.parts, self.towards, self.start)
 
     def table(self) -> TableSection:
-        what = self.what if self.of is None else f"{self.what} of {self.of}"
+        what = self.what if self.of is None else f"{self.what} of {label_in_words(self.of)}"
         if self.average is None:
             title = f"How much smaller {what}, {number(self.total)}, would be if a column had its mean value"
         else:
@@ -263,7 +284,7 @@ class Vectors(Reason):
         vectors = [
             {
                 "weight": each.weight,
-                "kernel": each.nearness,
+                "nearness": each.nearness,
                 "added": each.added,
                 "values": dict(each.values),
                 "same_values": each.same_values,
@@ -302,7 +323,7 @@ class Vectors(Reason):
         )
 
     def table(self) -> TableSection:
-        of = "" if self.of is None else f" of {self.of}"
+        of = "" if self.of is None else f" of {label_in_words(self.of)}"
         title = (
             f"What {len(self.vectors)} of {counted(self.n_vectors, 'vector')} add to the score{of}: "
             f"from {number(self.intercept)} to {number(self.score)}"

@@ -52,9 +52,9 @@ def _calibrated(estimator: Any) -> bool:
 class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, ClassifierMixin, BaseEstimator):
     """Minimal complexity machine: a kernel classifier with few support vectors, solved exactly.
 
-    It minimises h + C mean(q) + mu sum |lambda|, where q is the slack of a row (what its margin lacks to one) and h the
-    largest margin, a bound on the machine's complexity (its VC dimension). The linear program is solved to a proven
-    optimum by column generation: ``gap_`` is the proof.
+    It minimises h + C mean(q) + mu sum |lambda|, where q is the slack of a row (how far its margin falls short of one),
+    h the largest margin, a bound on the machine's complexity (its VC dimension), and lambda are the coefficients of the
+    support vectors. The linear program is solved to a proven optimum by column generation: ``gap_`` is the proof.
 
     The published program has no penalty on lambda (``mu=0``). With a kernel of full rank it is degenerate: the labels
     are interpolated, h is 1 and every row a support vector, whatever C. A positive `mu` makes it sparse.
@@ -98,7 +98,7 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
         "standard" standardises the columns of X; "arcsinh" also compresses their long tails (a linear machine only
         standardises); None takes X as it is. Support vectors are always reported in the units of X.
     tol : float, default=1e-8
-        Tolerance of the solver: it stops when no column would be worth more than `mu` by this share of it.
+        The solver stops when no column's dual price exceeds `mu` by more than this fraction of `mu`.
     max_iter : int, default=100000
         Maximum number of simplex steps per machine. If it is reached, the machine is kept as it is, with a warning.
     n_jobs : int or None, default=None
@@ -358,7 +358,9 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
     def _scores(self, X: Any) -> Matrix:
         """By class (one column for two classes), of the user's rows."""
         check_is_fitted(self)
-        rows = precise_rows(self, X, reset=False)
+        return self._scores_of(precise_rows(self, X, reset=False))
+
+    def _scores_of(self, rows: Matrix) -> Matrix:
         settings = self._trained_settings
         if settings.linear:
             raw = rows @ self.coef_.T + self.intercept_

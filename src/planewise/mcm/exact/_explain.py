@@ -12,20 +12,18 @@ from planewise._tables import rows_as_given
 from planewise.mcm._explain import (
     MAX_COLUMNS,
     Kept,
+    Linear,
     Numbers,
     by_vectors,
     describe_vectors,
     kernel_in_words,
     outputs_of,
-    signs_of,
     telling_columns,
 )
 from planewise.words import (
-    Contributions,
     Description,
     Limits,
     Reason,
-    Start,
     TextSection,
     feature_names,
     linear_sum,
@@ -53,9 +51,9 @@ class ExplainsExactMachine:
         machine: Any = getattr(self, "best_estimator_", self)
         rows, answers = precise_rows(self, X, reset=False), self.predict(X)  # type: ignore[attr-defined]
         if hasattr(machine, "coef_"):
+            linear = Linear(machine, machine.coef_, machine.intercept_, machine._scaling.mean)
             return [
-                _linear(machine, feature_names(self), *each)
-                for each in zip(rows_as_given(X), rows, answers, strict=True)
+                linear.explain(feature_names(self), *each) for each in zip(rows_as_given(X), rows, answers, strict=True)
             ]
         if getattr(machine, "kernel", None) == "precomputed":  # rows hold kernel values, and vectors have no columns
             kept = Kept(["row of the kernel"], machine.support_[:, None].astype(np.float64), np.arange(1))
@@ -81,34 +79,6 @@ def _exact_nearness(machine: Any, scaled: Numbers, vectors: Numbers) -> Numbers:
     nearness = kernel(scaled, vectors) if len(vectors) else np.zeros((len(scaled), 0))
     factor = getattr(machine, "_factor", None)
     return nearness if factor is None else nearness * np.asarray(factor(scaled))[:, None]
-
-
-def _linear(machine: Any, names: list[str], values: Any, row: Numbers, answer: Any) -> Contributions:
-    """Without a kernel every column adds to the score, starting from that of a row of mean values."""
-    centre = machine._scaling.mean
-
-    def parts(label: Any) -> Numbers:
-        signs = signs_of(machine, label)
-        slopes = signs @ machine.coef_
-        return np.append(slopes * (row - centre), float(signs @ machine.intercept_) + slopes @ centre)
-
-    own, start = parts(answer), None
-    classes = getattr(machine, "classes_", None)
-    if classes is not None:
-        every = np.array([parts(each) for each in classes]) / (2 if len(classes) == 2 else 1)  # two share one score
-        place = int(np.flatnonzero(classes == answer)[0])
-        start = Start.of("the average score", classes, place, every[:, -1], every[:, :-1].sum(axis=1))
-    return Contributions.of_columns(
-        names,
-        values,
-        own[:-1],
-        prediction=answer,
-        what="the score",
-        of=None if classes is None else answer,
-        average=float(own[-1]),
-        total=float(own.sum()),
-        start=start,
-    )
 
 
 def _describe(machine: Any, about: Description, limits: Limits) -> None:

@@ -27,7 +27,7 @@ class MCMRegressor(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, Re
     """Minimal complexity machine for numbers: a kernel regression with few support vectors, solved exactly.
 
     Every row (x, y) becomes two: (x, y + epsilon) above the surface and (x, y - epsilon) below it. The machine that
-    separates them, with coefficients lambda for the kernel and p for y, is zero on the regression surface.
+    separates them, with the coefficients lambda of the support vectors and p of y, is zero on the regression surface.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class MCMRegressor(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, Re
         "standard" standardises the columns of X; "arcsinh" also compresses their long tails (a linear machine only
         standardises); None takes X as it is. Support vectors are always reported in the units of X.
     tol : float, default=1e-8
-        Tolerance of the solver: it stops when no column would be worth more than `mu` by this share of it.
+        The solver stops when no column's dual price exceeds `mu` by more than this fraction of `mu`.
     max_iter : int, default=100000
         Maximum number of simplex steps. If it is reached, the machine is kept as it is, with a warning.
 

@@ -15,14 +15,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._input import ClassProblem, all_or_nothing, thread_count
+from planewise._input import ClassProblem, all_or_nothing, precise_rows, thread_count
 from planewise._params import Limit, boolean, check_parameters, integer, keep_parameters, one_of, real
 from planewise._shown import ShownInNotebooks
 from planewise._warn import warn_user
 from planewise.mcm._conformal_factor import SHRINKAGES
 from planewise.mcm._kernels import Matrix, one_blas_thread
 from planewise.mcm._rows import Indices, Labels, Vector, distinct_rows, plain_rows
-from planewise.mcm._scores import calibrate, choose_class
+from planewise.mcm._scores import calibrate, choose_class, probabilities
 from planewise.mcm.exact._classifier import MCMClassifier, share_of_samples
 from planewise.mcm.exact._explain import ExplainsExactMachine
 from planewise.mcm.exact._held_out import Folds, Held, Point, evaluate, given_folds, stratified_folds
@@ -35,6 +35,7 @@ from planewise.mcm.exact._settings import (
     scaling_for,
     settings_of,
 )
+from planewise.words import Reason
 
 # Chosen by cross-validation inside the training parts of the develop sets; gamma is divided by the number of features,
 # mu multiplied by C.
@@ -75,7 +76,13 @@ class _OfTheMachine:
         self.name = name
 
     def __get__(self, search: Any, owner: type) -> Any:
-        return self if search is None else getattr(search.best_estimator_, self.name)
+        if search is None:
+            return self
+        machine = search.__dict__.get("best_estimator_")
+        if machine is None:
+            why = "it is not fitted" if search.refit else "with refit=False it only searches and has no machine"
+            raise AttributeError(f"This {type(search).__name__} has no attribute {self.name!r}: {why}.")
+        return getattr(machine, self.name)
 
 
 class MCMClassifierCV(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, ClassifierMixin, BaseEstimator):
@@ -90,7 +97,8 @@ class MCMClassifierCV(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks,
     Cs : list of float, default=(100.0, 1000.0)
         Penalties on the mean slack to try.
     mus : list of float or None, default=None
-        Penalties on |lambda| to try. None: C times ten values from 0.1 down to 0.0001.
+        Penalties on |lambda|, the coefficients of the support vectors, to try. None: C times ten values from 0.1 down
+        to 0.0001.
     gammas : list of float or None, default=None
         Coefficients of the kernel to try, on scaled rows. None: 0.05, 0.2 and 0.8, divided by the number of features.
     kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear", "precomputed"} or callable, default="rbf"
@@ -383,21 +391,29 @@ class MCMClassifierCV(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks,
     @available_if(_refitted)  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row."""
-        check_is_fitted(self)
-        return self.best_estimator_.predict(X)
+        chosen = choose_class(self._scores(X))
+        return self.classes_[chosen]
 
     @available_if(_refitted)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The score of each row, as in MCMClassifier."""
-        check_is_fitted(self)
-        return self.best_estimator_.decision_function(X)
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
 
     @available_if(_refitted)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class, in the order of ``classes_``; the class of ``predict`` has the largest."""
+        return probabilities(self._scores(X), self.slope_)
+
+    @available_if(_refitted)  # type: ignore[untyped-decorator]
+    def explain(self, X: Any) -> list[Reason]:
+        """Why each row gets its class, as in MCMClassifier."""
+        return super().explain(X)
+
+    def _scores(self, X: Any) -> Matrix:
+        """Those of the machine, of rows that the search reads: errors are about the search."""
         check_is_fitted(self)
-        proba: NDArray[np.float64] = self.best_estimator_.predict_proba(X)
-        return proba
+        return self.best_estimator_._scores_of(precise_rows(self, X, reset=False))
 
 
 def smooth(points: list[Point], score: Vector) -> Vector:

@@ -583,7 +583,9 @@ class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, Classifier
     # --------------------------------------------------------------------------------------------- predicting
     def _raw(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        rows = complete_rows(self, X, reset=False)
+        return self._scores_of(complete_rows(self, X, reset=False))
+
+    def _scores_of(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
         sample = Sample(rows, np.zeros(len(rows), np.int32), np.ones(len(rows)), self._standardisation, self._outputs)
         with self._workers() as pool:
             return scores_of(self._model, self._with_factor(sample, pool), pool, dtype=np.float64)

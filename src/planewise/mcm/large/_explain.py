@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._input import is_table, prediction_rows
+from planewise._input import complete_rows
 from planewise._tables import rows_as_given
 from planewise.mcm._explain import (
     MAX_COLUMNS,
     Kept,
+    Linear,
     Numbers,
     by_vectors,
     describe_vectors,
@@ -21,8 +22,10 @@ from planewise.mcm._explain import (
     signs_of,
     telling_columns,
 )
-from planewise.mcm._feature_maps import FourierMap, PrototypeMap
+from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
 from planewise.words import Contributions, Description, Limits, Reason, feature_names, number
+
+ROWS_AT_ONCE = 50_000  # that are scored
 
 
 class ExplainsLargeMachine:
@@ -37,7 +40,10 @@ class ExplainsLargeMachine:
     _standardisation: Any
 
     def explain(self, X: Any) -> list[Reason]:
-        """Why each row gets its class: the prototypes near it; with Fourier features, what each column changes.
+        """Why each row gets its class: the prototypes near it, or what each column added or changes.
+
+        A linear machine tells what each column added; one with Fourier features, how much smaller the score would be if
+        a column had its mean value.
 
         Parameters
         ----------
@@ -49,14 +55,17 @@ class ExplainsLargeMachine:
             One per row.
         """
         check_is_fitted(self)
-        rows, answers = prediction_rows(self, X), self.predict(X)  # type: ignore[attr-defined]
+        rows, answers = complete_rows(self, X, reset=False), self.predict(X)  # type: ignore[attr-defined]
         feature_map, names = self._model.feature_map, feature_names(self)
         if isinstance(feature_map, FourierMap):
-            frame = type(X) if is_table(X) else None
             return [
-                _without_columns(self, names, frame, *each)
-                for each in zip(rows_as_given(X), rows, answers, strict=True)
+                _without_columns(self, names, *each)
+                for each in zip(rows_as_given(X), _instead(self, rows), answers, strict=True)
             ]
+        linear = _linear(self)
+        if linear is not None:
+            exact = rows.astype(np.float64)
+            return [linear.explain(names, *each) for each in zip(rows_as_given(X), exact, answers, strict=True)]
         standard = self._standardisation(rows)
         nearness = feature_map.forward(standard).features.astype(np.float64) * feature_map.unit
         if self.conformal_ is not None:
@@ -72,14 +81,33 @@ class ExplainsLargeMachine:
         _describe(self, about, limits)
 
 
-def _without_columns(
-    machine: Any, names: Sequence[str], frame: Any, values: Any, row: NDArray[np.float32], answer: Any
-) -> Contributions:
+def _linear(machine: Any) -> Linear | None:
+    """The weights by column of a machine with a linear kernel; None if it has another one."""
+    feature_map, standard = machine._model.feature_map, machine._standardisation
+    if not isinstance(feature_map, KernelMap) or feature_map.kernel.name != "linear":
+        return None
+    if machine.conformal_ is not None or len(machine.classes_) == 1:
+        return None
+    slopes = machine.dual_coef_ @ standard(machine.support_vectors_) / standard.spread
+    centre = standard.mean.astype(np.float64)
+    return Linear(machine, slopes, machine.intercept_ - slopes @ centre, centre)
+
+
+def _instead(machine: Any, rows: NDArray[np.float32]) -> Iterator[Numbers]:
+    """Of each row its scores, and those it would have if one column after the other had its mean value."""
+    n_features = rows.shape[1]
+    step = max(1, ROWS_AT_ONCE // (n_features + 1))
+    for first in range(0, len(rows), step):
+        some = rows[first : first + step]
+        changed = np.repeat(some[:, None], n_features + 1, axis=1)
+        changed[:, np.arange(1, n_features + 1), np.arange(n_features)] = machine._standardisation.mean
+        scores = machine._scores_of(changed.reshape(-1, n_features))
+        yield from scores.reshape(len(some), n_features + 1, -1)
+
+
+def _without_columns(machine: Any, names: Sequence[str], values: Any, instead: Numbers, answer: Any) -> Contributions:
     """Waves have no vectors: by how much the score would be smaller if a column had its mean value."""
-    instead = np.repeat(row[None], len(row) + 1, axis=0)
-    np.fill_diagonal(instead[1:], machine._standardisation.mean)
-    asked = instead if frame is None else frame({name: instead[:, j] for j, name in enumerate(names)})
-    scores = np.asarray(machine.decision_function(asked)).reshape(len(instead), -1) @ signs_of(machine, answer)
+    scores = instead @ signs_of(machine, answer)
     return Contributions.of_columns(
         names,
         values,

@@ -1,0 +1,79 @@
+"""Every estimator says what it learned: as text, as data, and shortly."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.base import is_regressor
+from sklearn.datasets import load_diabetes, load_iris
+
+import planewise as pw
+from planewise.words import Description, Limits
+
+SMALL = {"random_state": 0}
+ESTIMATORS = [
+    pw.SLMClassifier(**SMALL),
+    pw.SLMRegressor(**SMALL),
+    pw.SLMForestClassifier(n_estimators=3, **SMALL),
+    pw.SLMForestRegressor(n_estimators=3, **SMALL),
+    pw.SLMBoostClassifier(n_estimators=3, **SMALL),
+    pw.SLMBoostRegressor(n_estimators=3, **SMALL),
+    pw.DiscriminantFeatureTest(),
+    pw.MCMClassifier(),
+    pw.MCMClassifierCV(mus=[1.0], gammas=[0.1], cv=2, n_repeats=1, **SMALL),
+    pw.MCMRegressor(),
+    pw.LargeScaleMCMClassifier(**SMALL),
+    pw.ConformalKernel(),
+    pw.RECIPClassifier(**SMALL),
+    pw.RECIPRegressor(**SMALL),
+]
+IRIS, DIABETES = load_iris(), load_diabetes()
+
+
+def fitted(estimator):
+    if is_regressor(estimator):
+        return estimator.fit(DIABETES.data[:100], DIABETES.target[:100])
+    return estimator.fit(IRIS.data[::2], IRIS.target_names[IRIS.target[::2]])
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda each: type(each).__name__)
+def test_a_description_is_printed_as_text_and_is_ready_for_json(estimator):
+    about = fitted(estimator).describe()
+    assert isinstance(about, Description)
+    assert str(about) == about.to_text() and str(about).startswith(type(estimator).__name__ + "\n")
+    assert repr(about).startswith("<Description of ") and len(repr(about)) < 100
+    data = json.loads(json.dumps(about.data(), allow_nan=False))
+    assert list(data) == ["title", "facts", "sections"] and data["facts"] == dict(about.facts)
+    for section in data["sections"]:
+        assert section["heading"] in str(about)
+        assert set(section) in ({"heading", "columns", "rows", "note"}, {"heading", "lines"})
+    assert len(data["facts"]) >= 2 and [section["heading"] for section in data["sections"]] != ["Parameters"]
+
+
+def test_every_estimator_is_described():
+    known = {name for name in pw.__all__ if isinstance(getattr(pw, name), type)}
+    assert {type(each).__name__ for each in ESTIMATORS} == known - {"ProjectionExplanation"}
+
+
+def test_a_feature_test_tells_its_scores_in_their_order_and_what_it_keeps():
+    test = pw.DiscriminantFeatureTest(n_features_to_select=2).fit(IRIS.data, IRIS.target)
+    about = test.describe().data()
+    assert about["facts"]["features kept"] == "2" and about["facts"]["elbow"] == f"keeps {test.elbow_}"
+    rows = about["sections"][0]["rows"]
+    assert [row[0] for row in rows] == [f"x{j}" for j in test.order_]
+    assert [float(row[1]) for row in rows] == pytest.approx(np.sort(test.scores_), rel=1e-3)
+    assert [row[3] for row in rows] == ["yes", "yes", "no", "no"]
+    assert "1 feature more" in test.describe(Limits(max_columns=3)).to_text()
+
+
+def test_a_conformal_kernel_tells_its_cores_and_its_gain(tmp_path):
+    kernel = pw.ConformalKernel(form="shrunk", shrinkage=0.5).fit(IRIS.data, IRIS.target)
+    about = kernel.describe(Limits(max_vectors=3, max_columns=2)).data()
+    assert about["facts"]["cores"] == str(len(kernel.cores_)) and about["facts"]["shrinkage"] == "0.5"
+    section = about["sections"][0]
+    assert section["heading"] == "Cores" and len(section["rows"]) == 3 and len(section["columns"]) == 3
+    assert f"and {len(kernel.cores_) - 3} more cores" in section["note"] and "2 of 4 columns" in section["note"]
+    pw.save(kernel, tmp_path / "k")
+    assert pw.load(tmp_path / "k").describe().data() == kernel.describe().data()

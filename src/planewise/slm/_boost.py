@@ -273,7 +273,8 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The predicted number of each row."""
-        return self._loss.numbers(self._raw(X))
+        raw = self._raw(X)
+        return self._loss.numbers(raw)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Predictions after each round."""

@@ -13,6 +13,7 @@ from planewise.report import html
 from planewise.report._tree_svg import tree_figure
 from planewise.report._view_scene import TrainingRows
 from planewise.report.views import block, views_of, views_switch
+from planewise.slm import DiscriminantFeatureTest
 from planewise.words import Limits, TableSection, TextSection, describe, feature_names, number
 
 MOST_POINTS = 600  # a notebook keeps what it shows
@@ -68,9 +69,9 @@ def _shortened(each: TableSection | TextSection) -> TableSection | TextSection:
 
 def _feature_losses(estimator: Any) -> Iterator[TableSection]:
     """For a feature test: the features whose best split has the smallest loss."""
-    losses = getattr(estimator, "losses_", None)
-    if losses is None:
+    if not isinstance(estimator, DiscriminantFeatureTest):
         return
+    losses = estimator.scores_
     names = feature_names(estimator)
     rows = [[names[j], number(losses[j])] for j in np.argsort(losses, kind="stable")]
     yield TableSection("Losses of the best splits", ["column", "loss"], rows)

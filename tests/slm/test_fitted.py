@@ -111,7 +111,8 @@ def test_copies_and_pickles_answer_the_same(models):
     rows = table()[0].astype(np.float32)
     for model in models.values():
         forest = trees_of(model)
-        for other in (copy.deepcopy(forest), pickle.loads(pickle.dumps(forest))):
+        assert copy.deepcopy(model) is not model and np.shares_memory(copy.deepcopy(forest).value, forest.value)
+        for other in (copy.copy(forest), copy.deepcopy(forest), pickle.loads(pickle.dumps(forest))):
             assert other.value.dtype == forest.value.dtype
             assert_array_equal(other.apply(rows), forest.apply(rows))
             assert_array_equal(other.value, forest.value)
@@ -170,7 +171,7 @@ def test_outputs_of_parts_of_a_boosting_are_no_more_than_their_trees():
     forest = SLMBoostClassifier(n_estimators=3, random_state=0).fit(X, y).forest_
     assert forest.n_outputs == 3 and forest.value.shape[1] == 1
     for n_trees, n_outputs in [(0, 1), (1, 1), (2, 2), (3, 3), (6, 3)]:
-        part = copy.deepcopy(forest.head(n_trees))
+        part = pickle.loads(pickle.dumps(forest.head(n_trees)))
         assert (part.n_trees, part.n_outputs) == (n_trees, n_outputs)
 
 

@@ -316,6 +316,14 @@ class Forest:
         """The arrays that make the forest, by name: all but `parent` and `depth`, which follow from the children."""
         return self._native.arrays()
 
+    def __copy__(self) -> Forest:
+        """A forest with the same arrays: they never change."""
+        return Forest(self._native)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Forest:
+        """A forest with the same arrays: they never change."""
+        return Forest(self._native)
+
     def __getstate__(self) -> dict[str, Any]:
         """Numbers in the smallest type that holds them, starts as differences: most fit into a byte."""
         small = {

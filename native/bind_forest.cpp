@@ -1,5 +1,8 @@
 // Fitted trees for Python: arrays in and out, and what they answer.
 #include <algorithm>
+#include <limits>
+#include <new>
+#include <type_traits>
 
 #include "contributions.hpp"
 #include "python.hpp"
@@ -9,12 +12,61 @@ namespace planewise {
 namespace {
 
 // ------------------------------------------------------------------------------------------------------ arrays in
+[[noreturn]] void refuse(const char *name, const char *must) {
+    throw std::invalid_argument(std::string(name) + " must " + must);
+}
+
+template <class T, class From>
+bool fits(From number) {
+    using Limits = std::numeric_limits<T>;
+    if constexpr (std::is_unsigned_v<From>)
+        return static_cast<std::uint64_t>(number) <= static_cast<std::uint64_t>(Limits::max());
+    else  // no T has more than int64
+        return static_cast<std::int64_t>(number) >= static_cast<std::int64_t>(Limits::min()) &&
+               static_cast<std::int64_t>(number) <= static_cast<std::int64_t>(Limits::max());
+}
+
+using AnyVector = nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>;
+
+// Takes the integers of an array whose type is From, and says whether it is.
+template <class From, class T>
+bool take_integers(const AnyVector &array, const char *name, std::vector<T> &to) {
+    if (array.dtype() != nb::dtype<From>()) return false;
+    const auto *from = static_cast<const From *>(array.data());
+    const std::int64_t step = array.size() > 0 ? array.stride(0) : 1;
+    to.reserve(array.size());
+    for (std::size_t k = 0; k < array.size(); ++k, from += step) {
+        if (!fits<T>(*from)) refuse(name, "not have integers beyond its type");
+        to.push_back(static_cast<T>(*from));
+    }
+    return true;
+}
+
 template <class T>
 std::vector<T> vector_from(nb::handle given, const char *name) {
-    Vector<T> array;
-    if (!nb::try_cast(given, array))
-        throw std::invalid_argument(std::string(name) + " must be a one-dimensional array of numbers");
-    return std::vector<T>(array.data(), array.data() + array.size());
+    std::vector<T> out;
+    if constexpr (std::is_integral_v<T>) {  // NumPy's own conversion would wrap
+        AnyVector array;
+        if (!nb::try_cast(given, array)) refuse(name, "be a one-dimensional array of integers");
+        const bool taken =
+            array.size() == 0 || take_integers<std::uint8_t>(array, name, out) ||
+            take_integers<std::int8_t>(array, name, out) || take_integers<std::int16_t>(array, name, out) ||
+            take_integers<std::uint16_t>(array, name, out) || take_integers<std::int32_t>(array, name, out) ||
+            take_integers<std::uint32_t>(array, name, out) || take_integers<std::int64_t>(array, name, out) ||
+            take_integers<std::uint64_t>(array, name, out) || take_integers<bool>(array, name, out);
+        if (!taken) refuse(name, "be a one-dimensional array of integers");
+    } else {
+        Vector<T> array;
+        if (!nb::try_cast(given, array)) refuse(name, "be a one-dimensional array of numbers");
+        out.assign(array.data(), array.data() + array.size());
+    }
+    return out;
+}
+
+std::size_t count_from(nb::handle given, const char *name) {
+    std::size_t count = 0;
+    if (!nb::try_cast(given, count)) refuse(name, "be an integer of at least 1");
+    return count;
 }
 
 // Values in the type in which they are given; the number of columns is the number of values per node.
@@ -54,7 +106,7 @@ Forest from_arrays(const nb::kwargs &given) {
     const nb::object value = take("value"), n_outputs = take("n_outputs");
     if (!value) throw std::invalid_argument("no value");
     set_values(forest, value);
-    forest.n_outputs = n_outputs ? nb::cast<std::size_t>(n_outputs) : forest.n_values;
+    forest.n_outputs = n_outputs ? count_from(n_outputs, "n_outputs") : forest.n_values;
     if (!given.contains("node_start") && !forest.plane_start.empty()) forest.close_tree();  // a single tree
     if (used != given.size()) throw std::invalid_argument("arrays that a forest does not have");
     forest.check();
@@ -86,6 +138,17 @@ nb::dict arrays(nb::handle self) {
 }
 
 // -------------------------------------------------------------------------------------------------------- answers
+// The length of an array of this shape, if memory has addresses for so many numbers.
+std::size_t length_of(std::initializer_list<std::size_t> shape) {
+    std::size_t length = 1;
+    for (std::size_t each : shape) {
+        if (each > 0 && length > std::numeric_limits<std::ptrdiff_t>::max() / sizeof(double) / each)
+            throw std::bad_alloc();
+        length *= each;
+    }
+    return length;
+}
+
 void check_columns(const FittedForest &forest, std::size_t columns) {
     if (columns < forest.columns()) throw std::invalid_argument("x has fewer columns than the trees use");
 }
@@ -97,7 +160,7 @@ void check_trees(const FittedForest &forest, std::size_t first, std::size_t last
 Out<std::int32_t> apply(const FittedForest &forest, const Rows &x, int n_threads) {
     check_columns(forest, x.shape(1));
     const std::size_t rows = x.shape(0), trees = forest.arrays().trees();
-    std::vector<std::int32_t> node(rows * trees);
+    std::vector<std::int32_t> node(length_of({rows, trees}));
     const Predictor &predictor = forest.predictor();
     run_native(rows < 8192 ? 1 : n_threads, [&](Threads &threads, const std::function<bool()> &) {
         predictor.apply(x.data(), rows, x.shape(1), threads, node.data());
@@ -111,7 +174,7 @@ Out<double> predict(const FittedForest &forest, const Rows &x, const Numbers &ba
     if (base.size() != outputs) throw std::invalid_argument("base must have one entry per output");
     check_trees(forest, first, last);
     check_columns(forest, x.shape(1));
-    std::vector<double> out(rows * outputs);
+    std::vector<double> out(length_of({rows, outputs}));
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = base.data()[i % outputs];
     const Predictor &predictor = forest.predictor();
     const auto add = [&](Threads &threads) {
@@ -130,7 +193,7 @@ Out<double> contributions(const FittedForest &forest, const Rows &x, const Vecto
     if (mean.size() != x.shape(1)) throw std::invalid_argument("mean must have one entry per column");
     check_columns(forest, x.shape(1));
     const std::size_t rows = x.shape(0), columns = x.shape(1), outputs = forest.arrays().n_outputs;
-    std::vector<double> out(rows * outputs * (columns + 1), 0.0);
+    std::vector<double> out(length_of({rows, outputs, columns + 1}), 0.0);
     run_native(rows < 1024 ? 1 : n_threads, [&](Threads &threads, const std::function<bool()> &) {
         add_contributions(forest.arrays(), mean.data(), x.data(), rows, columns, threads, out.data());
     });
@@ -181,24 +244,26 @@ FittedForest joined(const std::vector<const FittedForest *> &parts) {
     return FittedForest(std::move(whole));
 }
 
-void set_means(FittedForest &forest, const Scores &totals, double smoothing, double centre) {
+FittedForest with_means(const FittedForest &forest, const Scores &totals, double smoothing, double centre) {
     const Forest &arrays = forest.arrays();
     if (arrays.trees() != 1 || arrays.value.empty() || arrays.weight.empty())
         throw std::invalid_argument("means are for a single tree");
     if (totals.shape(0) != arrays.nodes() || totals.shape(1) != arrays.n_values + 1)
         throw std::invalid_argument("totals must have one row per node and one column per value, then the weight");
-    forest.change([&](Forest &each) { each.set_means(totals.data(), smoothing, centre); });
+    Forest other = arrays;
+    other.set_means(totals.data(), smoothing, centre);
+    return FittedForest(std::move(other));
 }
 
-void compact(FittedForest &forest, std::size_t columns, double smoothing) {
+FittedForest compacted(const FittedForest &forest, std::size_t columns, double smoothing) {
     const Forest &arrays = forest.arrays();
-    if (arrays.value.empty() || columns < 1 || columns > arrays.n_values)
+    if (arrays.value.empty() || arrays.weight.empty() || columns < 1 || columns > arrays.n_values)
         throw std::invalid_argument("only trees as they were grown can be made compact");
-    forest.change([&](Forest &each) {
-        if (smoothing > 0) each.smooth(smoothing);
-        each.compact(columns);
-        each.n_outputs = columns;
-    });
+    Forest other = arrays;
+    if (smoothing > 0) other.smooth(smoothing);
+    other.compact(columns);
+    other.n_outputs = columns;
+    return FittedForest(std::move(other));
 }
 
 }  // namespace
@@ -237,10 +302,11 @@ void bind_forest(nb::module_ &m) {
              "The nodes from the root of a tree to each of these nodes: (start of each list, nodes).")
         .def("part", &part, "first"_a, "last"_a, "Trees first .. last-1 alone.")
         .def("pruned", &pruned, "cut"_a, "The same trees with the marked nodes as leaves.")
-        .def("set_means", &set_means, "totals"_a, "smoothing"_a, "centre"_a = 0.0,
-             "Values of a single grown tree from the sums of its leaves, the weight last.")
-        .def("compact", &compact, "columns"_a, "smoothing"_a = 0.0,
-             "Smooth the values, and keep the last columns of them in float32: for trees that are added up.")
+        .def("with_means", &with_means, "totals"_a, "smoothing"_a, "centre"_a = 0.0,
+             "A single grown tree with values from the sums of its leaves, the weight last.")
+        .def("compacted", &compacted, "columns"_a, "smoothing"_a = 0.0,
+             "The same trees with the values smoothed, and the last columns of them in float32: for trees that are "
+             "added up.")
         .def_static("joined", &joined, "forests"_a, "The trees of all these forests, one forest's after another's.");
 }
 

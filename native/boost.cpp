@@ -142,7 +142,7 @@ void Booster::grow_one(std::size_t output, S &statistics, const double *gradient
     if (options_.objective.renews_leaves()) renew_leaves(grown.leaf, grown.tree);
     if (!options.monotone.empty()) hold_monotone(grown.tree);
     // Newton's step on an exponential can overshoot without end.
-    const double longest = options_.objective.loss == Loss::poisson ? longest_log_step : infinity;
+    const double longest = options_.objective.has_log_link() ? longest_log_step : infinity;
     const auto held = [&](double step) { return std::clamp(step, -longest, longest); };
     // Rounded to what prediction will add, so that scores here and there are the same.
     for (double &value : grown.tree.value)

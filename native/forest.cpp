@@ -13,9 +13,16 @@ namespace {
 constexpr std::int32_t most_planes = 8;          // of a node: the limit of max_planes
 constexpr std::int64_t most_coefficient = 1000;  // the limit of max_coef
 constexpr std::int64_t most_set_bytes = 256 << 20;
+constexpr std::size_t most_outputs = std::numeric_limits<std::int32_t>::max();
 
-void require(bool holds, const std::string &otherwise) {
+// Words are put together only where they are needed: this stands in loops over nodes and terms.
+void require(bool holds, const char *otherwise) {
     if (!holds) throw std::invalid_argument(otherwise);
+}
+
+template <class T>
+void release(std::vector<T> &list) {
+    std::vector<T>().swap(list);
 }
 
 template <class T>
@@ -134,7 +141,7 @@ Forest Forest::part(std::size_t first, std::size_t last) const {
                             under(set_start, in_planes)};
     Forest out;
     out.n_values = n_values;
-    out.n_outputs = n_outputs;
+    out.n_outputs = n_values == 1 ? std::min(n_outputs, std::max<std::size_t>(last - first, 1)) : n_outputs;
     const auto copy = [](const auto &from, auto &to, const Range &range, std::size_t width = 1) {
         if (!from.empty())
             to.assign(from.begin() + static_cast<std::ptrdiff_t>(range.first * width),
@@ -201,17 +208,20 @@ void Forest::check_lengths() const {
     for (std::size_t t = 0; t < trees(); ++t) require(node_start[t] < node_start[t + 1], "a tree without a root");
     each_array([&](auto array) {
         const auto &list = array.in(*this);
-        const std::string name = array.name;
+        const auto refuse = [](const std::string &words) { throw std::invalid_argument(words); };
         if (array.optional && list.empty()) return;
-        require(list.size() == count_of(*this, array.of) + array.starts,
-                "a " + name + " of another length than it should have");
+        if (list.size() != count_of(*this, array.of) + array.starts)
+            refuse(std::string("a ") + array.name + " of another length than it should have");
         if (!array.starts) return;
-        require(list.front() == 0 && std::is_sorted(list.begin(), list.end()), "a " + name + " that goes back");
-        require(static_cast<std::size_t>(list.back()) == count_of(*this, array.into),
-                std::string("another number of ") + name_of(array.into) + " than its " + name + " says");
+        if (list.front() != 0 || !std::is_sorted(list.begin(), list.end()))
+            refuse(std::string("a ") + array.name + " that goes back");
+        if (static_cast<std::size_t>(list.back()) != count_of(*this, array.into))
+            refuse(std::string("another number of ") + name_of(array.into) + " than its " + array.name + " says");
     });
     require(n_values >= 1, "nodes without values");
     require(n_outputs >= 1 && (n_values == 1 || n_values == n_outputs), "another number of outputs than of values");
+    require(n_outputs <= most_outputs, "more outputs than a forest can have");
+    require(n_values > 1 || n_outputs <= std::max<std::size_t>(trees(), 1), "more outputs than trees");
     require(value.size() + value32.size() == nodes() * n_values, "a value of another length than it should have");
     for (std::int64_t count : rows) require(count >= 1, "a node without rows");
 }
@@ -219,7 +229,7 @@ void Forest::check_lengths() const {
 void Forest::check_planes() const {
     for (std::size_t node = 0; node < nodes(); ++node) {
         const std::int32_t count = plane_start[node + 1] - plane_start[node];
-        require(count <= most_planes, "a node of more than " + std::to_string(most_planes) + " planes");
+        require(count <= most_planes, "a node of more planes than it can have");
         require(child_start[node + 1] - child_start[node] == 1 << count,
                 "a node that has not a child for every side of its planes");
     }
@@ -319,8 +329,7 @@ void Forest::compact(std::size_t columns) {
     for (std::size_t node = 0; node < nodes(); ++node)
         for (std::size_t k = 0; k < columns; ++k)
             value32[node * columns + k] = static_cast<float>(value[(node + 1) * n_values - columns + k]);
-    value = {};
-    weight = {}, impurity = {}, gain = {};
+    for (auto *dropped : {&value, &weight, &impurity, &gain}) release(*dropped);
     n_values = columns;
     // Gains as files and pickles keep them: in float32 where that holds them all.
     const auto held = [](double gain_of) {

@@ -48,7 +48,9 @@ struct Forest {
 
     void close_tree() { node_start.push_back(static_cast<std::int32_t>(nodes())); }
     void append(const Forest &other);
-    Forest part(std::size_t first, std::size_t last) const;  // trees first .. last-1
+    // Trees first .. last-1. If they are fewer than the outputs that they take turns with, there is one output per
+    // tree.
+    Forest part(std::size_t first, std::size_t last) const;
 
     // Makes the nodes marked (one entry per node) leaves, without what was below them. Says where each node is now,
     // counted within its tree: itself, or the ancestor that became a leaf.

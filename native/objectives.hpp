@@ -23,6 +23,8 @@ struct Objective {
     double mean_loss(const double *score, const double *target, const double *weight, std::size_t rows) const;
     // Absolute and quantile loss: the best constant for these residuals replaces the leaf's Newton step.
     bool renews_leaves() const { return loss == Loss::absolute || loss == Loss::quantile; }
+    // Scores are logarithms of what is predicted.
+    bool has_log_link() const { return loss == Loss::poisson; }
     double best_constant(std::vector<double> residual, const std::vector<double> &weight) const;
 };
 

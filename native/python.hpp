@@ -94,7 +94,8 @@ class Table {
     Matrix matrix_;
 };
 
-// A forest that Python holds, with its packed form, which is made when first asked for.
+// A forest that Python holds, with its packed form, which is made when first asked for. It never changes: Python has
+// views of its arrays.
 class FittedForest {
   public:
     explicit FittedForest(Forest forest) : forest_(std::move(forest)), columns_(forest_.columns_used()) {}
@@ -105,11 +106,6 @@ class FittedForest {
     const Predictor &predictor() const {
         if (!predictor_) predictor_ = std::make_unique<Predictor>(forest_);
         return *predictor_;
-    }
-    template <class Change>
-    void change(Change change) {
-        predictor_.reset();
-        change(forest_);
     }
 
   private:

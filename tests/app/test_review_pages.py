@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from datetime import timedelta
 from html.parser import HTMLParser
 
 import polars as pl
@@ -11,6 +12,7 @@ import pytest
 
 from planewise.app import AnswersFileError
 from planewise.app._queue import Filter
+from planewise.app._review import table_checksum
 
 FAMILIES = ("slm", "forest", "boost", "mcm", "recip")
 
@@ -487,3 +489,22 @@ def test_pages_are_bounded_whatever_a_cell_holds(make_app, serve, table):
     one = Person(serve(app))
     assert len(one.open("/case/0").text) < 60_000
     one.http.close()
+
+
+def test_columns_that_polars_cannot_write_are_shown_and_told_apart(person, table):
+    def cases(hours):
+        odd = {
+            "took": [None, *(timedelta(hours=hours + k) for k in range(1, 120))],
+            "parts": [[k, hours] for k in range(120)],
+            "raw": [b"\xff" + bytes([hours])] * 120,
+        }
+        return table.drop("price", "class").with_columns(**{name: pl.Series(each) for name, each in odd.items()})
+
+    one = person(cases=cases(1))
+    one.decide("accept")
+    assert one.said.startswith("Saved")
+    names = ["took", "parts", "raw"]
+    known = {(name, hours): table_checksum(cases(hours), [name]) for name in names for hours in (1, 1, 2)}
+    assert len(set(known.values())) == 6
+    in_ms = cases(1).with_columns(pl.col("took").cast(pl.Duration("ms")))
+    assert table_checksum(in_ms, ["took"]) == known["took", 1]

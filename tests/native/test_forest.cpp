@@ -183,6 +183,8 @@ TEST("whatever could be read out of bounds is refused") {
     });
     CHECK(is_refused([](Forest &bad) { bad.value32.pop_back(); }));
     CHECK(is_refused([](Forest &bad) { bad.n_outputs = 0; }));
+    CHECK(!is_refused([](Forest &fine) { fine.n_outputs = 3; }));
+    CHECK(is_refused([](Forest &bad) { bad.n_outputs = 4; }));
     CHECK(is_refused([](Forest &bad) { bad.children[0] = -1; }));
     CHECK(is_refused([](Forest &bad) { bad.children[0] = 1000; }));
     CHECK(is_refused([](Forest &bad) { bad.children.back() = 0; }));
@@ -246,4 +248,24 @@ TEST("pruning nothing changes nothing, and roots can be all that is left") {
     CHECK(trees::same(same, whole));
     roots.prune(std::vector<char>(whole.nodes(), 1));
     CHECK(roots.nodes() == 4 && roots.planes() == 0 && roots.term_feature.empty() && roots.set_category.empty());
+}
+
+TEST("what compact drops is given back, and a part has no more outputs than trees") {
+    Forest tree;
+    tree.plane_start = {0, 0};
+    tree.child_start = {0, 1};
+    tree.children = {0};
+    tree.rows = {1};
+    tree.value = {1, 2, 3};
+    tree.n_values = tree.n_outputs = 3;
+    for (auto *list : {&tree.weight, &tree.impurity, &tree.gain}) *list = {1};
+    tree.close_tree();
+    tree.compact(1);
+    for (const auto *dropped : {&tree.value, &tree.weight, &tree.impurity, &tree.gain}) CHECK(dropped->capacity() == 0);
+    CHECK(tree.value32 == std::vector<float>{3});
+
+    Forest turns = forests::forest({2, 2, true, 1, 5, 40}, 6, 1, 1);
+    turns.n_outputs = 3;
+    CHECK(turns.part(0, 6).n_outputs == 3 && turns.part(0, 3).n_outputs == 3);
+    CHECK(turns.part(1, 2).n_outputs == 1 && turns.part(0, 0).n_outputs == 1);
 }

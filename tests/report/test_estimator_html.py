@@ -30,6 +30,7 @@ from planewise import (
 )
 from planewise.report._tree_svg import MOST_NODES, tree_figure
 from planewise.report.html import view_script
+from planewise.words import number
 
 ESTIMATORS = [
     SLMClassifier(random_state=0),
@@ -150,3 +151,15 @@ def test_a_tree_shows_every_node_or_says_how_many_are_folded():
 def test_a_tree_of_one_leaf_is_drawn():
     model = SLMRegressor().fit(np.zeros((5, 2)), np.ones(5))
     assert tree_figure(model).count('class="pw-mark"') == 1
+
+
+def test_a_feature_test_shows_its_losses_the_smallest_first():
+    data = load_iris()
+    X = pd.DataFrame(data.data, columns=["a", "b", "c", "d"])
+    test = DiscriminantFeatureTest().fit(X, data.target)
+    found = Balanced()
+    found.feed(_summary(test))
+    assert "Losses of the best splits" in found.text
+    for j, name in enumerate("abcd"):
+        assert found.row(name)[-1] == number(test.scores_[j])
+    assert [row[0] for row in found.rows if row[0] in list("abcd")][-4:] == ["abcd"[j] for j in test.order_]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import pickle
 import sys
 import textwrap
@@ -789,6 +790,31 @@ def test_a_file_that_is_no_checkpoint_is_named(checkpointed):
         path.write_bytes(content)
         with pytest.raises(ValueError, match="fit' is not a boosting checkpoint, or is damaged"):
             model.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda header: [],
+        lambda header: {name: each for name, each in header.items() if name != "history"},
+        lambda header: header | {"history": 3},
+        lambda header: header | {"history": {"train": ["a"]}},
+        lambda header: header | {"n_outputs": -1},
+        lambda header: header | {"n_outputs": 2.5},
+        lambda header: header | {"n_outputs": None},
+        lambda header: header | {"n_outputs": "a"},
+        lambda header: header | {"n_outputs": 2**63},
+    ],
+)
+def test_a_checkpoint_with_a_damaged_header_is_named(checkpointed, change):
+    X, y, model = checkpointed
+    with np.load(model.checkpoint) as file:
+        arrays = dict(file)
+    header = json.dumps(change(json.loads(arrays["header"].tobytes()))).encode()
+    with Path(model.checkpoint).open("wb") as file:
+        np.savez(file, **arrays | {"header": np.frombuffer(header, np.uint8)})
+    with pytest.raises(ValueError, match="fit' is not a boosting checkpoint, or is damaged"):
+        model.fit(X, y)
 
 
 @pytest.mark.parametrize("random_state", [None, np.random.RandomState(0)])

@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from plain_walk import right_side
 from sklearn.datasets import load_iris
 
-from planewise import SLMBoostClassifier, SLMClassifier, SLMForestClassifier, SLMRegressor
+from planewise import SLMBoostClassifier, SLMClassifier, SLMForestClassifier, SLMRegressor, _core
 from planewise.slm.fitted import Forest
 
 
@@ -111,7 +111,8 @@ def test_copies_and_pickles_answer_the_same(models):
     rows = table()[0].astype(np.float32)
     for model in models.values():
         forest = trees_of(model)
-        for other in (copy.deepcopy(forest), pickle.loads(pickle.dumps(forest))):
+        assert copy.deepcopy(model) is not model and np.shares_memory(copy.deepcopy(forest).value, forest.value)
+        for other in (copy.copy(forest), copy.deepcopy(forest), pickle.loads(pickle.dumps(forest))):
             assert other.value.dtype == forest.value.dtype
             assert_array_equal(other.apply(rows), forest.apply(rows))
             assert_array_equal(other.value, forest.value)
@@ -130,3 +131,106 @@ def test_trees_of_other_arrays_are_refused(models):
     del missing["children"]
     with pytest.raises(ValueError, match="no children"):
         Forest.from_arrays(**missing)
+
+
+def one_leaf(**changed):
+    """The arrays of a tree that is a single leaf."""
+    planes = ("threshold", "missing_right", "plane_gain", "term_feature", "term_coefficient", "term_weight")
+    whole = {
+        **{name: np.empty(0, np.int32) for name in (*planes, "set_category")},
+        **{name: np.zeros(1, np.int32) for name in ("term_start", "set_start")},
+        "plane_start": np.zeros(2, np.int32),
+        "child_start": np.array([0, 1]),
+        "children": np.zeros(1, np.int32),
+        "n_samples": np.ones(1, np.int64),
+        "value": np.ones((1, 1)),
+    }
+    return whole | changed
+
+
+@pytest.mark.parametrize("n_outputs", [2, 2**31, 2**63, 2**64 - 1])
+def test_trees_with_one_value_have_no_more_outputs_than_trees(n_outputs):
+    assert Forest.from_arrays(**one_leaf(), n_outputs=1).n_outputs == 1
+    with pytest.raises(ValueError, match="more outputs than"):
+        Forest.from_arrays(**one_leaf(), n_outputs=n_outputs)
+    state = Forest.from_arrays(**one_leaf()).__getstate__() | {"n_outputs": n_outputs}
+    with pytest.raises(ValueError, match="more outputs than"):
+        Forest.__new__(Forest).__setstate__(state)
+
+
+def test_no_number_of_values_is_too_large_to_be_counted():
+    none = {name: np.zeros(1, np.int32) for name in ("node_start", "plane_start", "child_start")}
+    none |= {"children": np.empty(0, np.int32), "n_samples": np.empty(0, np.int64)}
+    assert Forest.from_arrays(**one_leaf(**none, value=np.ones((0, 3)))).n_outputs == 3
+    with pytest.raises(ValueError, match="more outputs than"):
+        Forest.from_arrays(**one_leaf(**none, value=np.ones((0, 2**33))))
+
+
+def test_outputs_of_parts_of_a_boosting_are_no_more_than_their_trees():
+    X, y = load_iris(return_X_y=True)
+    forest = SLMBoostClassifier(n_estimators=3, random_state=0).fit(X, y).forest_
+    assert forest.n_outputs == 3 and forest.value.shape[1] == 1
+    for n_trees, n_outputs in [(0, 1), (1, 1), (2, 2), (3, 3), (6, 3)]:
+        part = pickle.loads(pickle.dumps(forest.head(n_trees)))
+        assert (part.n_trees, part.n_outputs) == (n_trees, n_outputs)
+
+
+@pytest.mark.parametrize("n_outputs", [-1, 0, 2.5, None, "a", 2**64])
+def test_a_number_of_outputs_that_is_none_is_refused(n_outputs):
+    with pytest.raises(ValueError, match="output"):
+        Forest.from_arrays(**one_leaf(), n_outputs=n_outputs)
+
+
+@pytest.mark.parametrize("wrong", [2**32, -(2**32), 2**31])
+def test_integers_beyond_their_type_are_refused(models, wrong):
+    forest = trees_of(models["tree"])
+    for name in ("term_feature", "children", "set_category", "plane_start", "missing_right"):
+        array = getattr(forest, name).astype(np.int64)
+        array[0] = wrong
+        with pytest.raises(ValueError, match=f"{name} must not have integers beyond its type"):
+            forest.with_arrays(**{name: array})
+    with pytest.raises(ValueError, match="n_samples must not have integers beyond its type"):
+        forest.with_arrays(n_samples=np.full(forest.n_nodes, 2**63, np.uint64))
+    with pytest.raises(ValueError, match="children must be a one-dimensional array of integers"):
+        forest.with_arrays(children=forest.children + 0.5)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64])
+def test_integers_of_any_type_make_the_same_forest(models, kind):
+    forest = trees_of(models["forest"]).head(1)
+    for name in ("term_feature", "children", "set_category", "missing_right"):
+        array = getattr(forest, name)
+        if array.max() > np.iinfo(kind).max:
+            continue
+        spread = np.repeat(array.astype(kind), 2)[::2]
+        assert_array_equal(getattr(forest.with_arrays(**{name: spread}), name), array)
+
+
+def test_what_a_grown_tree_has_lent_never_changes():
+    X, y = load_iris(return_X_y=True)
+    rows, weight = X.astype(np.float32), np.ones(len(X))
+    grown, leaf = _core.grow_numbers(_core.Table(rows, weight, 1), y - y.mean(), weight, _core.GrowOptions(), 1)
+    lent = grown.arrays() | {"parent": grown.parent, "depth": grown.depth}
+    before = {name: array.copy() for name, array in lent.items()}
+    totals = np.column_stack([np.bincount(leaf, each, minlength=len(grown.parent)) for each in (weight * y, weight)])
+    moved, small = grown.with_means(totals, 1.0, 5.0), grown.compacted(1, 1.0)
+    assert not np.array_equal(moved.arrays()["value"], before["value"])
+    assert small.arrays()["value"].dtype == np.float32 and "weight" not in small.arrays()
+    for name, array in lent.items():
+        assert_array_equal(array, before[name])
+
+
+def test_an_unknown_kind_of_importance_is_refused(models):
+    with pytest.raises(ValueError, match="kind must be 'gain', 'split' or 'cover'; got 'nonsense'"):
+        trees_of(models["tree"]).importances(4, "nonsense")
+
+
+def test_values_without_columns_are_refused(models):
+    forest = trees_of(models["tree"])
+    with pytest.raises(ValueError, match="one row per node and one column per value"):
+        forest.with_arrays(value=forest.value[:, 0])
+
+
+def test_no_trees_have_votes_too():
+    votes = Forest.empty().as_votes()
+    assert votes.n_trees == 0 and votes.value.shape == (0, 1)

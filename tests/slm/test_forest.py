@@ -190,8 +190,7 @@ def test_without_bootstrap_every_tree_is_a_single_tree_with_the_trees_seed(kind,
             grown, leaf = _core.grow_classes(table, y.astype(np.int32), weight, n_classes, False, options, 1)
             columns = [*(weight * (y == c) for c in range(n_classes)), weight]
         totals = np.column_stack([np.bincount(leaf, column, minlength=len(grown.parent)) for column in columns])
-        grown.set_means(totals, smoothing)
-        tree = Forest(grown)
+        tree = Forest(grown.with_means(totals, smoothing))
         assert tree.n_planes > 5
         alone = tree.value[tree.apply(X)[:, 0]] + (centre if kind == "numbers" else 0)
         answer = by_tree(model, X)[number]

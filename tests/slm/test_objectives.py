@@ -7,7 +7,8 @@ from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
 from planewise import _core
-from planewise.slm._objectives import RawLoss, classification_loss, regression_loss
+from planewise.slm._objectives import classification_loss, regression_loss
+from planewise.slm.fitted import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, RawLoss
 
 ALPHA = 0.8
 
@@ -190,3 +191,19 @@ def test_a_loss_of_ones_own_sees_a_flat_score_for_one_output_and_a_table_for_mor
 def test_wrong_answers_of_a_loss_of_ones_own_are_named(answer, n_outputs, words):
     with pytest.raises(ValueError, match=words):
         derivatives(lambda target, score: answer, n_outputs)
+
+
+def test_files_know_every_loss_that_boosting_has():
+    assert set(REGRESSION_LOSSES) == {"squared", "absolute", "huber", "quantile", "poisson"}
+    assert {classification_loss("auto", k).core for k in (2, 3, 9)} < set(CLASSIFICATION_LOSSES)
+    options = _core.BoostOptions()
+    for name in {*REGRESSION_LOSSES, *CLASSIFICATION_LOSSES} - {"constant"}:
+        options.loss = name
+        assert options.loss == name
+        outputs = 3 if name == "softmax" else 1
+        assert np.isfinite(RawLoss(name, outputs).start(np.array([0.0, 1.0]), np.ones(2))).all()
+
+
+def test_an_unknown_loss_starts_nowhere():
+    with pytest.raises(ValueError, match="no constant to start from for the loss 'tweedie'"):
+        RawLoss("tweedie").start(np.ones(3), np.ones(3))

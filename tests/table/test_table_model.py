@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, time, timedelta
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from planewise.table import TableModel, read_setting, task_of
-from planewise.table._columns import find_columns
+from planewise.table._columns import find_columns, read_words
 
 N = 60
 
@@ -166,3 +166,25 @@ def test_rows_are_called_by_the_given_numbers_and_those_without_a_target_by_none
 def test_invalid_row_numbers_are_refused(wrong):
     with pytest.raises(ValueError, match="row_numbers must have one integer of at least 0 for each"):
         TableModel("slm").fit(table(), "y", wrong)
+
+
+@pytest.mark.parametrize("task", ["auto", "classification", "regression"])
+def test_a_target_of_a_type_that_cannot_be_predicted_is_named(task):
+    times = table(took=[timedelta(hours=k % 3) for k in range(N)], parts=[[k % 3] for k in range(N)])
+    for target, kind in (("took", "Duration"), ("parts", "List")):
+        with pytest.raises(ValueError, match=f"The target '{target}' holds values of type {kind}.*cannot be predicted"):
+            TableModel("slm", task).fit(times, target)
+
+
+def test_times_of_day_and_days_are_classes():
+    hours = table(at=[time(k % 3) for k in range(N)], on=[date(2024, 1, 1 + k % 3) for k in range(N)])
+    assert TableModel("slm").fit(hours, "at").classes_.tolist() == ["00:00:00", "01:00:00", "02:00:00"]
+    assert TableModel("slm").fit(hours, "on").classes_.tolist() == ["2024-01-01", "2024-01-02", "2024-01-03"]
+
+
+def test_text_is_read_as_booleans_or_dates_only():
+    words = pl.Series("x", ["true", "2024-01-01"])
+    assert read_words(words, "truth").to_list() == [1.0, None]
+    assert read_words(words, "date").to_list() == [None, 19723.0]
+    with pytest.raises(ValueError, match="not as 'number'"):
+        read_words(words, "number")

@@ -242,11 +242,20 @@ def table_checksum(table: Any, names: list[str]) -> str:
             numbers = values.cast(pl.Float64).fill_null(np.nan).to_numpy()
             digest.update(np.where(np.isnan(numbers), np.nan, numbers + 0.0).astype("<f8").tobytes())
             continue
-        words = values.cast(pl.String)
+        words = _as_text(values)
         lengths = words.str.len_bytes().cast(pl.Int64).fill_null(-1).to_numpy()
         digest.update(lengths.astype("<i8").tobytes())
         digest.update("".join(words.fill_null("").to_list()).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
+
+
+def _as_text(values: Any) -> Any:
+    """A column as text; values of types that polars does not write (lengths of time, lists, ...) as Python does."""
+    pl = polars()
+    try:
+        return values.cast(pl.String)
+    except pl.exceptions.PolarsError:
+        return pl.Series([None if value is None else str(value) for value in values.to_list()], dtype=pl.String)
 
 
 def row_fingerprint(values: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from planewise.export._c_text import Table, double_literal, float_literal, number_table, unsigned_type
 from planewise.export._c_trees import RawScores
-from planewise.export._machine_scores import float_is_enough, pairs
+from planewise.export._machine_scores import float_is_enough, pairs, unknown_kernel
 from planewise.export._models import Floats, KernelMachine, Reading
 
 READ = Template("""\
@@ -257,9 +257,11 @@ class _Writer:
         inner = f"{gamma} * s + {self.literal(model.coef0)}"
         if model.kernel == "sigmoid":
             return term, f"        s = {self.function('tanh')}({inner});"
-        value = f"        {{\n            const {self.real} base = {inner};\n            s = base;\n"
-        value += f"            for (j = 1; j < {model.degree}u; ++j) s *= base;\n        }}"
-        return term, value
+        if model.kernel == "poly":
+            value = f"        {{\n            const {self.real} base = {inner};\n            s = base;\n"
+            value += f"            for (j = 1; j < {model.degree}u; ++j) s *= base;\n        }}"
+            return term, value
+        raise unknown_kernel(model)
 
     def factor(self) -> str:
         bumps = self.model.factor

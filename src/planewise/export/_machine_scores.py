@@ -81,7 +81,16 @@ def _kernel_values(machine: KernelMachine, z: NDArray[Any], to: Any) -> NDArray[
     if machine.kernel == "fourier":
         return np.cos(product + to(machine.phases))
     product = to(machine.gamma) * product + to(machine.coef0)
-    return np.tanh(product) if machine.kernel == "sigmoid" else product**machine.degree
+    if machine.kernel == "sigmoid":
+        return np.tanh(product)
+    if machine.kernel == "poly":
+        return product**machine.degree
+    raise unknown_kernel(machine)
+
+
+def unknown_kernel(machine: KernelMachine) -> ValueError:
+    """The error for a kernel that no export knows how to write."""
+    return ValueError(f"A machine with the kernel {machine.kernel!r} cannot be exported.")
 
 
 def _added(terms: NDArray[Any]) -> NDArray[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from planewise.export._machine_scores import pairs
+from planewise.export._machine_scores import pairs, unknown_kernel
 from planewise.export._models import Floats, KernelMachine, Reading
 from planewise.export._onnx_graph import Graph
 from planewise.mcm.fitted import TAIL_FACTOR, Bumps
@@ -73,7 +73,9 @@ def _kernel_values(graph: Graph, model: KernelMachine, z: str) -> str:
     inner = graph.add("Add", graph.add("Mul", product, graph.constant(model.gamma)), graph.constant(model.coef0))
     if model.kernel == "sigmoid":
         return graph.add("Tanh", inner)
-    return graph.add("Pow", inner, graph.constant(model.degree))
+    if model.kernel == "poly":
+        return graph.add("Pow", inner, graph.constant(model.degree))
+    raise unknown_kernel(model)
 
 
 def _gaussian(graph: Graph, z: str, centres: Floats, gamma: float) -> str:

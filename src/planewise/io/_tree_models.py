@@ -20,7 +20,7 @@ from planewise.slm import (
     SLMForestRegressor,
     SLMRegressor,
 )
-from planewise.slm.fitted import RawLoss, Trials
+from planewise.slm.fitted import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, RawLoss, Trials, class_loss_name
 
 _SEED = Integer(0, 2**32)
 
@@ -79,10 +79,6 @@ _OUT_OF_BAG: dict[str, Kind] = {"oob_score_": Number(finite=False)}
 
 
 # --------------------------------------------------------------------------------------------------------- boosting
-_REGRESSION_LOSSES = ("squared", "absolute", "huber", "quantile", "poisson")
-_CLASS_LOSSES = ("constant", "logistic", "softmax")
-
-
 def _boosting(losses: tuple[str, ...]) -> dict[str, Kind]:
     # A custom loss is a function and not kept; prediction does not need it.
     loss = Record(RawLoss, {"core": Word(losses), "n_outputs": Integer(1, 2**31 - 1), "alpha": Number()})
@@ -109,8 +105,8 @@ def _check_boosting(model: Any) -> None:
     outputs = 1
     if hasattr(model, "classes_"):
         n_classes = len(model.classes_)
-        core = "constant" if n_classes == 1 else "logistic" if n_classes == 2 else "softmax"
-        require(n_classes >= 1 and loss.core == core, "has a loss that does not go with the number of its classes")
+        fitting = n_classes >= 1 and loss.core == class_loss_name(n_classes)
+        require(fitting, "has a loss that does not go with the number of its classes")
         outputs = n_classes if n_classes > 2 else 1
     require(
         loss.n_outputs == outputs == forest.n_outputs and forest.value.shape[1] in (1, outputs),
@@ -179,14 +175,14 @@ MODELS = [
     ),
     Declaration(
         SLMBoostClassifier,
-        _boosting(_CLASS_LOSSES) | {"classes_": Labels()},
+        _boosting(CLASSIFICATION_LOSSES) | {"classes_": Labels()},
         _check_boosting,
         optional=_TRIALS,
         reset=_RESET,
     ),
     Declaration(
         SLMBoostRegressor,
-        _boosting(_REGRESSION_LOSSES),
+        _boosting(REGRESSION_LOSSES),
         _check_boosting,
         optional=_TRIALS,
         reset=_RESET,

@@ -80,7 +80,9 @@ class Kernel:
         values += self.coef0
         if self.name == "poly":
             return values**self.degree
-        return np.tanh(values, out=values)
+        if self.name == "sigmoid":
+            return np.tanh(values, out=values)
+        raise self._unknown()
 
     def diagonal(self, X: NDArray[Any]) -> NDArray[np.float64]:
         """The kernel value of every row with itself."""
@@ -94,7 +96,14 @@ class Kernel:
             if self.name == "linear":
                 return squares
             values = self.gamma * squares + self.coef0
-            return values**self.degree if self.name == "poly" else np.tanh(values)
+            if self.name == "poly":
+                return values**self.degree
+            if self.name == "sigmoid":
+                return np.tanh(values)
+        raise self._unknown()
+
+    def _unknown(self) -> ValueError:
+        return ValueError(f"There is no kernel {self.name!r}; there are {', '.join(KERNEL_NAMES)}.")
 
     def _called(self, X: NDArray[Any], Y: NDArray[Any]) -> Matrix:
         assert callable(self.name)

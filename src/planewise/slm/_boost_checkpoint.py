@@ -48,7 +48,16 @@ class Checkpoint:
             return None
         try:
             header, forest, trials = self._parts()
-        except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, BadZipFile) as error:
+        except (
+            OSError,
+            EOFError,
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            RecursionError,
+            BadZipFile,
+        ) as error:
             raise ValueError(f"{str(self.path)!r} is not a boosting checkpoint, or is damaged: {error}") from error
         if header.get("format") != _FORMAT or header.get("fingerprint") != self.fingerprint:
             raise ValueError(
@@ -60,9 +69,21 @@ class Checkpoint:
     def _parts(self) -> tuple[dict[str, Any], Forest, Trials]:
         with self.path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             header = json.loads(file["header"].tobytes().decode())
+            _check_header(header)
             arrays = {name: file[name] for name in file.files if name != "header"}
         trials = Trials(*(arrays.pop(name) for name in Trials._fields))
+        if any(each.ndim != 2 or each.dtype != np.float64 for each in trials):
+            raise ValueError("what it continues from is not there")
         return header, Forest.from_arrays(**arrays, n_outputs=header["n_outputs"]), trials
+
+
+def _check_header(header: Any) -> None:
+    """ValueError unless it has the entries of one; which fit it belongs to is asked later."""
+    if not isinstance(header, dict) or not isinstance(header.get("history"), dict):
+        raise ValueError("its header is not one")
+    for name, losses in header["history"].items():
+        if not isinstance(losses, list) or not all(isinstance(loss, float) for loss in losses):
+            raise ValueError(f"its losses {name!r} are not numbers")
 
 
 def fingerprint(params: dict[str, Any], *arrays: NDArray[Any]) -> str:

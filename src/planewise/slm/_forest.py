@@ -122,8 +122,8 @@ class _SLMForest(ExplainsByContributions, TreeEstimator):
             for begin in range(first, self.n_estimators, at_once):
                 end = min(begin + at_once, self.n_estimators)
                 grown = grow(table, bag, begin, end, threads)
-                grown.compact(n_columns, self.smoothing)
-                parts.append(Forest(grown))
+                parts.append(Forest(grown.compacted(n_columns, self.smoothing)))
+                del grown
                 for _ in range(begin, end):
                     bar.step()
         self.forest_, self._seed, self._drawn = Forest.joined(parts), bag.seed, (n_rows, bag.draws)

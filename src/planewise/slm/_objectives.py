@@ -24,6 +24,10 @@ _CORE_NAMES = {  # of the regression losses
     "poisson": "poisson",
 }
 
+# The core's names of losses, as `RawLoss.core` has them.
+REGRESSION_LOSSES = tuple(_CORE_NAMES.values())
+CLASSIFICATION_LOSSES = ("constant", "logistic", "softmax")  # of one class, of two, of more
+
 # What no row shows is not impossible: rows set aside for validation can be all of a rare class.
 _LEAST_SHARE = 1e-9
 
@@ -55,7 +59,11 @@ class RawLoss:
             return np.array([np.log(max(mean, _LEAST_SHARE))])
         if self.core == "squared":
             return np.array([mean])
-        return np.array([_weighted_quantile(target, weight, self.alpha if self.core == "quantile" else 0.5)])
+        if self.core in ("absolute", "huber"):
+            return np.array([_weighted_quantile(target, weight, 0.5)])
+        if self.core == "quantile":
+            return np.array([_weighted_quantile(target, weight, self.alpha)])
+        raise ValueError(f"There is no constant to start from for the loss {self.core!r}.")
 
     def mean(self, target: Floats, weight: Floats, score: Floats) -> float:
         """The weighted mean loss of raw scores."""
@@ -125,7 +133,12 @@ def classification_loss(loss: LossLike, n_classes: int) -> RawLoss:
             f"got {loss!r}."
         )
     own = loss if callable(loss) else None
-    return RawLoss("logistic", own=own) if n_classes == 2 else RawLoss("softmax", n_classes, own=own)
+    return RawLoss(class_loss_name(n_classes), n_classes if n_classes > 2 else 1, own=own)
+
+
+def class_loss_name(n_classes: int) -> str:
+    """The core's name of the loss for this many classes; "constant" for one, where nothing is to be learnt."""
+    return CLASSIFICATION_LOSSES[min(n_classes, 3) - 1]
 
 
 def _weighted_quantile(values: Floats, weight: Floats, level: float) -> float:

@@ -34,8 +34,7 @@ class _SLMTree(ExplainsByPath, TreeEstimator):
 
     def _keep(self, tree: _core.Forest, totals: NDArray[np.float64], centre: float = 0.0) -> None:
         """Make the grown tree this estimator's; `totals` are sums by leaf, the weight last."""
-        tree.set_means(totals, self.smoothing, centre)
-        self.tree_ = Forest(tree)
+        self.tree_ = Forest(tree.with_means(totals, self.smoothing, centre))
         self.depth_ = self.tree_.max_depth
         self.n_planes_ = self.tree_.n_planes
         self.n_parameters_ = self.n_planes_ * (most_terms(self) + 1)

@@ -10,9 +10,17 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from planewise import _core
-from planewise.slm._objectives import RawLoss
+from planewise.slm._objectives import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, RawLoss, class_loss_name
 
-__all__ = ["Forest", "RawLoss", "Trials", "start_and_link"]
+__all__ = [
+    "CLASSIFICATION_LOSSES",
+    "REGRESSION_LOSSES",
+    "Forest",
+    "RawLoss",
+    "Trials",
+    "class_loss_name",
+    "start_and_link",
+]
 
 IntArray = NDArray[np.int32]
 
@@ -184,8 +192,10 @@ class Forest:
         elif kind == "cover":
             node = np.repeat(np.arange(self.n_nodes), np.diff(self.plane_start))
             worth = self.n_samples[node].astype(np.float64)
-        else:
+        elif kind == "gain":
             worth = self.plane_gain
+        else:
+            raise ValueError(f"kind must be 'gain', 'split' or 'cover'; got {kind!r}.")
         size = np.abs(self.term_coefficient).astype(np.float64)
         plane = np.repeat(np.arange(len(worth)), np.diff(self.term_start))
         part = size / np.bincount(plane, weights=size, minlength=len(worth))[plane]
@@ -279,8 +289,10 @@ class Forest:
 
     def with_arrays(self, **changed: NDArray[Any]) -> Forest:
         """The same trees with other values, thresholds, ..., by the names of the arrays."""
-        n_values = changed.get("value", self.value).shape[1]
-        n_outputs = self.n_outputs if n_values == self.value.shape[1] else n_values
+        value = changed.get("value", self.value)
+        if value.ndim != 2:
+            raise ValueError(f"value must have one row per node and one column per value; got shape {value.shape}.")
+        n_outputs = self.n_outputs if value.shape[1] == self.value.shape[1] else value.shape[1]
         return Forest.from_arrays(**self.arrays() | changed, n_outputs=n_outputs)
 
     def as_votes(self) -> Forest:
@@ -290,7 +302,7 @@ class Forest:
         A single value per node is the probability of the second of two classes.
         """
         if self._votes is None:
-            probability, little = self.value.astype(np.float64), 0.5 / self.n_trees
+            probability, little = self.value.astype(np.float64), 0.5 / max(self.n_trees, 1)
             if probability.shape[1] == 1:
                 vote = (probability > 0.5).astype(np.float64)
             else:
@@ -303,6 +315,14 @@ class Forest:
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays that make the forest, by name: all but `parent` and `depth`, which follow from the children."""
         return self._native.arrays()
+
+    def __copy__(self) -> Forest:
+        """A forest with the same arrays: they never change."""
+        return Forest(self._native)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Forest:
+        """A forest with the same arrays: they never change."""
+        return Forest(self._native)
 
     def __getstate__(self) -> dict[str, Any]:
         """Numbers in the smallest type that holds them, starts as differences: most fit into a byte."""

@@ -253,7 +253,9 @@ def read_words(words: Any, kind: str) -> Any:
     words = words.cast(pl.String).str.strip_chars()
     if kind == "truth":
         return words.str.to_lowercase().replace_strict(TRUTHS, default=None, return_dtype=pl.Float64)
-    return _moments(words).dt.timestamp("us").cast(pl.Float64) / A_DAY
+    if kind == "date":
+        return _moments(words).dt.timestamp("us").cast(pl.Float64) / A_DAY
+    raise ValueError(f"Text is read as booleans or dates, not as {kind!r}.")
 
 
 def first_unread(words: Any, kind: str) -> int | None:

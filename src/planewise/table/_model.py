@@ -21,6 +21,7 @@ from planewise.table._columns import (
     find_columns,
     for_machines,
     for_trees,
+    kind_of,
     polars,
     require_columns,
 )
@@ -248,7 +249,10 @@ def task_of(target: Any) -> str:
 
 
 def target_values(target: Any, task: str) -> NDArray[Any]:
-    """The target as estimators learn it; an error if there is nothing to learn."""
+    """The target as estimators take it; an error if it cannot be predicted."""
+    pl = polars()
+    if kind_of(target.dtype) is None and target.dtype not in (pl.Time, pl.Null):
+        raise ValueError(f"The target {target.name!r} holds values of type {target.dtype}, which cannot be predicted.")
     if target.drop_nulls().n_unique() < 2:
         value = target.drop_nulls().head(1).to_list()
         what = f"has the value {value[0]!r} in every row" if value else "has no values"

@@ -1,0 +1,73 @@
+"""Every kernel that a machine can have is exported, and none is taken for another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from compiled import c_answers, needs_compiler
+from fitted import machine_rows, table, targets
+from test_c_machines import golden_machine
+
+from planewise import LargeScaleMCMClassifier, MCMClassifier
+from planewise.export import to_c, to_onnx
+from planewise.export._c_kernels import machine_scores as c_scores
+from planewise.export._machine_scores import raw_scores
+from planewise.mcm.fitted import KERNEL_NAMES, Kernel
+
+
+def machines(kernel):
+    """A fitted machine of each kind with this kernel, and rows to try it on."""
+    X, score = table("numbers")
+    y, given = targets("three", score), {"kernel": kernel, "gamma": 0.05, "coef0": 0.5, "random_state": 0}
+    for model in (MCMClassifier(**given), LargeScaleMCMClassifier(**given, n_components=12, max_iter=5)):
+        yield model.fit(X, y), machine_rows(X)
+
+
+def decided(model, rows):
+    """Rows whose best two scores differ by more than rounding: on the margins of two machines they are equal."""
+    top = np.sort(model.decision_function(rows), axis=1)
+    sure = top[:, -1] - top[:, -2] > 1e-5
+    assert sure.mean() > 0.9
+    return sure
+
+
+@needs_compiler
+@pytest.mark.parametrize("kernel", KERNEL_NAMES)
+def test_the_header_gives_the_classes_of_predict(kernel):
+    for model, rows in machines(kernel):
+        label, _ = c_answers(to_c(model), rows, len(model.classes_))
+        sure = decided(model, rows)
+        np.testing.assert_array_equal(model.classes_[label][sure], model.predict(rows)[sure])
+
+
+@pytest.mark.parametrize("kernel", KERNEL_NAMES)
+def test_onnx_gives_the_classes_of_predict(kernel):
+    pytest.importorskip("onnx")
+    onnxruntime = pytest.importorskip("onnxruntime")
+    for model, rows in machines(kernel):
+        made = to_onnx(model).SerializeToString()
+        session = onnxruntime.InferenceSession(made, providers=["CPUExecutionProvider"])
+        label, sure = session.run(None, {"X": rows})[0], decided(model, rows)
+        np.testing.assert_array_equal(label[sure], model.predict(rows)[sure])
+
+
+def test_an_unknown_kernel_is_not_taken_for_another():
+    machine = replace(golden_machine(), kernel="cosine")
+    rows = np.zeros((2, 2), np.float32)
+    for export in (lambda: raw_scores(machine, rows, np.float64), lambda: c_scores(machine, "model", True)):
+        with pytest.raises(ValueError, match="the kernel 'cosine' cannot be exported"):
+            export()
+    for values in (lambda: Kernel("cosine")(rows, rows), lambda: Kernel("cosine").diagonal(rows)):
+        with pytest.raises(ValueError, match="no kernel 'cosine'; there are linear, rbf"):
+            values()
+
+
+def test_an_unknown_kernel_is_not_written_to_onnx():
+    pytest.importorskip("onnx")
+    from planewise.export._onnx_graph import Graph
+    from planewise.export._onnx_kernels import machine_scores
+
+    with pytest.raises(ValueError, match="the kernel 'cosine' cannot be exported"):
+        machine_scores(Graph(), replace(golden_machine(), kernel="cosine"))

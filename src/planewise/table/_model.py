@@ -250,9 +250,6 @@ def task_of(target: Any) -> str:
 
 def target_values(target: Any, task: str) -> NDArray[Any]:
     """The target as estimators take it; an error if it cannot be predicted."""
-    pl = polars()
-    if kind_of(target.dtype) is None and target.dtype not in (pl.Time, pl.Null):
-        raise ValueError(f"The target {target.name!r} holds values of type {target.dtype}, which cannot be predicted.")
     if target.drop_nulls().n_unique() < 2:
         value = target.drop_nulls().head(1).to_list()
         what = f"has the value {value[0]!r} in every row" if value else "has no values"
@@ -263,6 +260,8 @@ def target_values(target: Any, task: str) -> NDArray[Any]:
 def read_target(target: Any, task: str) -> NDArray[Any]:
     """The target as estimators take it; an error if its values do not suit the task."""
     pl = polars()
+    if kind_of(target.dtype) is None and target.dtype not in (pl.Time, pl.Null):
+        raise ValueError(f"The target {target.name!r} holds values of type {target.dtype}, which cannot be predicted.")
     if task == "regression":
         if not (target.dtype.is_numeric() or target.dtype == pl.Boolean):
             raise ValueError(f"The target {target.name!r} holds {target.dtype} values; a regression needs numbers.")

@@ -412,11 +412,7 @@ def test_a_warm_start_on_other_features_or_classes_is_refused():
     model.set_params(n_estimators=3)
     with pytest.raises(ValueError, match="X has 12 features, but warm_start=True continues from a fit on 13"):
         model.fit(X[:, :12], y)
-<<<<<<< HEAD
-    with pytest.raises(ValueError, match="y has different classes"):
-=======
     with pytest.raises(ValueError, match="y has different classes than the earlier fit"):
->>>>>>> fixb
         model.fit(X, y + 1)
     assert model.forest_.n_trees == 2
     assert model.n_features_in_ == 13

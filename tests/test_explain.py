@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from sklearn.datasets import load_diabetes, load_iris
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 import planewise as pw
 from planewise.table import TableModel
@@ -343,3 +343,21 @@ def test_a_path_says_how_sure_it_is_once():
         " (90 %)"
     )
     assert "where its probability is" in path.sentence()
+
+
+def test_a_table_of_reasons_adds_up_even_if_not_all_rows_fit():
+    X, y = load_breast_cancer(return_X_y=True)
+    added = pw.SLMBoostClassifier(n_estimators=20, random_state=0).fit(X, y).explain(X[:1])[0]
+    vectors = pw.MCMClassifier(C=1e4, mu=0.01, random_state=0).fit(X, y).explain(X[:1])[0]
+    assert len(added.parts) > 12 and len(vectors.vectors) > 12
+    assert added.table().rows[-1][0] == f"{len(added.parts) - 12} other columns"
+    assert added.average + sum(added.table().weights) == pytest.approx(added.total)
+    assert vectors.table().rows[-1][-1] == f"{len(vectors.vectors) - 12} other vectors"
+    assert vectors.intercept + sum(vectors.table().weights) == pytest.approx(vectors.score)
+    assert len(vectors.table().weights) == len(vectors.table().rows)
+
+
+def test_a_probability_that_contributions_add_up_to_is_never_outside_0_and_1():
+    X, y = load_breast_cancer(return_X_y=True)
+    totals = [each.total for each in pw.SLMForestClassifier(n_estimators=20, random_state=0).fit(X, y).explain(X)]
+    assert min(totals) == 0 and max(totals) <= 1

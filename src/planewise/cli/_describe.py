@@ -68,6 +68,7 @@ def _answer(model: Any, path: Path) -> dict[str, Any]:
         "file": str(path),
         "bytes": path.stat().st_size,
         "versions": versions(path),
+        "model": model.family if table_model else None,
         "estimator": type(estimator).__name__,
         "target": model.target_ if table_model else None,
         "task": "classification" if classes is not None else "regression" if hasattr(model, "predict") else None,
@@ -86,6 +87,8 @@ def _sizes(estimator: Any) -> dict[str, int]:
     found = {}
     if hasattr(estimator, "forest_"):
         found["trees"] = estimator.forest_.n_trees
+    if hasattr(estimator, "projections_"):
+        found["views"] = len(estimator.projections_)
     for attribute, name in _SIZES.items():
         value = getattr(estimator, attribute, None)
         if attribute == "support_vectors_":
@@ -106,9 +109,11 @@ def _changed(estimator: Any) -> dict[str, Any]:
 
 
 def _show(answer: dict[str, Any]) -> None:
-    from planewise.words import first_of
+    from planewise.words import counted, first_of
 
-    sizes = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in answer["size"].items())
+    sizes = ", ".join(
+        counted(value, name.replace("_", " ").removesuffix("s")) for name, value in answer["size"].items()
+    )
     say(f"model    {answer['estimator']}" + (f": {sizes}" if sizes else ""))
     if answer["task"]:
         target = f"{answer['target']} " if answer["target"] else ""

@@ -132,6 +132,9 @@ def _class_added_up(estimator: Any, names: list[str], values: Any, parts: Any, a
             parts = parts[place]
         votes = ("the trees' votes", "their mean probability") if by_votes else None
         start = Start.of(f"the average {what}", classes, place, averages, columns, votes)
+    total = float(np.sum(parts))
+    if shares:
+        total = min(max(total, 0.0), 1.0)  # rounding must not lead out of a probability's range
     return Contributions.of_columns(
         names,
         values,
@@ -140,7 +143,7 @@ def _class_added_up(estimator: Any, names: list[str], values: Any, parts: Any, a
         what="the trees' mean probability" if by_votes else f"the {what}",
         of=of,
         average=float(parts[-1]),
-        total=float(np.sum(parts)),
+        total=total,
         towards=towards,
         start=start,
         only_class=len(classes) == 1,

@@ -219,7 +219,11 @@ class Contributions(Reason):
             title = f"What each column added to {what}: {number(self.average)} on average, {number(self.total)} here"
         shown = self.parts[:MAX_ROWS]
         rows = [[each.column, value_in_words(each.value), signed(each.added)] for each in shown]
-        return TableSection(title, ["column", "value", "added"], rows, weights=[each.added for each in shown])
+        weights = [each.added for each in shown]
+        if (others := self.parts[MAX_ROWS:]) and self.average is not None:
+            weights.append(sum(each.added for each in others))
+            rows.append([counted(len(others), "other column"), "", signed(weights[-1])])
+        return TableSection(title, ["column", "value", "added"], rows, weights=weights)
 
 
 # ------------------------------------------------------------------------------------------------- kernel machines
@@ -338,12 +342,16 @@ class Vectors(Reason):
             ]
             for each in shown
         ]
+        weights = [each.added for each in shown]
+        if others := self.vectors[MAX_ROWS:]:
+            weights.append(sum(each.added for each in others))
+            rows.append(["", "", signed(weights[-1]), counted(len(others), "other vector")])
         notes = [SAME_VALUES] if self.same_values_in_fit else []
         n_columns = len(self.vectors[0].values) if self.vectors else 0
         if len(self.telling) < n_columns:
             notes.append(f"Shown are the {len(self.telling)} of {n_columns} columns in which the vectors differ most.")
         columns = ["weight", "nearness", "added", "vector"]
-        return TableSection(title, columns, rows, " ".join(notes), [each.added for each in shown])
+        return TableSection(title, columns, rows, " ".join(notes), weights)
 
 
 # ---------------------------------------------------------------------------------------------------- views (RECIP)

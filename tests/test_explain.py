@@ -296,6 +296,8 @@ def test_a_path_through_dates_and_booleans_is_told_in_their_terms(kind):
             cut = type(value).fromisoformat(threshold)
             assert step.right == (value >= cut if relation == "≥" else value <= cut)
         assert str(value) in reason.to_text() and "18," not in reason.to_text()
+    as_text = table.with_columns(column.cast(pl.String))  # as in a CSV file
+    assert [each.to_text() for each in model.explain(as_text)] == [each.to_text() for each in model.explain(table)]
 
 
 def test_a_path_states_the_numbers_of_a_row_as_they_were_given():

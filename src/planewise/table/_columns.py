@@ -278,6 +278,16 @@ def with_dates(table: Any) -> Any:
     return table.with_columns(found)
 
 
+def in_own_types(table: Any, columns: list[Column]) -> Any:
+    """The table with dates and booleans that it holds as text, as CSV files do, in types of their own."""
+    pl = polars()
+    dates = with_dates(table.select(column.name for column in columns if column.kind == "date"))
+    truths = [column.name for column in columns if column.kind == "truth" and table[column.name].dtype == pl.String]
+    return table.with_columns(
+        *dates.get_columns(), *(read_words(table[name], "truth").cast(pl.Boolean).alias(name) for name in truths)
+    )
+
+
 def _moments(words: Any) -> Any:
     """Dates of ISO 8601 as moments in UTC; a time without an offset is taken for UTC."""
     pl = polars()

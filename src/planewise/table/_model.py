@@ -21,6 +21,7 @@ from planewise.table._columns import (
     find_columns,
     for_machines,
     for_trees,
+    in_own_types,
     kind_of,
     polars,
     require_columns,
@@ -170,7 +171,7 @@ class TableModel(BaseEstimator):
         return self.estimator_.predict(self.read(table))
 
     def explain(self, table: Any) -> list[Reason]:
-        """Why each row of a table gets its answer.
+        """Why each row of a table gets its prediction.
 
         Paths and contributions show the table's own values, such as dates. Planes that weigh several columns, vectors
         and views show the numbers that the estimator reads, see :meth:`read`.
@@ -183,9 +184,10 @@ class TableModel(BaseEstimator):
         check_is_fitted(self)
         table = as_polars(table)
         given = self.estimator_.explain(self.read(table))
+        rows = in_own_types(table, self.columns_).iter_rows(named=True)
         return [
             reason.with_values(lambda name, row=row: row[self.column_of(name)])
-            for reason, row in zip(given, table.iter_rows(named=True), strict=True)
+            for reason, row in zip(given, rows, strict=True)
         ]
 
     def column_of(self, feature: str) -> str:

@@ -120,7 +120,7 @@ def _without_gaps(estimator: Any, X: Any, reset: bool, dtype: Any) -> NDArray[An
         raise ValueError(
             f"Column {names[missing[0]]!r} of X contains NaN or infinity, which "
             f"{type(estimator).__name__} does not accept; fill it in (sklearn.impute.SimpleImputer), drop those rows, "
-            "or use a tree of planewise, which accepts missing values."
+            "or use a planewise tree, which accepts missing values."
         )
     return rows
 

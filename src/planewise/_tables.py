@@ -46,7 +46,7 @@ def numeric_column(X: Any, place: int, name: str) -> Numbers:
     try:
         return np.array([np.nan if is_missing(v) else v for v in values] if values.dtype == object else values, float)
     except (TypeError, ValueError):
-        raise ValueError(f"Feature {name!r} does not hold numbers, so that it cannot be an axis.") from None
+        raise ValueError(f"Feature {name!r} does not hold numbers, so it cannot be an axis.") from None
 
 
 def column_values(X: Any, place: int) -> NDArray[Any]:

@@ -105,7 +105,7 @@ def test_a_setting_that_is_wrong(csv, run, setting, words):
 
 
 def test_settings_without_a_family(csv, run):
-    mistake(run("fit", csv, "--target", "class", "--set", "max_depth=3"), "--set belongs to one family")
+    mistake(run("fit", csv, "--target", "class", "--set", "max_depth=3"), "--set applies to one kind of model")
 
 
 @pytest.mark.parametrize(

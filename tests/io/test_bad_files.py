@@ -231,8 +231,8 @@ def test_every_word_of_the_description_is_checked(change, words, tree_file):
         ({"dtype": "float64", "shape": [2**40]}, "promises more values"),
         ({"dtype": "float64", "shape": [-1]}, "impossible shape"),
         ({"dtype": "uint8", "shape": [1, 1, 1, 1, 1]}, "impossible shape"),
-        ({"dtype": "uint8", "shape": [1], "offset": 3}, "does not describe"),
-        ("uint8", "does not describe"),
+        ({"dtype": "uint8", "shape": [1], "offset": 3}, "invalid description"),
+        ("uint8", "invalid description"),
     ],
 )
 def test_an_array_is_described_truly_or_refused(described, words, tree_file):
@@ -335,7 +335,7 @@ def test_messages_are_sentences(tmp_path, tree_file):
         pw.load(tree_file)
     model = pw.SLMClassifier().fit(*iris())
     model.classes_ = np.array([datetime(2024, 1, day) for day in (1, 2, 3)], dtype=object)
-    with pytest.raises(ValueError, match="a datetime, which no file can hold"):
+    with pytest.raises(ValueError, match="a datetime, which cannot be stored in a file"):
         pw.save(model, tmp_path / "labels")
 
 

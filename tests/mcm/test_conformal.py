@@ -300,7 +300,7 @@ def test_rare_classes_cannot_be_cross_validated(moons):
     X, y = moons
     y = y.copy()
     y[:2] = 2
-    with pytest.raises(ValueError, match="three rows of every class; set a number as shrinkage"):
+    with pytest.raises(ValueError, match="three rows of every class; set shrinkage to a number"):
         ConformalKernel(form="shrunk").fit(X, y)
 
 

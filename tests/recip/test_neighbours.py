@@ -277,7 +277,7 @@ def test_wrong_input_is_named(change, message):
 
 def test_wrong_queries_and_classes_are_named():
     points, labels = standard_table(20)
-    with pytest.raises(ValueError, match="queries must have the 4 columns"):
+    with pytest.raises(ValueError, match="queries must have 4 columns"):
         nearest(points, [(0,)], points[:, :2].copy(), 1)
     with pytest.raises(ValueError, match="exclude must have one entry"):
         nearest(points, [(0,)], points[:2], 1, exclude=[1])

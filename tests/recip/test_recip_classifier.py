@@ -271,7 +271,7 @@ def test_too_many_candidates_for_memory_are_refused_with_an_estimate(monkeypatch
         ({"projections": [()]}, "without features"),
         ({"projections": [(0, 9)]}, "has the feature 9"),
         ({"projections": [(0, 0)]}, "twice"),
-        ({"projections": [("a",)]}, "X has no names"),
+        ({"projections": [("a",)]}, "X has no column names"),
         ({"projections": "ab"}, "'projections' of RECIPClassifier must be"),
         ({"k": 0}, "'k' of RECIPClassifier"),
         ({"tsallis_order": 1.0}, "'tsallis_order' of RECIPClassifier"),

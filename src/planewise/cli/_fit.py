@@ -85,7 +85,9 @@ def fit(
     if target in dropped:
         raise MistakeError(f"{target!r} is the target; it cannot be dropped.")
     if model == "auto" and settings:
-        raise MistakeError("--set belongs to one family: choose it with --model slm, forest, boost, mcm or recip.")
+        raise MistakeError(
+            "--set applies to one kind of model: choose the kind with --model slm, forest, boost, mcm or recip."
+        )
     n_read = rows.height
     numbers = rows[target].is_not_null().arg_true().to_numpy()  # of the file's rows, as --row counts them
     rows = rows.drop(dropped)[numbers]

@@ -138,7 +138,7 @@ def _weights(given: Any, n_rows: int) -> Vector:
     if weight.shape != (n_rows,):
         raise ValueError(f"sample_weight must have one weight for each of the {n_rows} rows; got shape {weight.shape}.")
     if not (np.isfinite(weight).all() and (weight >= 0).all() and weight.any()):
-        raise ValueError("sample_weight must hold finite numbers of at least 0, not all of them 0.")
+        raise ValueError("sample_weight must contain finite numbers of at least 0, not all of them 0.")
     return weight
 
 

@@ -83,9 +83,7 @@ class ArrayReader:
 
 
 def _described(number: int, each: Any) -> tuple[np.dtype[Any], tuple[int, ...]]:
-    require(
-        isinstance(each, dict) and set(each) == {"dtype", "shape"}, f"does not describe its array {number} as it should"
-    )
+    require(isinstance(each, dict) and set(each) == {"dtype", "shape"}, f"has an invalid description of array {number}")
     name, shape = each["dtype"], each["shape"]
     require(isinstance(name, str) and name in DTYPES, f"has an array {number} of an unknown type")
     require(

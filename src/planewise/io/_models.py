@@ -173,7 +173,7 @@ def pack_model(model: Any, arrays: ArrayWriter) -> dict[str, Any]:
                 ) from None
             except (NotPlainError, ValueError) as error:
                 raise CannotBeSavedError(
-                    f"{name} cannot be saved: {attribute} holds {error}, which no file can hold."
+                    f"{name} cannot be saved: {attribute} contains {error}, which cannot be stored in a file."
                 ) from None
     return {"kind": name, "parameters": _pack_parameters(model, declared, arrays), "fitted": fitted}
 

@@ -34,7 +34,7 @@ def _check_trees(model: Any, trees: Any, where: str) -> None:
 def _check_tree(model: Any) -> None:
     _check_trees(model, model.tree_, "tree_")
     outputs = len(model.classes_) if hasattr(model, "classes_") else 1
-    require(model.tree_.value.shape[1] == outputs >= 1, "has tree_ whose number of values does not match the classes")
+    require(model.tree_.value.shape[1] == outputs >= 1, "has a tree_ whose number of values does not match the classes")
 
 
 def _derive_tree(model: Any) -> None:
@@ -56,7 +56,7 @@ def _check_forest(model: Any) -> None:
     columns = 1 if n_classes == 2 else n_classes
     require(
         forest.n_outputs == columns == forest.value.shape[1],
-        "has forest_ whose number of values does not match the classes",
+        "has a forest_ whose number of values does not match the classes",
     )
     if hasattr(model, "oob_decision_function_"):
         check_length(
@@ -110,7 +110,7 @@ def _check_boosting(model: Any) -> None:
         outputs = n_classes if n_classes > 2 else 1
     require(
         loss.n_outputs == outputs == forest.n_outputs and forest.value.shape[1] in (1, outputs),
-        "has forest_ whose number of values does not match the classes",
+        "has a forest_ whose number of values does not match the classes",
     )
     require(
         forest.n_trees == model.n_iter_ * forest.trees_per_round, "has a number of trees that does not match its rounds"

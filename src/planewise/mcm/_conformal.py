@@ -270,7 +270,7 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         counts = np.bincount(label[some])
         if counts[counts > 0].min() < 3:
             raise ValueError(
-                "shrinkage='cv' needs three rows of every class; set a number as shrinkage, or form='signed'."
+                "shrinkage='cv' needs at least three rows of every class; set shrinkage to a number, or form='signed'."
             )
         right = np.zeros(len(SHRINKAGES))
         for learned, judged in StratifiedKFold(3, shuffle=True, random_state=random).split(some, label[some]):

@@ -157,8 +157,8 @@ def _large_scale(model: Any, form: str) -> PlainMachine:
 def _refuse_kernel(model: Any, kernel: Kernel | None, form: str) -> None:
     if kernel is None and model.kernel == "precomputed":
         raise ValueError(
-            f"A machine with kernel='precomputed' knows no rows, only kernel values, and cannot be exported to {form}; "
-            "fit it with one of the kernels 'rbf', 'laplacian', 'poly', 'sigmoid' or 'linear'."
+            f"A machine with kernel='precomputed' has no training rows, only kernel values, and cannot be "
+            f"exported to {form}; fit it with one of the kernels 'rbf', 'laplacian', 'poly', 'sigmoid' or 'linear'."
         )
     if kernel is not None and callable(kernel.name):
         raise ValueError(

@@ -57,7 +57,7 @@ class ClassBatch:
             place = int(found[0])
         if not np.isfinite(self.ratios.ratio[view, query, place]):
             words = self.wording.in_words(self.wording.view(view))
-            raise ValueError(f"The view {words} cannot judge this case: a value is missing, or rows are too few.")
+            raise ValueError(f"The view {words} cannot judge this case: a value is missing, or there are too few rows.")
         return self._answered(query, place) | self._judged(query, view, place)
 
     def _answered(self, query: int, label: int) -> dict[str, Any]:

@@ -187,7 +187,7 @@ def _class_neighbours(
     _check_k(k)
     queries = _floats(queries, "queries")
     if queries.shape[1] != points.shape[1]:
-        raise ValueError(f"queries must have the {points.shape[1]} columns of points, not {queries.shape[1]}.")
+        raise ValueError(f"queries must have {points.shape[1]} columns, like points; got {queries.shape[1]}.")
     if exclude is None:
         excluded = np.empty(0, np.int32)
     else:

@@ -43,7 +43,7 @@ class NumberBatch:
     def describe_in(self, query: int, view: int, label: Any = None) -> dict[str, Any]:
         """The same query in another view."""
         if label is not None:
-            raise ValueError(f"label is for classes; this model predicts numbers. Leave it out; got {label!r}.")
+            raise ValueError(f"label applies only to classifiers; leave it out (got {label!r}).")
         if not np.isfinite(self.expected[view, query]):
             words = self.wording.in_words(self.wording.view(view))
             raise ValueError(f"The view {words} cannot judge this case: it lacks a value.")

@@ -30,7 +30,7 @@ def given_views(given: Any, n_features: int, names: Any, parameter: str) -> list
 def _column(feature: Any, n_features: int, known: list[str], parameter: str) -> int:
     if isinstance(feature, str):
         if not known:
-            raise ValueError(f"{parameter} names {feature!r}, but X has no names: pass a data frame, or numbers.")
+            raise ValueError(f"{parameter} names {feature!r}, but X has no column names; use column numbers.")
         if feature not in known:
             raise ValueError(f"{parameter} names {feature!r}, which is not a column of X.")
         return known.index(feature)

@@ -63,7 +63,7 @@ class RawLoss:
             return np.array([_weighted_quantile(target, weight, 0.5)])
         if self.core == "quantile":
             return np.array([_weighted_quantile(target, weight, self.alpha)])
-        raise ValueError(f"There is no constant to start from for the loss {self.core!r}.")
+        raise ValueError(f"No initial constant is defined for the loss {self.core!r}.")
 
     def mean(self, target: Floats, weight: Floats, score: Floats) -> float:
         """The weighted mean loss of raw scores."""

@@ -293,7 +293,7 @@ def as_table_model(model: Any, named: str = "The model") -> TableModel:
         )
     categories = getattr(model, "categories_", {})
     if any(known.dtype.kind in "iuf" for known in categories.values()):
-        raise ValueError("The model has categories that are numbers, but a table can only name them by text.")
+        raise ValueError("The model has categories that are numbers, but categories in a table must be text.")
     trees, views = hasattr(model, "tree_") or hasattr(model, "forest_"), hasattr(model, "projections_")
     wrapped = TableModel("recip" if views else "boost" if trees else "mcm")
     wrapped.estimator_ = model

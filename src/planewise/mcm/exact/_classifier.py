@@ -412,8 +412,9 @@ def warn_unless_converged(solutions: list[Solution], max_iter: int) -> bool:
         steps = max(solution.n_iter for solution in solutions)
         why = "ran out of steps" if steps >= max_iter else "ran into numerical difficulties"
         warn_user(
-            f"The solver {why} after {steps} of at most {max_iter} steps; between its value and the proven bound a "
-            f"relative gap of {max(open_gaps):.1e} is left. Raise max_iter or mu, lower C, or choose another gamma.",
+            f"The solver {why} after {steps} of at most {max_iter} steps; a relative gap of {max(open_gaps):.1e} "
+            f"remains between its objective and the proven bound. Raise max_iter or mu, lower C, or "
+            "change gamma.",
             ConvergenceWarning,
         )
     return bool(open_gaps)

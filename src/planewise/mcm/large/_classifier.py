@@ -330,11 +330,11 @@ class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, Classifier
             rows = complete_rows(self, X)
         else:
             if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
-                raise ValueError("classes must be the same in every call of partial_fit.")
+                raise ValueError("classes must be the same in every call to partial_fit.")
             rows = complete_rows(self, X, reset=False)
         y = one_target_per_row(self, y, rows)
         if not np.isin(y, self.classes_).all():
-            raise ValueError("y has labels that are not in classes; list all of them in the first call of partial_fit.")
+            raise ValueError("y has labels that are not in classes; list all of them in the first call to partial_fit.")
         label = np.searchsorted(self.classes_, y).astype(np.int32)
         weight = row_weights(sample_weight, rows)
         if self.class_weight is not None:
@@ -379,7 +379,7 @@ class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, Classifier
             now = getattr(self, name)
             if now is not value and now != value:
                 raise ValueError(
-                    f"partial_fit continues with {name}={value!r}, with which it began; got {name}={now!r}. Set it "
+                    f"partial_fit was started with {name}={value!r} and cannot continue with {name}={now!r}. Set it "
                     "back, or start again with a clone (sklearn.base.clone)."
                 )
 
@@ -393,7 +393,7 @@ class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, Classifier
     def _check_streaming(self, classes: ArrayLike | None) -> None:
         if classes is None:
             raise ValueError(
-                "classes must be passed in the first call of partial_fit: all labels that will ever occur."
+                "classes must be passed in the first call to partial_fit: all labels that will ever occur."
             )
         if self.class_weight == "balanced":
             raise ValueError(

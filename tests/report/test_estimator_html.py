@@ -159,7 +159,7 @@ def test_a_feature_test_shows_its_losses_the_smallest_first():
     test = DiscriminantFeatureTest().fit(X, data.target)
     found = Balanced()
     found.feed(_summary(test))
-    assert "Losses of the best splits" in found.text
+    assert "The loss of the best split on each feature alone" in found.text
     for j, name in enumerate("abcd"):
-        assert found.row(name)[-1] == number(test.scores_[j])
+        assert found.row(name)[1] == number(test.scores_[j])
     assert [row[0] for row in found.rows if row[0] in list("abcd")][-4:] == ["abcd"[j] for j in test.order_]

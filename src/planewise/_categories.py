@@ -47,7 +47,7 @@ def categorical_columns(given: Any, names: list[str] | None, n_columns: int, by_
 
 
 def as_label(value: Any) -> Any:
-    """A category as it is kept: words, numbers and truth values as they are, anything else by its text.
+    """A category as it is kept: strings, numbers and booleans as they are, anything else by its text.
 
     Intervals (of ``pandas.cut``), dates and periods can then be saved, exported and named without the library that
     made them, and are found again whether a later table has the objects or their text.

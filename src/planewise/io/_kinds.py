@@ -214,7 +214,7 @@ def unpack_parts(parts: Mapping[str, Kind], packed: Any, arrays: ArrayReader, wh
 
 
 class Labels:
-    """Sorted values of one type, as classes and categories are: numbers, truth values or words."""
+    """Sorted values of one type, as classes and categories are: numbers, booleans or strings."""
 
     def pack(self, value: Any, arrays: ArrayWriter) -> Any:
         kind = {"U": "str", "O": "object"}.get(value.dtype.kind, value.dtype.name)

@@ -138,7 +138,7 @@ class TableModel(BaseEstimator):
         self.columns_, self.left_out_ = find_columns(table, target)
         if not self.columns_:
             reasons = "; ".join(f"{each.name!r} {each.why}" for each in self.left_out_) or "there is no other column"
-            raise ValueError(f"There is no column to learn {target!r} from: {reasons}.")
+            raise ValueError(f"No column can be used to predict {target!r}: {reasons}.")
         self.n_features_in_ = len(self.columns_)
         self.feature_names_in_ = np.array([column.name for column in self.columns_], dtype=object)
         self.estimator_ = self._estimator(len(table)).fit(self.read(table), y)

@@ -69,7 +69,7 @@ def test_kernels_that_are_python_or_a_matrix_are_refused():
             to_c(machine.fit(X, y))
     K = product(X, X).astype(np.float64) / 1e6 + np.eye(len(X))
     for machine, target in ((MCMClassifier(kernel="precomputed"), y), (MCMRegressor(kernel="precomputed"), score)):
-        with pytest.raises(ValueError, match="kernel='precomputed' knows no rows"):
+        with pytest.raises(ValueError, match="kernel='precomputed' has no training rows"):
             to_c(machine.fit(K, target))
 
 

@@ -211,7 +211,7 @@ def test_partial_fit_takes_new_prices_and_refuses_another_kernel(moons):
     changed = LargeScaleMCMClassifier(**first).partial_fit(X, y, classes=[0, 1])
     changed.set_params(mu=1e4, learning_rate=1e-3).partial_fit(X, y)
     assert not np.array_equal(changed.decision_function(X), unchanged.decision_function(X))
-    with pytest.raises(ValueError, match="continues with gamma='auto'"):
+    with pytest.raises(ValueError, match="was started with gamma='auto'"):
         changed.set_params(gamma=3.0).partial_fit(X, y)
 
 

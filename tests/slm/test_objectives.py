@@ -205,5 +205,5 @@ def test_files_know_every_loss_that_boosting_has():
 
 
 def test_an_unknown_loss_starts_nowhere():
-    with pytest.raises(ValueError, match="no constant to start from for the loss 'tweedie'"):
+    with pytest.raises(ValueError, match="No initial constant is defined for the loss 'tweedie'"):
         RawLoss("tweedie").start(np.ones(3), np.ones(3))

@@ -32,7 +32,7 @@ def _answers(machine: KernelMachine, raw: NDArray[Any]) -> Floats:
 
 
 def _trial_rows(machine: KernelMachine) -> NDArray[np.float32]:
-    """Rows in the user's units: around the vectors, or around the mean where there are none."""
+    """Rows in the user's units: around the vectors, or around the mean if there are no vectors."""
     rng = np.random.default_rng(0)
     width = machine.n_features
     centres = machine.vectors if machine.kernel not in ("linear", "fourier") else np.zeros((1, width))

@@ -116,7 +116,7 @@ class Ensemble:
     feature: list[int] = field(default_factory=list)
     split: list[float] = field(default_factory=list)
     missing_right: list[int] = field(default_factory=list)
-    # By side, false and true: the number of a node or of a leaf, and which of them it is.
+    # For the false and the true side: the number of the child, and whether it is a node or a leaf.
     goes_to: list[list[int]] = field(default_factory=list)
     is_leaf: list[list[int]] = field(default_factory=list)
     leaf_value: list[float] = field(default_factory=list)

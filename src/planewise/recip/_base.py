@@ -261,7 +261,7 @@ class ProjectionEstimator(ShownInNotebooks, BaseEstimator):
         -------
         report : ViewsReport
             ``view``, ``dimension``, ``support`` (share of training rows whose best kept view it is), ``decides``
-            (share of rows answered in it), ``accuracy`` (of a regressor ``rmse``) on those (None if there are none),
+            (share of rows predicted in it), ``accuracy`` on them (``rmse`` for a regressor; None without such rows),
             ``entropy`` (mean loss of the rows it is best for) and ``overall`` (mean loss of all rows in it; the loss
             of a regressor is the squared error divided by the variance of y).
         """

@@ -46,7 +46,7 @@ class ClassBatch:
         return data
 
     def describe_in(self, query: int, view: int, label: Any = None) -> dict[str, Any]:
-        """The same query in another view, for a class or for the one that view prefers."""
+        """The same query in another view, for a given class or for the class which that view predicts."""
         classes = self.wording.estimator.classes_
         if label is None:
             place = int(self.choice_by_view[view, query])

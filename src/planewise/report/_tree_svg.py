@@ -58,7 +58,7 @@ class _Drawing:
         )
 
     def _arrange(self, node: int, top: float, edge: str, opened: set[int], out: list[_Node]) -> float:
-        """Puts a node and those below it under `top`; returns how high they are."""
+        """Place a node and its descendants below `top`, and return their height."""
         x = 2 + (BOX + GAP) * float(self.tree.depth[node])
         if node not in opened:
             out.append(_Node(node, x, top + CELL / 2, edge, False))

@@ -35,28 +35,57 @@ class CategoryOrder {
   public:
     static constexpr std::int32_t absent = -1;
 
-    template <class S, class Row>
-    void arrange(const S &statistics, const Row *rows, const float *x, std::size_t count, std::int32_t categories,
+    // `adder` adds up the node's rows, whose categories are `x`.
+    template <class S, class Rows>
+    void arrange(const S &statistics, Rows &adder, const float *x, std::size_t count, std::int32_t categories,
                  const std::int64_t *total) {
         const std::size_t width = statistics.channels();
-        place_.assign(static_cast<std::size_t>(categories), absent);
-        sums_.assign(place_.size() * width, 0);
+        missing_ = static_cast<std::size_t>(categories);
+        code_.resize(count);
         for (std::size_t i = 0; i < count; ++i)
-            if (x[i] == x[i]) statistics.add(rows[i], &sums_[static_cast<std::size_t>(x[i]) * width]);
+            code_[i] = static_cast<std::uint16_t>(x[i] == x[i] ? static_cast<std::int32_t>(x[i]) : categories);
+        sums_.assign((missing_ + 1) * width, 0);
+        adder.add(statistics, code_.data(), missing_ + 1, sums_.data());
         present_.clear();
-        for (std::size_t c = 0; c < place_.size(); ++c)
-            if (statistics.rows(&sums_[c * width]) > 0) present_.push_back(static_cast<std::int32_t>(c));
-        key_.resize(place_.size());
+        for (std::int32_t c = 0; c < categories; ++c)
+            if (statistics.rows(&sums_[static_cast<std::size_t>(c) * width]) > 0) present_.push_back(c);
+        key_.resize(missing_);
         statistics.order_keys(sums_.data(), present_, total, key_.data());
-        std::stable_sort(present_.begin(), present_.end(), [&](std::int32_t a, std::int32_t b) {
-            return key_[static_cast<std::size_t>(a)] < key_[static_cast<std::size_t>(b)];
+        std::sort(present_.begin(), present_.end(), [&](std::int32_t a, std::int32_t b) {
+            const double mine = key_[static_cast<std::size_t>(a)], theirs = key_[static_cast<std::size_t>(b)];
+            return mine < theirs || (mine == theirs && a < b);
         });
+        place_.assign(missing_, absent);
         for (std::size_t k = 0; k < present_.size(); ++k)
             place_[static_cast<std::size_t>(present_[k])] = static_cast<std::int32_t>(k);
         find_chance(statistics, total);
     }
     std::int32_t place(float x) const { return place_[static_cast<std::size_t>(x)]; }
     const std::vector<std::int32_t> &present() const { return present_; }  // first to last
+    // The bin of the category at each place is the number of edges (ascending) not above it.
+    void set_bins(const float *edges, int bins) {
+        bin_.resize(missing_ + 1);
+        int b = 0;
+        for (std::size_t k = 0; k < present_.size(); ++k) {
+            while (b < bins - 1 && static_cast<float>(k) >= edges[b]) ++b;
+            bin_[static_cast<std::size_t>(present_[k])] = static_cast<std::uint8_t>(b);
+        }
+        bin_[missing_] = static_cast<std::uint8_t>(bins);
+    }
+    std::uint8_t bin(float x) const { return bin_[x == x ? static_cast<std::size_t>(x) : missing_]; }
+    // Adds the sums of the categories, and of the missing values, to those of their bins.
+    void add_up_bins(std::size_t width, std::int64_t *sums) const {
+        const auto add = [&](std::size_t category) {
+            const std::int64_t *from = &sums_[category * width];
+            for (std::size_t k = 0; k < width; ++k) sums[bin_[category] * width + k] += from[k];
+        };
+        for (std::int32_t c : present_) add(static_cast<std::size_t>(c));
+        add(missing_);
+    }
+    template <class S>
+    std::size_t rows_missing(const S &statistics) const {
+        return static_cast<std::size_t>(statistics.rows(&sums_[missing_ * statistics.channels()]));
+    }
     // Where nothing is to be learned the best cut through the order gains so much more than a cut between two values,
     // which every other candidate has too.
     double by_chance() const { return by_chance_; }
@@ -77,7 +106,10 @@ class CategoryOrder {
     }
 
     std::vector<std::int32_t> place_, present_;
-    std::vector<std::int64_t> sums_;
+    std::size_t missing_ = 0;          // stands for missing values, after the last category
+    std::vector<std::uint16_t> code_;  // by row
+    std::vector<std::uint8_t> bin_;    // by category, then of missing values
+    std::vector<std::int64_t> sums_;   // the same
     std::vector<double> key_;
     double by_chance_ = 0;
 };

@@ -101,16 +101,17 @@ class Chooser {
     // The 1-D test (DFT, RFT) of the next direction; directions are measured in their order.
     void measure(Sample &sample, const Matrix &matrix, const Directions &directions, std::size_t d) {
         const std::size_t n = rows_.size();
+        const std::int32_t feature = directions.feature[directions.begin(d)];
+        if (matrix.is_categorical(static_cast<std::size_t>(feature)))
+            return measure_categories(sample, matrix, directions, d);
         Measured now;
-        now.order = order_categories(sample, matrix, directions, d);
         find_values(sample, directions, d, now);
         bool may_miss = false;
         double rounding = 0;
         for (std::uint32_t t = directions.begin(d); t < directions.end(d); ++t) {
-            const auto feature = static_cast<std::size_t>(directions.feature[t]);
             rounding += std::fabs(static_cast<double>(directions.weight[t])) *
                         static_cast<double>(sample.reach(directions.feature[t]));
-            may_miss = may_miss || matrix.may_miss[feature];
+            may_miss = may_miss || matrix.may_miss[static_cast<std::size_t>(directions.feature[t])];
         }
         const Range range = range_of(values_.data(), n, may_miss);
         const double span = static_cast<double>(range.high) - static_cast<double>(range.low);
@@ -213,16 +214,50 @@ class Chooser {
         return now.order != nullptr || options_.bins == Bins::quantile || options_.exact_edges;
     }
 
-    // A categorical column's categories by the target statistics of this node; nothing for numbers.
-    const CategoryOrder *order_categories(Sample &sample, const Matrix &matrix, const Directions &directions,
-                                          std::size_t d) {
+    // A categorical column, its categories in the order of their target statistics in this node. The sums by category
+    // are all that its cuts need: its rows go into bins only if it comes to more.
+    void measure_categories(Sample &sample, const Matrix &matrix, const Directions &directions, std::size_t d) {
         const std::int32_t feature = directions.feature[directions.begin(d)];
-        if (!matrix.is_categorical(static_cast<std::size_t>(feature))) return nullptr;
+        const float *x = sample.column(feature);
         if (orders_used_ == orders_.size()) orders_.push_back(std::make_unique<CategoryOrder>());
         CategoryOrder &order = *orders_[orders_used_++];
-        order.arrange(statistics_, rows_.data(), sample.column(feature), rows_.size(),
-                      matrix.categories[static_cast<std::size_t>(feature)], total());
-        return &order;
+        order.arrange(statistics_, adder_, x, rows_.size(), matrix.categories[static_cast<std::size_t>(feature)],
+                      total());
+        Measured now;
+        now.binned = false;
+        now.order = &order;
+        now.missing = order.rows_missing(statistics_);
+        now.flat = order.present().size() < 2;
+        now.sign = sign_of(directions, d);
+        now.splittable = now.sign != at_odds && !order.present().empty() && (!now.flat || now.missing > 0);
+        if (now.splittable) {
+            now.high = static_cast<float>(order.present().size() - 1);
+            now.edges = edges_.size();
+            find_edges(order, x, now.flat);
+            order.set_bins(&edges_[now.edges], options_.n_bins);
+            sums_.assign(static_cast<std::size_t>(stride()) * channels(), 0);
+            order.add_up_bins(channels(), sums_.data());
+            now.cut = best_cut(now);
+        }
+        measured_.push_back(now);
+    }
+
+    // Edges between the places of categories: one bin per category, or if they are too many, quantiles.
+    void find_edges(const CategoryOrder &order, const float *x, bool flat) {
+        const std::size_t levels = order.present().size(), bins = static_cast<std::size_t>(options_.n_bins);
+        if (levels <= bins) {  // flat: all in the last bin, no edge parts them, but edge 0 parts them from missing ones
+            for (std::size_t b = 1; b < bins; ++b) edges_.push_back(flat ? 0.0f : static_cast<float>(b) - 0.5f);
+            return;
+        }
+        tally_.assign(levels, 0);  // of the places of at most 256 evenly spaced rows, as for numbers
+        std::size_t count = 0;
+        for (std::size_t i = 0, step = (rows_.size() + 255) / 256; i < rows_.size(); i += step)
+            if (x[i] == x[i]) ++count, ++tally_[static_cast<std::size_t>(order.place(x[i]))];
+        std::size_t place = 0, up_to = tally_[0];
+        for (std::size_t b = 1; b < bins; ++b) {
+            while (up_to <= b * count / bins && place + 1 < levels) up_to += tally_[++place];
+            edges_.push_back(count > 0 ? static_cast<float>(place) : 0.0f);
+        }
     }
 
     // Where the sampled rows lie along direction d: a weighted sum, or the places of their categories.
@@ -251,13 +286,7 @@ class Chooser {
                 bin[i] = static_cast<std::uint8_t>(values_[i] == values_[i] ? options_.n_bins - 1 : options_.n_bins);
             return;
         }
-        if (now.order != nullptr && now.order->present().size() <= static_cast<std::size_t>(options_.n_bins)) {
-            now.edges = edges_.size();  // one bin a category
-            for (int b = 1; b < options_.n_bins; ++b) edges_.push_back(static_cast<float>(b) - 0.5f);
-            assign_bins(values_.data(), n, &edges_[now.edges], options_.n_bins, may_miss, bin);
-            return;
-        }
-        if (options_.bins == Bins::uniform && options_.exact_edges && now.order == nullptr) {
+        if (options_.bins == Bins::uniform && options_.exact_edges) {
             now.edges = edges_.size();
             const double low = now.low, span = static_cast<double>(now.high) - low;
             for (int b = 1; b < options_.n_bins; ++b) {
@@ -268,7 +297,7 @@ class Chooser {
             assign_bins(values_.data(), n, &edges_[now.edges], options_.n_bins, may_miss, bin);
             return;
         }
-        if (options_.bins == Bins::uniform && now.order == nullptr) {
+        if (options_.bins == Bins::uniform) {
             assign_bins(values_.data(), n, now.low, 1.0f / width(now), options_.n_bins, may_miss, bin);
             return;
         }
@@ -332,9 +361,14 @@ class Chooser {
     void bin_rows(Sample &sample, const Directions &directions, std::size_t d) {
         Measured &now = measured_[d];
         if (now.binned) return;
-        find_values(sample, directions, d, now);
         if (bins_.size() < (d + 1) * rows_.size()) bins_.resize((d + 1) * rows_.size());
-        put_into_bins(now, d, false);
+        if (now.order != nullptr) {
+            const float *x = sample.column(directions.feature[directions.begin(d)]);
+            for (std::size_t i = 0; i < rows_.size(); ++i) bins_[d * rows_.size() + i] = now.order->bin(x[i]);
+        } else {
+            find_values(sample, directions, d, now);
+            put_into_bins(now, d, false);
+        }
         now.binned = true;
     }
 
@@ -572,7 +606,7 @@ class Chooser {
     std::size_t cells_ = 1;
     std::vector<std::int64_t> total_, totals_, bit_sums_, sums_, lefts_, left_, right_;
     std::vector<double> gains_, base_, worst_;
-    std::vector<std::size_t> order_;
+    std::vector<std::size_t> order_, tally_;
     Bounds bounds_;
     const std::vector<std::int32_t> *monotone_ = nullptr;
 };

@@ -402,21 +402,26 @@ def _frame_to_array(estimator: Any, X: Any, reset: bool, dtype: Any) -> NDArray[
         given = getattr(estimator, "categorical_features", None)
         by_dtype = [j for j in range(columns) if frame[:, j].dtype in (nw.Categorical, nw.Enum)]
         chosen = categorical_columns(given, [str(name) for name in frame.columns], columns, by_dtype)
-        estimator.categories_ = {j: learn_categories(_as_values(frame[:, j]), frame.columns[j]) for j in chosen}
-    categories: Categories = getattr(estimator, "categories_", {})
+    else:
+        chosen = [j for j in getattr(estimator, "categories_", {}) if j < columns]
+    values = {j: _distinct_values(frame[:, j]) for j in chosen}
+    if reset:
+        estimator.categories_ = {j: learn_categories(values[j][0], frame.columns[j]) for j in chosen}
     out = np.empty((rows, columns), dtype=dtype)
     for j in range(columns):
-        column = frame[:, j]
-        out[:, j] = (
-            encode(_as_values(column), categories[j], column.name)
-            if j in categories
-            else _column_to_floats(estimator, column, dtype, in_fit=reset)
-        )
+        if j in values:
+            distinct, place = values[j]
+            out[:, j] = encode(distinct, estimator.categories_[j], frame.columns[j])[place]
+        else:
+            out[:, j] = _column_to_floats(estimator, frame[:, j], dtype, in_fit=reset)
     return out
 
 
-def _as_values(column: nw.Series[Any]) -> NDArray[Any]:
-    """A categorical column's values: numbers as they are, others as Python objects, by `as_label`."""
+def _distinct_values(column: nw.Series[Any]) -> tuple[NDArray[Any], Any]:
+    """A categorical column's values, and which of them each row has: numbers as they are, others by `as_label`.
+
+    The categories of pandas are told apart already; other columns give one value per row.
+    """
     if column.dtype in (nw.Categorical, nw.Enum):
         native = column.to_native()
         if not nw.dependencies.is_pandas_series(native):
@@ -426,14 +431,16 @@ def _as_values(column: nw.Series[Any]) -> NDArray[Any]:
             column = nw.from_native(native.astype(plain), series_only=True)
         else:
             labels = distinct_labels(native.cat.categories.tolist(), column.name)
-            if not all(isinstance(label, Real) for label in labels):  # each made once: pandas makes one per row
-                return np.array([*labels, np.nan], dtype=object)[native.cat.codes.to_numpy()]  # -1, the last: missing
+            if not all(isinstance(label, Real) for label in labels):
+                code = native.cat.codes.to_numpy().astype(np.intp) + 1  # 0: missing
+                present = np.bincount(code, minlength=len(labels) + 1) > 0
+                return np.array([np.nan, *labels], dtype=object)[present], (np.cumsum(present) - 1)[code]
     values = np.asarray(column.to_numpy())
-    if values.dtype.kind in "iuf":
-        return values
-    out = np.empty(len(values), dtype=object)
-    out[:] = [as_label(value) for value in values.astype(object)]
-    return out
+    if values.dtype.kind not in "iuf":
+        labels = [as_label(value) for value in values.astype(object)]
+        values = np.empty(len(labels), dtype=object)
+        values[:] = labels
+    return values, slice(None)
 
 
 def _column_to_floats(estimator: Any, column: nw.Series[Any], dtype: Any, *, in_fit: bool) -> NDArray[Any]:

@@ -43,6 +43,13 @@ std::vector<std::int64_t> total_of(const S &statistics) {
     return total;
 }
 
+template <class S>
+Adder<S> adder_of(const S &statistics) {
+    Adder<S> adder;
+    adder.open(statistics.data(), statistics.size());
+    return adder;
+}
+
 }  // namespace
 
 TEST("a set reads one for its members, zero for others and NaN for a missing one") {
@@ -75,8 +82,9 @@ TEST("categories of numbers are put in the order of their means, drawn to zero w
     const std::vector<double> y{-3, -3, -2, -4, 2, 2, 1, 3, 4, 1, 1, 1, 1, -4}, weight(14, 1.0);
     const Gradients statistics = gradients_of(y, weight);
     const auto total = total_of(statistics);
+    Adder<Gradients> adder = adder_of(statistics);
     CategoryOrder order;
-    order.arrange(statistics, statistics.data(), x.data(), x.size(), 5, total.data());
+    order.arrange(statistics, adder, x.data(), x.size(), 5, total.data());
     CHECK(order.present().size() == 4);
     // Sums over (rows + 10), all around a mean of 0: -12/14, none, 8/14, 4/11, 4/14.
     CHECK(order.present() == std::vector<std::int32_t>{0, 4, 3, 2});
@@ -108,8 +116,9 @@ TEST("categories of two classes are put in the order of their shares") {
             ClassCounts statistics(2, criterion);
             statistics.assign(label.data(), weight.data(), label.size());
             const auto total = total_of(statistics);
+            Adder<ClassCounts> adder = adder_of(statistics);
             CategoryOrder order;
-            order.arrange(statistics, statistics.data(), x.data(), x.size(), categories, total.data());
+            order.arrange(statistics, adder, x.data(), x.size(), categories, total.data());
             const auto share = [&](std::int32_t c) {
                 const auto k = static_cast<std::size_t>(c);
                 return (first[k] + rows_to_trust * ones / whole) / (all[k] + rows_to_trust);
@@ -130,10 +139,11 @@ TEST("an order can be used again for another node") {
     const Gradients statistics = gradients_of(y, weight);
     const auto total = total_of(statistics);
     const std::vector<float> many{5, 4, 3, 2}, few{0, 0, 1, 1};
+    Adder<Gradients> adder = adder_of(statistics);
     CategoryOrder order;
-    order.arrange(statistics, statistics.data(), many.data(), 4, 6, total.data());
+    order.arrange(statistics, adder, many.data(), 4, 6, total.data());
     CHECK(order.present().size() == 4);
-    order.arrange(statistics, statistics.data(), few.data(), 4, 2, total.data());
+    order.arrange(statistics, adder, few.data(), 4, 2, total.data());
     CHECK(order.present().size() == 2);
     CHECK(order.present() == std::vector<std::int32_t>{0, 1});
 }

@@ -32,7 +32,7 @@ Booster::Booster(const Matrix &matrix, std::vector<double> target, std::vector<d
       score_(std::move(score)),
       gradient_(score_.size()),
       hessian_(score_.size()),
-      statistics_(options.reg_lambda),
+      statistics_(1, Gradients(options.reg_lambda)),
       vectors_(options.reg_lambda, options.objective.outputs),
       tree_(trees),
       known_(options.objective.outputs),
@@ -84,7 +84,7 @@ void Booster::round(Threads &threads, const std::function<bool()> &stop) {
                                    hessian_.data(), threads);
     if (searches() && !options_.vector_leaves) {
         if (left_out_.empty()) left_out_ = score_;
-        if (is_trial()) {
+        if (is_trial(tree_)) {
             left_out_gradient_.resize(score_.size());
             left_out_hessian_.resize(score_.size());
             options_.objective.derivatives(left_out_.data(), target_.data(), weight_.data(), matrix_.rows,
@@ -96,20 +96,53 @@ void Booster::round(Threads &threads, const std::function<bool()> &stop) {
 
 void Booster::round_with(const double *gradient, const double *hessian, Threads &threads,
                          const std::function<bool()> &stop) {
-    const std::size_t rows = matrix_.rows, count = outputs();
-    if (options_.vector_leaves) return grow_one(0, vectors_, gradient, hessian, threads, stop);
-    if (count == 1) return grow_one(0, statistics_, gradient, hessian, threads, stop);
-    std::vector<double> g(rows), h(rows);
-    for (std::size_t k = 0; k < count; ++k) {
-        for (std::size_t i = 0; i < rows; ++i) g[i] = gradient[i * count + k], h[i] = hessian[i * count + k];
-        grow_one(k, statistics_, g.data(), h.data(), threads, stop);
-    }
+    const std::size_t count = outputs();
+    if (searches() && is_trial(tree_) && !aside_) aside_.emplace(matrix_, target_, weight_);
+    if (options_.vector_leaves)
+        return apply(grow_one(0, tree_, vectors_, gradient, hessian, threads, stop), 0, gradient, hessian, threads);
+    if (count == 1)
+        return apply(grow_one(0, tree_, statistics_[0], gradient, hessian, threads, stop), 0, gradient, hessian,
+                     threads);
+    // So many trees at a time: their derivatives are copied together, and memory for them stays small.
+    const std::size_t most = std::max<std::size_t>(8, 4 * static_cast<std::size_t>(threads.count()));
+    for (std::size_t k = 0; k < count; k += most)
+        grow_some(k, std::min(count, k + most), gradient, hessian, threads, stop);
+}
+
+// The trees of outputs first .. last-1. As many as there are threads for are grown side by side, one thread each; the
+// rest one after the other by all threads.
+void Booster::grow_some(std::size_t first, std::size_t last, const double *gradient, const double *hessian,
+                        Threads &threads, const std::function<bool()> &stop) {
+    const std::size_t rows = matrix_.rows, count = outputs(), some = last - first;
+    by_output_.resize(2 * some * rows);
+    threads.stretches(rows, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+            for (std::size_t k = 0; k < some; ++k) {
+                by_output_[2 * k * rows + i] = gradient[i * count + first + k];
+                by_output_[(2 * k + 1) * rows + i] = hessian[i * count + first + k];
+            }
+    });
+    const auto g = [&](std::size_t k) { return &by_output_[2 * k * rows]; };
+    const auto h = [&](std::size_t k) { return &by_output_[(2 * k + 1) * rows]; };
+    const auto workers = static_cast<std::size_t>(threads.count());
+    const std::size_t together = workers > 1 ? some - some % workers : 0;
+    while (statistics_.size() < workers) statistics_.emplace_back(options_.reg_lambda);
+    std::vector<Update<Gradients>> updates(together);
+    threads.each(together, [&](std::size_t k, int thread) {
+        Threads alone(1);  // only the calling thread may ask whether to stop
+        const std::function<bool()> go_on = [] { return false; };
+        updates[k] = grow_one(first + k, tree_ + k, statistics_[static_cast<std::size_t>(thread)], g(k), h(k), alone,
+                              thread == 0 ? stop : go_on);
+    });
+    for (std::size_t k = 0; k < together; ++k) apply(std::move(updates[k]), first + k, g(k), h(k), threads);
+    for (std::size_t k = together; k < some; ++k)
+        apply(grow_one(first + k, tree_, statistics_[0], g(k), h(k), threads, stop), first + k, g(k), h(k), threads);
 }
 
 template <class S>
-void Booster::grow_one(std::size_t output, S &statistics, const double *gradient, const double *hessian,
-                       Threads &threads, const std::function<bool()> &stop) {
-    Random random(options_.seed, tree_);
+Booster::Update<S> Booster::grow_one(std::size_t output, std::size_t number, S &statistics, const double *gradient,
+                                     const double *hessian, Threads &threads, const std::function<bool()> &stop) {
+    Random random(options_.seed, number);
     GrowOptions options = options_.grow;
     options.seed = random.next();
     if (options_.colsample < 1) options.features = draw_columns(random);
@@ -130,7 +163,7 @@ void Booster::grow_one(std::size_t output, S &statistics, const double *gradient
         return share * (searches() ? smoothing_[output].strength() : options_.grow.smoothing);
     };
     Grown<S> grown;
-    if (searches() && is_trial())
+    if (searches() && is_trial(number))
         grown = grow_on_trial<S>(output, gradient, hessian, rows, options, share, random.next(), threads, stop);
     const bool tried = grown.tree.nodes() > 0;
     if (!tried) {
@@ -147,8 +180,15 @@ void Booster::grow_one(std::size_t output, S &statistics, const double *gradient
     // Rounded to what prediction will add, so that scores here and there are the same.
     for (double &value : grown.tree.value)
         value = static_cast<double>(static_cast<float>(held(options_.learning_rate * held(value))));
-    if (!left_out_.empty())
-        add_left_out(grown, output, gradient, hessian, options_.reg_lambda * share, strength(), threads);
+    return {std::move(grown), options_.reg_lambda * share, strength()};
+}
+
+// Moves the scores by a new tree, and keeps it.
+template <class S>
+void Booster::apply(Update<S> &&update, std::size_t output, const double *gradient, const double *hessian,
+                    Threads &threads) {
+    Grown<S> &grown = update.grown;
+    if (!left_out_.empty()) add_left_out(grown, output, gradient, hessian, update.lambda, update.smoothing, threads);
     add_values(grown.tree, grown.leaf, output, threads, score_);
     if (watched_.matrix != nullptr)
         add_values(grown.tree, leaves_of(grown.tree, *watched_.matrix, threads), output, threads, watched_.score);
@@ -194,7 +234,6 @@ Grown<S> Booster::grow_on_trial(std::size_t output, const double *gradient, cons
                                 const std::vector<std::uint32_t> &rows, const GrowOptions &options, double share,
                                 std::uint64_t noise, Threads &threads, const std::function<bool()> &stop) {
     const std::size_t all = matrix_.rows, a_row = options_.vector_leaves ? outputs() : 1;
-    if (!aside_) aside_.emplace(matrix_, target_, weight_);
     std::vector<double> part, g(all * a_row), h(all * a_row);
     aside_->draw(SmoothingSearch::aside, noise, part);
     std::vector<std::uint32_t> grown_from;
@@ -212,12 +251,14 @@ Grown<S> Booster::grow_on_trial(std::size_t output, const double *gradient, cons
     };
     S inside = fresh(), outside = fresh();
     for (const bool in : {true, false}) {
-        for (std::size_t i = 0; i < all * a_row; ++i) {
-            const double taken = in ? 1 - part[i / a_row] : part[i / a_row];
-            const bool left_out = !in && !left_out_.empty();
-            g[i] = taken * (left_out ? left_out_gradient_[i * outputs() + output] : gradient[i]);
-            h[i] = taken * (left_out ? left_out_hessian_[i * outputs() + output] : hessian[i]);
-        }
+        const bool left_out = !in && !left_out_.empty();
+        threads.stretches(all, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin * a_row; i < end * a_row; ++i) {
+                const double taken = in ? 1 - part[i / a_row] : part[i / a_row];
+                g[i] = taken * (left_out ? left_out_gradient_[i * outputs() + output] : gradient[i]);
+                h[i] = taken * (left_out ? left_out_hessian_[i * outputs() + output] : hessian[i]);
+            }
+        });
         (in ? inside : outside).assign(g.data(), h.data(), all, &threads);
     }
     Grown<S> grown = grow(matrix_, inside, options, threads, stop, std::move(grown_from));

@@ -69,9 +69,19 @@ class Booster {
 
   private:
     double certainty_left(std::size_t output, const double *hessian) const;
+    // A new tree, and the regularisation of its leaves.
     template <class S>
-    void grow_one(std::size_t output, S &statistics, const double *gradient, const double *hessian, Threads &threads,
-                  const std::function<bool()> &stop);
+    struct Update {
+        Grown<S> grown;
+        double lambda = 0, smoothing = 0;
+    };
+    void grow_some(std::size_t first, std::size_t last, const double *gradient, const double *hessian, Threads &threads,
+                   const std::function<bool()> &stop);
+    template <class S>
+    Update<S> grow_one(std::size_t output, std::size_t number, S &statistics, const double *gradient,
+                       const double *hessian, Threads &threads, const std::function<bool()> &stop);
+    template <class S>
+    void apply(Update<S> &&update, std::size_t output, const double *gradient, const double *hessian, Threads &threads);
     void hold_monotone(Forest &tree) const;
     void renew_leaves(const std::vector<std::int32_t> &leaf, Forest &tree) const;
     static void remember(const Forest &tree, Directions &known);
@@ -98,7 +108,7 @@ class Booster {
                options_.subsample * static_cast<double>(matrix_.rows) <=
                    static_cast<double>(options_.max_rows_per_tree);
     }
-    bool is_trial() const { return tree_ / trees_a_round() % SmoothingSearch::every == 0; }
+    bool is_trial(std::size_t number) const { return number / trees_a_round() % SmoothingSearch::every == 0; }
     std::size_t trees_a_round() const { return options_.vector_leaves ? 1 : outputs(); }
     std::vector<std::int32_t> draw_columns(Random &random) const;
 
@@ -111,7 +121,8 @@ class Booster {
     BoostOptions options_;
     Watched watched_;
     std::vector<double> target_, weight_, score_, gradient_, hessian_;
-    Gradients statistics_;
+    std::vector<Gradients> statistics_;  // by thread
+    std::vector<double> by_output_;      // derivatives of some outputs: gradient, then Hessian of each
     VectorGradients vectors_;
     std::size_t tree_;
     std::vector<Directions> known_;           // by output

@@ -113,7 +113,7 @@ class Chooser {
                         static_cast<double>(sample.reach(directions.feature[t]));
             may_miss = may_miss || matrix.may_miss[static_cast<std::size_t>(directions.feature[t])];
         }
-        const Range range = range_of(values_.data(), n, may_miss);
+        const Range range = find_range(sample, directions, d, may_miss);
         const double span = static_cast<double>(range.high) - static_cast<double>(range.low);
         now.missing = range.missing;
         // One feature is compared as it is; a sum of several is blurred by rounding.
@@ -268,6 +268,16 @@ class Chooser {
             values_[i] = x[i] == x[i] ? static_cast<float>(now.order->place(x[i])) : x[i];
     }
 
+    // Of the values along direction d. The range of a column is known already, and rounding keeps the order of
+    // products.
+    Range find_range(const Sample &sample, const Directions &directions, std::size_t d, bool may_miss) const {
+        const float weight = directions.weight[directions.begin(d)];
+        const Range *known = sample.range(directions.feature[directions.begin(d)]);
+        if (directions.terms(d) > 1 || known == nullptr || !(weight > 0 && std::isfinite(weight)))
+            return range_of(values_.data(), rows_.size(), may_miss);
+        return {weight * known->low, weight * known->high, known->missing};
+    }
+
     float width(const Measured &now) const { return (now.high - now.low) / static_cast<float>(options_.n_bins); }
 
     // Edge b, between bins b - 1 and b; the outermost are the ends of the range.
@@ -325,10 +335,11 @@ class Chooser {
     void sum_cells() {
         const std::size_t width = channels();
         totals_.assign(cells_ * width, 0);
-        for (std::size_t i = 0; i < rows_.size(); ++i) {
-            statistics_.add(rows_[i], &totals_[cell_[i] * width]);
-            offset_[i] = static_cast<std::uint16_t>(cell_[i] * stride());
-        }
+        if (cells_ == 1)  // a whole node needs all channels
+            for (const typename S::Row &row : rows_) statistics_.add(row, totals_.data());
+        else
+            adder_.add(statistics_, cell_.data(), cells_, totals_.data());
+        for (std::size_t i = 0; i < rows_.size(); ++i) offset_[i] = static_cast<std::uint16_t>(cell_[i] * stride());
         base_.resize(cells_);
         for (std::size_t c = 0; c < cells_; ++c) base_[c] = statistics_.score(&totals_[c * width]);
     }
@@ -488,12 +499,11 @@ class Chooser {
 
     bool heavier_right(float threshold) {
         const std::size_t width = channels();
-        left_.assign(width, 0);
-        right_.assign(width, 0);
         for (std::size_t i = 0; i < rows_.size(); ++i)
-            if (values_[i] == values_[i])
-                statistics_.add(rows_[i], values_[i] >= threshold ? right_.data() : left_.data());
-        return statistics_.weight(right_.data()) >= statistics_.weight(left_.data());
+            slot_[i] = values_[i] >= threshold ? 1 : values_[i] < threshold ? 0 : 2;  // 2: missing
+        left_.assign(3 * width, 0);
+        adder_.add(statistics_, slot_.data(), 3, left_.data());
+        return statistics_.weight(&left_[width]) >= statistics_.weight(left_.data());
     }
 
     // Measures again between the neighbouring edges, then goes to the middle of the gap the best edge lies in.

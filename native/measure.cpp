@@ -62,8 +62,7 @@ void Sample::gather(const std::vector<std::int32_t> &features) {
     }
     for (std::int32_t feature : numbers_) {
         const auto j = static_cast<std::size_t>(feature);
-        const Range range = range_of(column(feature), n, matrix_.may_miss[j] != 0);
-        reach_[j] = range.missing < n ? std::max(std::fabs(range.low), std::fabs(range.high)) : 0.0f;
+        range_[j] = range_of(column(feature), n, matrix_.may_miss[j] != 0);
     }
 }
 
@@ -73,7 +72,7 @@ void Sample::unfold(std::size_t j) {
     place_[j] = gathered_++;
     float *to = &values_[place_[j] * stride_];
     for (std::size_t i = 0; i < rows_.size(); ++i) to[i] = value[bits(i)[bit / 64] >> bit % 64 & 1];
-    reach_[j] = std::max(std::fabs(value[0]), std::fabs(value[1]));
+    range_[j] = {value[0], value[1], 0};
 }
 
 PLANEWISE_CLONES static void set_term(const float *x, float w, std::size_t n, float *values) {

@@ -1,6 +1,8 @@
 // Rows along candidate directions: project, put into bins, add up.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -10,10 +12,15 @@
 
 namespace planewise {
 
+struct Range {
+    float low, high;      // of the values that are there
+    std::size_t missing;  // NaN
+};
+
 // The rows by which a node is judged, as columns side by side.
 class Sample {
   public:
-    explicit Sample(const Matrix &matrix) : matrix_(matrix), place_(matrix.columns, 0), reach_(matrix.columns, 0.0f) {}
+    explicit Sample(const Matrix &matrix) : matrix_(matrix), place_(matrix.columns, 0), range_(matrix.columns) {}
 
     // Takes every row, or `most` of them, spread evenly over the node in an order whose every prefix is spread too.
     void draw(const std::uint32_t *rows, std::size_t count, std::size_t most, std::uint64_t noise);
@@ -28,7 +35,15 @@ class Sample {
         return &values_[place_[j] * stride_];
     }
     const std::uint64_t *bits(std::size_t i) const { return &bits_[i * matrix_.two_valued.words]; }
-    float reach(std::int32_t feature) const { return reach_[static_cast<std::size_t>(feature)]; }  // largest |value|
+    // Of a gathered column; nothing for two-valued ones.
+    const Range *range(std::int32_t feature) const {
+        const auto j = static_cast<std::size_t>(feature);
+        return matrix_.two_valued.has(j) ? nullptr : &range_[j];
+    }
+    float reach(std::int32_t feature) const {  // largest |value|
+        const Range &range = range_[static_cast<std::size_t>(feature)];
+        return range.missing < rows_.size() ? std::max(std::fabs(range.low), std::fabs(range.high)) : 0.0f;
+    }
 
   private:
     static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
@@ -42,16 +57,12 @@ class Sample {
     std::size_t stride_ = 0;
     std::uint32_t gathered_ = 0;
     std::vector<std::uint32_t> place_;  // by feature: which of the gathered columns it is
-    std::vector<float> reach_;
+    std::vector<Range> range_;
 };
 
 // Values of the sample along one direction, terms added in their stored order.
 void project(Sample &sample, const Directions &directions, std::size_t d, float *values);
 
-struct Range {
-    float low, high;      // of the values that are there
-    std::size_t missing;  // NaN
-};
 Range range_of(const float *values, std::size_t count, bool may_miss);
 
 // The bin of v among `bins` of one width from `low` on is trunc((v - low) * per_width) in float32, no lower than the

@@ -79,7 +79,7 @@ class Gradients {
     static constexpr std::size_t channels() { return 4; }
     std::size_t outputs() const { return 1; }
 
-    static void add(const Row &row, std::int64_t *sum) {
+    static PLANEWISE_INLINE void add(const Row &row, std::int64_t *sum) {
         for (int c = 0; c < 4; ++c) sum[c] += row.part[c];
     }
     // By what categories are put in order: their Newton step, shrunk towards zero where rows are few.

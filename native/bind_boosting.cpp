@@ -33,6 +33,8 @@ double mean_loss(const std::string &loss, double alpha, const Numbers &target, c
                                                                         score.shape(0));
 }
 
+constexpr std::size_t n_trial_losses = std::tuple_size_v<TreeTrials::Losses>;
+
 // A booster with the table it learns from; the table must outlive it (kept alive by the binding).
 class Boosting {
   public:
@@ -82,20 +84,20 @@ class Boosting {
         if (before.columns() > columns_) throw std::invalid_argument("the trees use columns that the table lacks");
         booster_.recall(before.arrays());
     }
-    // outputs x strengths.
-    Out<double> smoothing_losses() const {
+    // outputs x (strengths x depths).
+    Out<double> trial_losses() const {
         std::vector<double> out;
-        for (const SmoothingSearch &search : booster_.smoothing())
-            out.insert(out.end(), search.losses().begin(), search.losses().end());
-        return array(std::move(out), SmoothingSearch::strengths.size());
+        for (const TreeTrials &trials : booster_.trials())
+            out.insert(out.end(), trials.losses().begin(), trials.losses().end());
+        return array(std::move(out), n_trial_losses);
     }
-    void set_smoothing_losses(const Scores &losses) {
-        SmoothingSearch::Losses one;
-        if (losses.shape(0) != booster_.outputs() || losses.shape(1) != one.size())
-            throw std::invalid_argument("losses must have one row per output and one column per strength");
+    void set_trial_losses(const Scores &losses) {
+        TreeTrials::Losses one;
+        if (losses.shape(0) != booster_.outputs() || losses.shape(1) != n_trial_losses)
+            throw std::invalid_argument("losses must have one row per output and one column per strength and depth");
         for (std::size_t output = 0; output < losses.shape(0); ++output) {
-            std::copy_n(losses.data() + output * one.size(), one.size(), one.begin());
-            booster_.set_smoothing(output, one);
+            std::copy_n(losses.data() + output * n_trial_losses, n_trial_losses, one.begin());
+            booster_.set_trials(output, one);
         }
     }
     Out<double> left_out() const { return array(std::vector<double>(booster_.left_out()), booster_.outputs()); }
@@ -133,7 +135,7 @@ class Boosting {
 }  // namespace
 
 void bind_boosting(nb::module_ &m) {
-    m.attr("N_SMOOTHING_STRENGTHS") = SmoothingSearch::strengths.size();
+    m.attr("N_TRIAL_LOSSES") = n_trial_losses;
     m.def("mean_loss", &mean_loss, "loss"_a, "alpha"_a, "target"_a, "weight"_a, "score"_a,
           "Weighted mean loss of raw scores.");
     nb::class_<BoostOptions>(m, "BoostOptions", "How to boost; the estimators' docstrings explain each.")
@@ -152,6 +154,7 @@ void bind_boosting(nb::module_ &m) {
         .def_rw("max_rows_per_tree", &BoostOptions::max_rows_per_tree)
         .def_rw("seed", &BoostOptions::seed)
         .def_rw("find_smoothing", &BoostOptions::find_smoothing)
+        .def_rw("find_depth", &BoostOptions::find_depth)
         .def_rw("vector_leaves", &BoostOptions::vector_leaves);
     nb::class_<Boosting>(m, "Boosting", "Second-order boosting on one table.")
         .def(
@@ -164,9 +167,9 @@ void bind_boosting(nb::module_ &m) {
         .def("begin_at", &Boosting::begin_at, "base"_a, "The constant scores before any tree.")
         .def("begin_with", &Boosting::begin_with, "hessian"_a, "The Hessian of a custom loss before any tree.")
         .def("recall", &Boosting::recall, "before"_a, "Trees grown before: good directions are tried again.")
-        .def("smoothing_losses", &Boosting::smoothing_losses,
-             "What the trials of smoothing have found so far, for a fit that continues from this one.")
-        .def("set_smoothing_losses", &Boosting::set_smoothing_losses, "losses"_a, "Those of the fit before.")
+        .def("trial_losses", &Boosting::trial_losses,
+             "What the trials of depth and smoothing have found so far, for a fit that continues from this one.")
+        .def("set_trial_losses", &Boosting::set_trial_losses, "losses"_a, "Those of the fit before.")
         .def("left_out", &Boosting::left_out, "Scores of the rows without their own part in them, if any are kept.")
         .def("set_left_out", &Boosting::set_left_out, "score"_a, "Those of the fit before.")
         .def("watched_loss", &Boosting::watched_loss, "Weighted mean loss on the watched rows now.")

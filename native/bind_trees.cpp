@@ -9,6 +9,14 @@ namespace planewise {
 
 namespace {
 
+const std::string bin_names[] = {"uniform", "robust", "quantile"};  // in the order of Bins
+
+Bins bins_named(const std::string &name) {
+    for (std::size_t k = 0; k < std::size(bin_names); ++k)
+        if (name == bin_names[k]) return static_cast<Bins>(k);
+    throw std::invalid_argument("no bins are called '" + name + "'");
+}
+
 // Grows with `statistics` already filled; the answer is (forest of one, leaf of every row).
 template <class S>
 nb::tuple grow_tree(const Matrix &matrix, const S &statistics, const GrowOptions &options, int n_threads) {
@@ -159,8 +167,8 @@ void bind_options(nb::module_ &m) {
     nested(options, "noise_margin", &GrowOptions::choose, &ChooseOptions::noise_margin);
     options
         .def_prop_rw(
-            "quantile_bins", [](const GrowOptions &o) { return o.choose.bins == Bins::quantile; },
-            [](GrowOptions &o, bool quantile) { o.choose.bins = quantile ? Bins::quantile : Bins::uniform; })
+            "bins", [](const GrowOptions &o) { return bin_names[static_cast<std::size_t>(o.choose.bins)]; },
+            [](GrowOptions &o, const std::string &name) { o.choose.bins = bins_named(name); })
         .def_prop_rw(
             "choose_by_cosine", [](const GrowOptions &o) { return o.choose.plane_choice == PlaneChoice::cosine; },
             [](GrowOptions &o, bool by_cosine) {

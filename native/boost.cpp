@@ -36,7 +36,8 @@ Booster::Booster(const Matrix &matrix, std::vector<double> target, std::vector<d
       vectors_(options.reg_lambda, options.objective.outputs),
       tree_(trees),
       known_(options.objective.outputs),
-      smoothing_(options.objective.outputs),
+      trials_(options.objective.outputs, TreeTrials(options.find_depth ? -1 : options.grow.max_depth,
+                                                    options.find_smoothing ? -1 : options.grow.smoothing)),
       one_row_(weight_of_a_row(weight_)) {
     forest_.n_values = options.vector_leaves ? outputs() : 1;
     forest_.n_outputs = outputs();
@@ -72,7 +73,7 @@ void Booster::begin_with(const double *hessian) {
 // How much Hessian is left of what there was before the first tree. Regularisation shrinks with it: where rows have
 // become certain it would hold the scores back for good.
 double Booster::certainty_left(std::size_t output, const double *hessian) const {
-    constexpr double least = 0.02;
+    constexpr double least = 0.002;
     const std::size_t count = options_.vector_leaves ? score_.size() : matrix_.rows;
     double total = 0;
     for (std::size_t i = 0; i < count; ++i) total += hessian[i];
@@ -160,7 +161,7 @@ Booster::Update<S> Booster::grow_one(std::size_t output, std::size_t number, S &
         few = draw_rows(rows.empty() ? nullptr : rows.data(), bag, options_.max_rows_per_tree, random);
 
     const auto strength = [&] {
-        return share * (searches() ? smoothing_[output].strength() : options_.grow.smoothing);
+        return share * (searches() ? trials_[output].strength() : options_.grow.smoothing);
     };
     Grown<S> grown;
     if (searches() && is_trial(number))
@@ -168,6 +169,7 @@ Booster::Update<S> Booster::grow_one(std::size_t output, std::size_t number, S &
     const bool tried = grown.tree.nodes() > 0;
     if (!tried) {
         options.smoothing = strength();
+        if (searches()) options.max_depth = trials_[output].depth();
         grown = grow(matrix_, statistics, options, threads, stop, few.empty() ? rows : few);
         if (bag < all || !few.empty()) grown.leaf = leaves_of(grown.tree, matrix_, threads);
     }
@@ -227,15 +229,15 @@ void Booster::add_left_out(const Grown<S> &grown, std::size_t output, const doub
     });
 }
 
-// Grows a tree from a part of every row's weight (most rows wholly or not at all), and asks the rest what smoothing
-// would have served it best. Its values are the caller's to set. Nothing grown if no row is left to grow from.
+// Grows a tree from a part of every row's weight (most rows wholly or not at all), and asks the rest what depth and
+// smoothing would have served it best. Its values are the caller's to set. Nothing grown if no row is left to grow from.
 template <class S>
 Grown<S> Booster::grow_on_trial(std::size_t output, const double *gradient, const double *hessian,
-                                const std::vector<std::uint32_t> &rows, const GrowOptions &options, double share,
+                                const std::vector<std::uint32_t> &rows, GrowOptions options, double share,
                                 std::uint64_t noise, Threads &threads, const std::function<bool()> &stop) {
     const std::size_t all = matrix_.rows, a_row = options_.vector_leaves ? outputs() : 1;
     std::vector<double> part, g(all * a_row), h(all * a_row);
-    aside_->draw(SmoothingSearch::aside, noise, part);
+    aside_->draw(TreeTrials::aside, noise, part);
     std::vector<std::uint32_t> grown_from;
     for (std::size_t k = 0; k < (rows.empty() ? all : rows.size()); ++k) {
         const auto row = rows.empty() ? static_cast<std::uint32_t>(k) : rows[k];
@@ -261,11 +263,24 @@ Grown<S> Booster::grow_on_trial(std::size_t output, const double *gradient, cons
         });
         (in ? inside : outside).assign(g.data(), h.data(), all, &threads);
     }
+    options.max_depth = trials_[output].depth_on_trial();
     Grown<S> grown = grow(matrix_, inside, options, threads, stop, std::move(grown_from));
     grown.leaf = leaves_of(grown.tree, matrix_, threads);
-    smoothing_[output].judge(inside, outside, grown.tree, node_sums(inside, rows, grown, threads).data(),
-                             node_sums(outside, rows, grown, threads).data(), share);
+    trials_[output].judge(inside, outside, grown.tree, node_sums(inside, rows, grown, threads).data(),
+                          node_sums(outside, rows, grown, threads).data(), share);
+    if (options_.find_depth) cut_at(trials_[output].depth(), grown);
     return grown;
+}
+
+// The tree without what is deeper.
+template <class S>
+void Booster::cut_at(int depth, Grown<S> &grown) {
+    Forest &tree = grown.tree;
+    std::vector<char> cut(tree.nodes(), 0);
+    for (std::size_t node = 0; node < cut.size(); ++node) cut[node] = tree.depth[node] == depth && !tree.is_leaf(node);
+    if (std::find(cut.begin(), cut.end(), 1) == cut.end()) return;
+    const std::vector<std::int32_t> moved = tree.prune(cut);
+    for (std::int32_t &leaf : grown.leaf) leaf = moved[static_cast<std::size_t>(leaf)];
 }
 
 // What the rows (all, or those named) of each node add up to.

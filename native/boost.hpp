@@ -9,7 +9,7 @@
 #include "grow.hpp"
 #include "objectives.hpp"
 #include "set_aside.hpp"
-#include "smoothing.hpp"
+#include "tree_trials.hpp"
 
 namespace planewise {
 
@@ -23,6 +23,7 @@ struct BoostOptions {
     std::size_t max_rows_per_tree = 65536;  // where there are more, so many of them decide a tree's planes
     std::uint64_t seed = 0;
     bool find_smoothing = false;  // by trials on rows set aside, rather than grow.smoothing
+    bool find_depth = false;      // likewise, rather than grow.max_depth
     bool vector_leaves = false;   // one tree per round, its leaves hold a value for every output
 };
 
@@ -53,11 +54,9 @@ class Booster {
             remember(before.part(tree, tree + 1), known_[tree % trees_a_round()]);
     }
 
-    // What the trials of smoothing have found so far, by output: for a fit that continues from this one.
-    const std::vector<SmoothingSearch> &smoothing() const { return smoothing_; }
-    void set_smoothing(std::size_t output, const SmoothingSearch::Losses &losses) {
-        smoothing_.at(output).set_losses(losses);
-    }
+    // What the trials have found so far, by output: for a fit that continues from this one.
+    const std::vector<TreeTrials> &trials() const { return trials_; }
+    void set_trials(std::size_t output, const TreeTrials::Losses &losses) { trials_.at(output).set_losses(losses); }
     // Scores of the rows without their own part in them (rows x outputs); empty where nothing is searched.
     const std::vector<double> &left_out() const { return left_out_; }
     void set_left_out(std::vector<double> score) { left_out_ = std::move(score); }
@@ -91,8 +90,10 @@ class Booster {
                     std::vector<double> &score) const;
     template <class S>
     Grown<S> grow_on_trial(std::size_t output, const double *gradient, const double *hessian,
-                           const std::vector<std::uint32_t> &rows, const GrowOptions &options, double share,
+                           const std::vector<std::uint32_t> &rows, GrowOptions options, double share,
                            std::uint64_t noise, Threads &threads, const std::function<bool()> &stop);
+    template <class S>
+    static void cut_at(int depth, Grown<S> &grown);
     template <class S>
     std::vector<std::int64_t> node_sums(const S &statistics, const std::vector<std::uint32_t> &rows,
                                         const Grown<S> &grown, Threads &threads) const;
@@ -104,11 +105,11 @@ class Booster {
                       double lambda, double smoothing, Threads &threads);
     // Leaves that are renewed have no smoothing; where rows abound it hardly matters.
     bool searches() const {
-        return options_.find_smoothing && !options_.objective.renews_leaves() &&
+        return (options_.find_smoothing || options_.find_depth) && !options_.objective.renews_leaves() &&
                options_.subsample * static_cast<double>(matrix_.rows) <=
                    static_cast<double>(options_.max_rows_per_tree);
     }
-    bool is_trial(std::size_t number) const { return number / trees_a_round() % SmoothingSearch::every == 0; }
+    bool is_trial(std::size_t number) const { return number / trees_a_round() % TreeTrials::every == 0; }
     std::size_t trees_a_round() const { return options_.vector_leaves ? 1 : outputs(); }
     std::vector<std::int32_t> draw_columns(Random &random) const;
 
@@ -126,7 +127,7 @@ class Booster {
     VectorGradients vectors_;
     std::size_t tree_;
     std::vector<Directions> known_;           // by output
-    std::vector<SmoothingSearch> smoothing_;  // by output
+    std::vector<TreeTrials> trials_;          // by output
     double one_row_;
     std::optional<SetAside> aside_;
     std::vector<double> left_out_, left_out_gradient_, left_out_hessian_;

@@ -19,7 +19,7 @@
 namespace planewise {
 
 enum class PlaneChoice { joint, cosine };
-enum class Bins { uniform, quantile };
+enum class Bins { uniform, robust, quantile };  // robust: uniform where most rows are, wide ones for far tails
 
 struct ChooseOptions {
     int n_bins = 16;  // B
@@ -124,6 +124,7 @@ class Chooser {
             if (bins_.size() < (d + 1) * n) bins_.resize((d + 1) * n);
             now.low = range.low;
             now.high = range.high;
+            if (options_.bins == Bins::robust && now.order == nullptr && !now.flat) leave_tails(now);
             put_into_bins(now, d, may_miss);
             now.cut = best_cut(d, now);
         }
@@ -139,7 +140,7 @@ class Chooser {
                     statistics_.add(rows_[i], &bit_sums_[(64 * w + lowest_bit(left)) * width]);
     }
     // Quantiles may see the more frequent value only, and then part nothing.
-    bool can_measure_bits() const { return options_.bins == Bins::uniform; }
+    bool can_measure_bits() const { return options_.bins != Bins::quantile; }
     // The next direction, which is one two-valued column; its rows go into bins only if it comes to more.
     void measure_bit(const TwoValued &two_valued, const Directions &directions, std::size_t d) {
         const auto bit =
@@ -296,7 +297,7 @@ class Chooser {
                 bin[i] = static_cast<std::uint8_t>(values_[i] == values_[i] ? options_.n_bins - 1 : options_.n_bins);
             return;
         }
-        if (options_.bins == Bins::uniform && options_.exact_edges) {
+        if (options_.bins != Bins::quantile && options_.exact_edges) {
             now.edges = edges_.size();
             const double low = now.low, span = static_cast<double>(now.high) - low;
             for (int b = 1; b < options_.n_bins; ++b) {
@@ -307,7 +308,7 @@ class Chooser {
             assign_bins(values_.data(), n, &edges_[now.edges], options_.n_bins, may_miss, bin);
             return;
         }
-        if (options_.bins == Bins::uniform) {
+        if (options_.bins != Bins::quantile) {
             assign_bins(values_.data(), n, now.low, 1.0f / width(now), options_.n_bins, may_miss, bin);
             return;
         }
@@ -323,6 +324,18 @@ class Chooser {
             edges_.push_back(
                 sorted_[static_cast<std::size_t>(b) * sorted_.size() / static_cast<std::size_t>(options_.n_bins)]);
         assign_bins(values_.data(), n, &edges_[now.edges], options_.n_bins, may_miss, bin);
+    }
+
+    // Where a few far values take most of the range, bins cover where the others are; the outermost take the rest.
+    void leave_tails(Measured &now) const {
+        constexpr double usual = 3;  // the normal distribution's range is about twice what is taken for its body
+        if (rows_.size() < Tails::fewest) return;
+        const Tails tails = tails_of(values_.data(), rows_.size());
+        const double body = static_cast<double>(tails.high) - static_cast<double>(tails.low);
+        if (!(body > 0) || static_cast<double>(now.high) - static_cast<double>(now.low) <= usual * body) return;
+        const auto margin = static_cast<float>(body / 8);
+        now.low = std::max(now.low, tails.low - margin);
+        now.high = std::min(now.high, tails.high + margin);
     }
 
     std::size_t channels() const { return statistics_.channels(); }

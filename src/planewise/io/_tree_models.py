@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from planewise._core import N_SMOOTHING_STRENGTHS
+from planewise._core import N_TRIAL_LOSSES
 from planewise.io._declaration import Declaration, check_length
 from planewise.io._errors import require
 from planewise.io._kinds import Integer, Kind, Labels, Maybe, Number, Numbers, Plain, Record, Several, Word
@@ -119,7 +119,7 @@ def _check_boosting(model: Any) -> None:
     check_length(model.feature_means_, model.n_features_in_, "feature_means_")
     require(hasattr(model, "_trials") == (loss.core != "constant"), "lacks what boosting continues from")
     if hasattr(model, "_trials"):
-        check_length(model._trials.losses, (outputs, N_SMOOTHING_STRENGTHS), "_trials.losses")
+        check_length(model._trials.losses, (outputs, N_TRIAL_LOSSES), "_trials.losses")
         check_length(model._trials.left_out, (len(model._trials.left_out), outputs), "_trials.left_out")
     _check_history(model.evals_result_)
 

@@ -25,6 +25,7 @@ from planewise.slm.fitted import Forest, Trials
 
 Callback = Callable[[int, dict[str, float]], Any]
 History = dict[str, list[float]]
+USUAL_DEPTH = 3
 
 
 class Data(NamedTuple):
@@ -63,6 +64,7 @@ class Boosting(ExplainsByContributions, TreeEstimator):
 
     parameter_limits: ClassVar[Mapping[str, Limit]] = GROWTH_LIMITS | {
         "n_estimators": integer(1),
+        "max_depth": either(integer(1, none=True), one_of("auto")),
         "learning_rate": real(0, open_low=True),
         "reg_lambda": real(0),
         "smoothing": either(real(0), one_of("auto")),
@@ -75,6 +77,7 @@ class Boosting(ExplainsByContributions, TreeEstimator):
         "colsample": real(0, 1, open_low=True),
         "early_stopping": boolean(),
         "validation_fraction": real(0, 0.9, open_low=True),
+        "refit": boolean(),
         "n_iter_no_change": integer(1),
         "tol": real(0),
         "warm_start": boolean(),
@@ -100,6 +103,7 @@ class Boosting(ExplainsByContributions, TreeEstimator):
     base_score: float | None
     early_stopping: bool
     validation_fraction: float
+    refit: bool
     n_iter_no_change: int
     tol: float
     callbacks: Sequence[Callback] | None
@@ -128,7 +132,7 @@ class Boosting(ExplainsByContributions, TreeEstimator):
         self._check_validation(X_val, y_val)
         # A warm start keeps its seed, and so sets the same rows aside: others would have been learned from already.
         seed = self._seed if self._continues() else self._new_seed()
-        validation = None
+        everything, validation = data, None
         if X_val is not None:
             theirs = prediction_rows(self, X_val)
             validation = Data(theirs, read_target(y_val, theirs), np.ones(len(theirs)))
@@ -141,6 +145,22 @@ class Boosting(ExplainsByContributions, TreeEstimator):
             )
             data, validation = data.part(np.sort(learn)), data.part(np.sort(rest))
         self._boost(data, loss, seed, validation)
+        if self.early_stopping and X_val is None and self.refit and not self.warm_start:
+            self._boost_again(everything, loss, seed)
+
+    def _boost_again(self, data: Data, loss: RawLoss, seed: int) -> None:
+        """As many rounds as were best, grown from all rows."""
+        threads = thread_count(self.n_jobs)
+        start = self._start(data, loss, None)
+        table = _core.Table(data.rows, data.weight, threads, category_counts(self))
+        boosting = self._make_booster(table, data, loss, start, seed, threads)
+        with Progress(self.n_iter_, "boosting from all rows", shown=self.verbose > 0) as bar:
+            for _ in range(self.n_iter_ if self.verbose else 1):
+                boosting.rounds(1 if self.verbose else self.n_iter_)
+                bar.step()
+        self.forest_, self.base_score_ = Forest(boosting.forest()), start.base
+        self._trials = self._trials._replace(losses=boosting.trial_losses())
+        self.feature_means_ = table.mean
 
     def _check_validation(self, X_val: Any, y_val: Any) -> None:
         if (X_val is None) != (y_val is None):
@@ -224,6 +244,7 @@ class Boosting(ExplainsByContributions, TreeEstimator):
         options.subsample, options.colsample = self.subsample, self.colsample
         options.max_rows_per_tree = self.max_rows_per_tree or 2**62
         options.find_smoothing = self.smoothing == "auto"
+        options.find_depth = self.max_depth == "auto" and not options.grow.monotone
         options.vector_leaves = self._has_vector_leaves(loss)
         n_before = 0 if start.before is None else start.before.n_trees
         scores = start.scores_of(data.rows, threads)
@@ -236,7 +257,7 @@ class Boosting(ExplainsByContributions, TreeEstimator):
         if start.before is not None:
             start.before.teach(boosting)
         if start.trials is not None:
-            boosting.set_smoothing_losses(start.trials.losses)
+            boosting.set_trial_losses(start.trials.losses)
             if len(start.trials.left_out) == len(data.rows):  # a warm start may bring others
                 boosting.set_left_out(start.trials.left_out)
         return boosting
@@ -313,6 +334,8 @@ class Boosting(ExplainsByContributions, TreeEstimator):
         options.noise_margin = self.noise_margin
         options.smoothing = 8.0 if self.smoothing == "auto" else float(self.smoothing)  # 8: where nothing is tried
         options.max_joint = 8
+        if self.max_depth == "auto":  # where nothing is tried
+            options.max_depth = USUAL_DEPTH
         options.monotone = self._signs(loss)
         if options.monotone:  # one plane per node, and as many planes on a path as without constraints
             options.max_depth = min(options.max_depth * options.max_planes, ENDLESS)

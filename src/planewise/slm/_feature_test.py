@@ -32,7 +32,8 @@ LIMITS: dict[str, Limit] = {
     "task": one_of("auto", "classification", "regression"),
     "n_features_to_select": either(integer(1), real(0, 1, open_low=True), one_of("elbow")),
     "criterion": one_of("entropy", "gini"),
-} | {name: GROWTH_LIMITS[name] for name in ("n_bins", "bins", "min_samples_leaf", "n_jobs")}
+    "bins": one_of("uniform", "quantile"),
+} | {name: GROWTH_LIMITS[name] for name in ("n_bins", "min_samples_leaf", "n_jobs")}
 
 
 class DiscriminantFeatureTest(ShownInNotebooks, SelectorMixin, BaseEstimator):
@@ -237,7 +238,7 @@ class DiscriminantFeatureTest(ShownInNotebooks, SelectorMixin, BaseEstimator):
     def _options(self) -> _core.GrowOptions:
         options = _core.GrowOptions()
         options.n_bins = self.n_bins
-        options.quantile_bins = self.bins == "quantile"
+        options.bins = self.bins
         options.min_samples_leaf = min(self.min_samples_leaf, 2**31 - 1)
         return options
 

@@ -32,7 +32,7 @@ GROWTH_LIMITS: dict[str, Limit] = {
     "coef_decay": or_sequence(real(0)),
     "rank_decay": or_sequence(real(0)),
     "n_bins": integer(2, 255),
-    "bins": one_of("uniform", "quantile"),
+    "bins": one_of("uniform", "robust", "quantile"),
     "refine_thresholds": boolean(),
     "max_rows_per_node": integer(16, none=True),
     "max_ranked_features": integer(1, none=True),
@@ -60,7 +60,7 @@ ENDLESS = 2**31 - 1  # more levels, rows or columns than a table has, and yet a 
 class TreeEstimator(ShownInNotebooks, BaseEstimator):
     """What the estimators made of trees share; their trees are ``tree_`` or ``forest_``."""
 
-    max_depth: int | None
+    max_depth: Any
     min_samples_split: int
     min_samples_leaf: int
     max_leaf_nodes: int | None
@@ -131,7 +131,8 @@ def growth_options(estimator: Any, seed: int) -> _core.GrowOptions:
     """The core's options from an estimator's (already checked) parameters."""
     options = _core.GrowOptions()
     options.seed = seed
-    options.max_depth = min(estimator.max_depth or 0, ENDLESS)
+    if estimator.max_depth != "auto":
+        options.max_depth = min(estimator.max_depth or 0, ENDLESS)
     options.min_samples_split = min(estimator.min_samples_split, ENDLESS)
     options.min_samples_leaf = min(estimator.min_samples_leaf, ENDLESS)
     options.max_leaf_nodes = min(estimator.max_leaf_nodes or 0, ENDLESS)
@@ -143,7 +144,7 @@ def growth_options(estimator: Any, seed: int) -> _core.GrowOptions:
     options.shared_subspace = estimator.subspace == "node"
     options.max_coef = estimator.max_coef
     options.n_bins = estimator.n_bins
-    options.quantile_bins = estimator.bins == "quantile"
+    options.bins = estimator.bins
     options.refine = bool(estimator.refine_thresholds)
     if estimator.max_rows_per_node != "auto":
         options.max_rows_per_node = min(estimator.max_rows_per_node or 2**62, 2**62)

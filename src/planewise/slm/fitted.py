@@ -343,15 +343,15 @@ class Forest:
 
 
 class Trials(NamedTuple):
-    """What boosting's search for the strength of smoothing has found so far."""
+    """What boosting's trials of depths and strengths of smoothing have found so far."""
 
-    losses: NDArray[np.float64]  # outputs x strengths
+    losses: NDArray[np.float64]  # outputs x (strengths x depths)
     left_out: NDArray[np.float64]  # rows x outputs: scores without the row's own part in them
 
     @classmethod
     def of(cls, boosting: _core.Boosting) -> Trials:
         """Those of a fit, so far."""
-        return cls(boosting.smoothing_losses(), boosting.left_out())
+        return cls(boosting.trial_losses(), boosting.left_out())
 
 
 def start_and_link(model: Any) -> tuple[NDArray[np.float64], str]:

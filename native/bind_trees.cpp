@@ -185,8 +185,8 @@ void bind_options(nb::module_ &m) {
 
 void bind_trees(nb::module_ &m) {
     nb::class_<Table>(m, "Table", "Training rows as float32, with the scale of each column.")
-        .def(nb::init<Rows, const Vector<double> &, int, const std::vector<std::int32_t> &>(), "x"_a, "weight"_a,
-             "n_threads"_a, "categories"_a = std::vector<std::int32_t>{})
+        .def(nb::init<Rows, const Vector<double> &, int, const std::vector<std::int32_t> &, bool>(), "x"_a, "weight"_a,
+             "n_threads"_a, "categories"_a = std::vector<std::int32_t>{}, "bodies"_a = false)
         .def_prop_ro(
             "scale", [](const Table &table) { return array(std::vector<double>(table.matrix().scale)); },
             nb::rv_policy::move, "The standard deviation of each column; 0 for one of no use.")

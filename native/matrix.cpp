@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <utility>
 
 #include "parallel.hpp"
+#include "statistics.hpp"
 
 namespace planewise {
 
@@ -18,7 +21,62 @@ double rounded(double x) {
     return std::ldexp(std::nearbyint(std::ldexp(mantissa, 12)), exponent - 12);
 }
 
+// Spreads the bits of a value, so that a share of all values can be picked: equal ones together, however often a row is
+// given.
+std::uint32_t mixed(float x) {
+    std::uint32_t bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    bits = (bits ^ bits >> 16) * 0x7feb352du;
+    bits = (bits ^ bits >> 15) * 0x846ca68bu;
+    return bits ^ bits >> 16;
+}
+
+struct Body {
+    float low, high;
+};
+
+// Where all but a 24th at either end lies; the whole range if that is one value only.
+Body body_of(std::vector<std::pair<float, double>> &values) {
+    constexpr double tail = 1.0 / 24;
+    if (values.empty()) return {0, 0};
+    std::sort(values.begin(), values.end());
+    double total = 0;
+    for (const auto &each : values) total += each.second;
+    Body out{values.front().first, values.back().first};
+    float low = out.low, high = out.high;
+    double below = 0;
+    for (std::size_t k = 0; k < values.size() && (below += values[k].second) <= tail * total; ++k)
+        low = values[k + 1 < values.size() ? k + 1 : k].first;
+    double above = 0;
+    for (std::size_t k = values.size(); k-- > 0 && (above += values[k].second) <= tail * total;)
+        high = values[k > 0 ? k - 1 : 0].first;
+    return low < high ? Body{low, high} : out;
+}
+
 }  // namespace
+
+// From a few thousand of the values: all of a short column, of a long one those with certain bits.
+void Matrix::find_bodies(const double *weight, Threads &threads) {
+    constexpr double enough = 2048;
+    double total = 0;
+    std::size_t counting = 0;
+    for (std::size_t i = 0; i < rows; ++i) total += weight[i], counting += weight[i] > 0;
+    const double count = counting > 0 ? total / weight_of_a_row(total, counting) : 0;
+    std::uint32_t skip = 1;  // one value in so many, a power of two
+    while (count / skip > 2 * enough) skip *= 2;
+    body_low.assign(columns, 0.0f);
+    body_high.assign(columns, 0.0f);
+    threads.each(columns, [&](std::size_t j, int) {
+        if (is_categorical(j)) return;
+        std::vector<std::pair<float, double>> values;
+        for (std::size_t i = 0; i < rows; ++i) {
+            const float x = row(i)[j];
+            if (x == x && weight[i] > 0 && (mixed(x) & (skip - 1)) == 0) values.emplace_back(x, weight[i]);
+        }
+        const Body body = body_of(values);
+        body_low[j] = body.low, body_high[j] = body.high;
+    });
+}
 
 void Matrix::find_scales(const double *weight, Threads &threads) {
     scale.assign(columns, 0.0);

@@ -40,6 +40,9 @@ struct Matrix {
         {};                        // by column: how many, their values 0, 1, ...; 0, or none given: numbers
     std::vector<float> mean = {};  // of each column; NaN for categories
 
+    // By column: where most of its values lie, with less than one in 24 below and one in 24 above. Empty until found.
+    std::vector<float> body_low = {}, body_high = {};
+
     TwoValued two_valued = {};
 
     bool is_categorical(std::size_t j) const { return !categories.empty() && categories[j] > 0; }
@@ -49,6 +52,7 @@ struct Matrix {
     // Fills scale, mean and may_miss from the rows with their weights; missing values do not count.
     void find_scales(const double *weight, Threads &threads);
     void find_two_valued(Threads &threads);
+    void find_bodies(const double *weight, Threads &threads);
 };
 
 }  // namespace planewise

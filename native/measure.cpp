@@ -125,27 +125,6 @@ Range range_of(const float *values, std::size_t count, bool may_miss) {
     return out;
 }
 
-// Sixteen groups of values, spread over all of them: the middle one of the groups' largest, and of their smallest. A
-// missing value is neither.
-Tails tails_of(const float *values, std::size_t count) {
-    constexpr std::size_t groups = Tails::groups;
-    constexpr float far = std::numeric_limits<float>::infinity();
-    float low[groups], high[groups];
-    std::fill(low, low + groups, far);
-    std::fill(high, high + groups, -far);
-    const std::size_t each = std::min(groups, count / groups);
-    for (std::size_t k = 0; k < each; ++k) {
-        const float *v = values + k * (count - groups) / (each - 1);
-        for (std::size_t g = 0; g < groups; ++g) {
-            low[g] = v[g] < low[g] ? v[g] : low[g];
-            high[g] = v[g] > high[g] ? v[g] : high[g];
-        }
-    }
-    std::nth_element(low, low + groups / 2, low + groups);
-    std::nth_element(high, high + groups / 2, high + groups);
-    return {low[groups / 2], high[groups / 2]};
-}
-
 PLANEWISE_CLONES static void bins_without_missing(const float *values, std::size_t count, float low, float per_width,
                                                   std::int32_t last, std::uint8_t *bin) {
     // Held within the bins before it becomes an integer: far values, and infinity times zero, would not fit one.

@@ -65,13 +65,6 @@ void project(Sample &sample, const Directions &directions, std::size_t d, float 
 
 Range range_of(const float *values, std::size_t count, bool may_miss);
 
-// Where most of the values lie, by at most 256 of them: about one in 24 is below `low`, and one in 24 above `high`.
-struct Tails {
-    static constexpr std::size_t groups = 16, fewest = 4 * groups;
-    float low, high;
-};
-Tails tails_of(const float *values, std::size_t count);
-
 // The bin of v among `bins` of one width from `low` on is trunc((v - low) * per_width) in float32, no lower than the
 // first and no higher than the last; NaN goes to bin `bins`.
 // Thresholds are compared with the values themselves later, so rounding here can only blur which edge looks best.

@@ -67,7 +67,9 @@ void check_length(std::size_t got, std::size_t wanted, const char *name);
 class Table {
   public:
     // `categories` has the number of categories of each column, 0 for numbers; none at all: numbers everywhere.
-    Table(Rows x, const Vector<double> &weight, int n_threads, const std::vector<std::int32_t> &categories)
+    // `bodies`: whether robust bins will be wanted.
+    Table(Rows x, const Vector<double> &weight, int n_threads, const std::vector<std::int32_t> &categories,
+          bool bodies)
         : kept_(x), matrix_{x.data(), x.shape(0), x.shape(1), {}, {}, categories} {
         check_length(weight.size(), x.shape(0), "weight");
         if (categories.size() > 0 && categories.size() != x.shape(1))
@@ -76,6 +78,7 @@ class Table {
         run_native(n_threads, [&](Threads &threads, const std::function<bool()> &) {
             matrix_.find_scales(weight.data(), threads);
             matrix_.find_two_valued(threads);
+            if (bodies) matrix_.find_bodies(weight.data(), threads);
         });
     }
     const Matrix &matrix() const { return matrix_; }

@@ -99,6 +99,12 @@ _TRIALS: dict[str, Kind] = {
 }
 
 
+def _derive_boosting(model: Any) -> None:
+    """Files of earlier versions have what was found for one depth, that of the trees."""
+    if hasattr(model, "_trials") and model._trials.losses.shape[1] < N_TRIAL_LOSSES:
+        model._trials = model._trials.for_all_depths()
+
+
 def _check_boosting(model: Any) -> None:
     forest, loss = model.forest_, model._loss
     _check_trees(model, forest, "forest_")
@@ -178,6 +184,7 @@ MODELS = [
         _boosting(CLASSIFICATION_LOSSES) | {"classes_": Labels()},
         _check_boosting,
         optional=_TRIALS,
+        derive=_derive_boosting,
         reset=_RESET,
     ),
     Declaration(
@@ -185,6 +192,7 @@ MODELS = [
         _boosting(REGRESSION_LOSSES),
         _check_boosting,
         optional=_TRIALS,
+        derive=_derive_boosting,
         reset=_RESET,
     ),
     Declaration(

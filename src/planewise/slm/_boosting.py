@@ -19,7 +19,7 @@ from planewise._params import Limit, boolean, either, integer, one_of, real
 from planewise._progress import Progress
 from planewise.slm._boost_checkpoint import Checkpoint, fingerprint
 from planewise.slm._explain import ExplainsByContributions
-from planewise.slm._growth import ENDLESS, GROWTH_LIMITS, TreeEstimator, growth_options
+from planewise.slm._growth import ENDLESS, GROWTH_LIMITS, TreeEstimator, growth_options, training_table
 from planewise.slm._objectives import LossLike, RawLoss
 from planewise.slm.fitted import Forest, Trials
 
@@ -152,7 +152,7 @@ class Boosting(ExplainsByContributions, TreeEstimator):
         """As many rounds as were best, grown from all rows."""
         threads = thread_count(self.n_jobs)
         start = self._start(data, loss, None)
-        table = _core.Table(data.rows, data.weight, threads, category_counts(self))
+        table = training_table(self, data.rows, data.weight, threads)
         boosting = self._make_booster(table, data, loss, start, seed, threads)
         with Progress(self.n_iter_, "boosting from all rows", shown=self.verbose > 0) as bar:
             for _ in range(self.n_iter_ if self.verbose else 1):
@@ -175,7 +175,7 @@ class Boosting(ExplainsByContributions, TreeEstimator):
         threads = thread_count(self.n_jobs)
         checkpoint = self._open_checkpoint(*data, *(validation or ()))
         start = self._start(data, loss, checkpoint)
-        table = _core.Table(data.rows, data.weight, threads, category_counts(self))
+        table = training_table(self, data.rows, data.weight, threads)
         boosting = self._make_booster(table, data, loss, start, seed, threads)
         monitored = {} if loss.own is not None else {"train": data}
         if validation is not None:

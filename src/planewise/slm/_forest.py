@@ -16,7 +16,6 @@ from planewise import _core
 from planewise._input import (
     Problem,
     all_or_nothing,
-    category_counts,
     class_problem,
     number_problem,
     prediction_rows,
@@ -36,7 +35,7 @@ from planewise._params import (
 from planewise._progress import Progress
 from planewise._warn import warn_user
 from planewise.slm._explain import ExplainsByContributions
-from planewise.slm._growth import SINGLE_TREE_LIMITS, TreeEstimator, most_terms, tree_options
+from planewise.slm._growth import SINGLE_TREE_LIMITS, TreeEstimator, most_terms, training_table, tree_options
 from planewise.slm.fitted import Forest
 
 # Grows trees first .. last-1 of a bag on a table.
@@ -113,7 +112,7 @@ class _SLMForest(ExplainsByContributions, TreeEstimator):
             raise ValueError(
                 "oob_score with warm_start=True needs the same rows, bootstrap and max_samples as the earlier fit."
             )
-        table = _core.Table(problem.rows, problem.weight, threads, category_counts(self))
+        table = training_table(self, problem.rows, problem.weight, threads)
         parts = [self.forest_] if continues else []
         first = parts[0].n_trees if parts else 0
         # All trees in one call; with a progress line, as many as there are threads.

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from planewise import _core
+from planewise._input import category_counts
 from planewise._params import Limit, boolean, integer, one_of, or_sequence, real, seed, threads
 from planewise._shown import ShownInNotebooks
 from planewise.slm.fitted import Forest
@@ -125,6 +126,13 @@ class TreeEstimator(ShownInNotebooks, BaseEstimator):
     def n_bytes_(self) -> int:
         """Bytes of the arrays that prediction needs."""
         return self._trees().nbytes()
+
+
+def training_table(
+    estimator: Any, rows: NDArray[np.float32], weight: NDArray[np.float64], n_threads: int
+) -> _core.Table:
+    """The rows as the core learns from them."""
+    return _core.Table(rows, weight, n_threads, category_counts(estimator), estimator.bins == "robust")
 
 
 def growth_options(estimator: Any, seed: int) -> _core.GrowOptions:

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from planewise import _core
 from planewise._input import (
     all_or_nothing,
-    category_counts,
     class_problem,
     number_problem,
     prediction_rows,
@@ -22,7 +21,7 @@ from planewise._input import (
 )
 from planewise._params import Limit, check_parameters, class_weights, keep_parameters, one_of
 from planewise.slm._explain import ExplainsByPath
-from planewise.slm._growth import SINGLE_TREE_LIMITS, TreeEstimator, most_terms, tree_options
+from planewise.slm._growth import SINGLE_TREE_LIMITS, TreeEstimator, most_terms, training_table, tree_options
 from planewise.slm.fitted import Forest
 
 
@@ -255,7 +254,7 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
         options, threads = tree_options(self, self._new_seed()), thread_count(self.n_jobs)
         problem = class_problem(self, X, y, sample_weight, class_weight=self.class_weight)
         label, weight, n_classes = problem.label, problem.weight, len(problem.classes)
-        table = _core.Table(problem.rows, weight, threads, category_counts(self))
+        table = training_table(self, problem.rows, weight, threads)
         tree, leaf = _core.grow_classes(table, label, weight, n_classes, self.criterion == "gini", options, threads)
         counts = _sums_by(leaf * np.int64(n_classes) + label, weight, len(tree.parent) * n_classes)
         counts = counts.reshape(-1, n_classes)
@@ -435,7 +434,7 @@ class SLMRegressor(RegressorMixin, _SLMTree):
         weight = problem.weight
         centre = np.average(problem.target, weights=weight)
         centred = problem.target - centre
-        table = _core.Table(problem.rows, weight, threads, category_counts(self))
+        table = training_table(self, problem.rows, weight, threads)
         tree, leaf = _core.grow_numbers(table, centred, weight, options, threads)
         n_nodes = len(tree.parent)
         totals = np.column_stack([_sums_by(leaf, weight * centred, n_nodes), _sums_by(leaf, weight, n_nodes)])

@@ -353,6 +353,13 @@ class Trials(NamedTuple):
         """Those of a fit, so far."""
         return cls(boosting.trial_losses(), boosting.left_out())
 
+    def for_all_depths(self) -> Trials:
+        """From losses by strength alone: those of a tree as deep as it was grown, the last of the depths."""
+        n_outputs, n_strengths = self.losses.shape
+        losses = np.zeros((n_outputs, n_strengths, max(1, _core.N_TRIAL_LOSSES // max(n_strengths, 1))))
+        losses[:, :, -1] = self.losses
+        return self._replace(losses=losses.reshape(n_outputs, -1))
+
 
 def start_and_link(model: Any) -> tuple[NDArray[np.float64], str]:
     """What the values of an estimator's trees are added to, and how the sum, or the mean, becomes a prediction.

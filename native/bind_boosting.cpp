@@ -135,6 +135,7 @@ class Boosting {
 }  // namespace
 
 void bind_boosting(nb::module_ &m) {
+    m.attr("N_STRENGTHS") = TreeTrials::strengths.size();
     m.attr("N_TRIAL_LOSSES") = n_trial_losses;
     m.def("mean_loss", &mean_loss, "loss"_a, "alpha"_a, "target"_a, "weight"_a, "score"_a,
           "Weighted mean loss of raw scores.");

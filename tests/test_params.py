@@ -37,7 +37,7 @@ WRONG = {
     "coef_decay": ([-0.1, [], [0.1, -0.1], None, np.inf], "a number of 0 or more, or a list of such"),
     "rank_decay": ([-0.1, (), [np.nan], "fast"], "a number of 0 or more, or a list of such"),
     "n_bins": ([1, 256, 16.0, None], "an integer from 2 to 255"),
-    "bins": (["equal", None], "'uniform' or 'quantile'"),
+    "bins": (["equal", None], "'uniform' or 'robust' or 'quantile'"),
     "refine_thresholds": ([1, 0, "yes", None], "True or False"),
     "max_rows_per_node": ([15, 0, 1e4], "an integer of 16 or more or None"),
     "categorical_features": (["from_type", 3, [[0]], {"a": 1}], "'from_dtype', a list"),
@@ -59,7 +59,8 @@ WRONG_FOR_TEST = {
         "an integer of 1 or more, or a number above 0 and at most 1, or 'elbow'",
     ),
     "criterion": WRONG_FOR_CLASSES["criterion"],
-    **{name: WRONG[name] for name in ("n_bins", "bins", "min_samples_leaf", "n_jobs")},
+    **{name: WRONG[name] for name in ("n_bins", "min_samples_leaf", "n_jobs")},
+    "bins": (["equal", "robust"], "'uniform' or 'quantile'"),
 }
 WRONG_FOR_FOREST = WRONG | {
     "rows_per_projection": ([-1, 1.5, None], "an integer from 0 to 1000000"),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from planewise._core import N_TRIAL_LOSSES
+from planewise._core import N_STRENGTHS, N_TRIAL_LOSSES
 from planewise.io._declaration import Declaration, check_length
 from planewise.io._errors import require
 from planewise.io._kinds import Integer, Kind, Labels, Maybe, Number, Numbers, Plain, Record, Several, Word
@@ -99,12 +99,6 @@ _TRIALS: dict[str, Kind] = {
 }
 
 
-def _derive_boosting(model: Any) -> None:
-    """Files of earlier versions have what was found for one depth, that of the trees."""
-    if hasattr(model, "_trials") and model._trials.losses.shape[1] < N_TRIAL_LOSSES:
-        model._trials = model._trials.for_all_depths()
-
-
 def _check_boosting(model: Any) -> None:
     forest, loss = model.forest_, model._loss
     _check_trees(model, forest, "forest_")
@@ -125,6 +119,8 @@ def _check_boosting(model: Any) -> None:
     check_length(model.feature_means_, model.n_features_in_, "feature_means_")
     require(hasattr(model, "_trials") == (loss.core != "constant"), "lacks what boosting continues from")
     if hasattr(model, "_trials"):
+        if model._trials.losses.shape[1] == N_STRENGTHS:  # versions 1 and 2 knew one depth
+            model._trials = model._trials.for_all_depths()
         check_length(model._trials.losses, (outputs, N_TRIAL_LOSSES), "_trials.losses")
         check_length(model._trials.left_out, (len(model._trials.left_out), outputs), "_trials.left_out")
     _check_history(model.evals_result_)
@@ -184,7 +180,6 @@ MODELS = [
         _boosting(CLASSIFICATION_LOSSES) | {"classes_": Labels()},
         _check_boosting,
         optional=_TRIALS,
-        derive=_derive_boosting,
         reset=_RESET,
     ),
     Declaration(
@@ -192,7 +187,6 @@ MODELS = [
         _boosting(REGRESSION_LOSSES),
         _check_boosting,
         optional=_TRIALS,
-        derive=_derive_boosting,
         reset=_RESET,
     ),
     Declaration(

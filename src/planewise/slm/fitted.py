@@ -356,7 +356,7 @@ class Trials(NamedTuple):
     def for_all_depths(self) -> Trials:
         """From losses by strength alone: those of a tree as deep as it was grown, the last of the depths."""
         n_outputs, n_strengths = self.losses.shape
-        losses = np.zeros((n_outputs, n_strengths, max(1, _core.N_TRIAL_LOSSES // max(n_strengths, 1))))
+        losses = np.zeros((n_outputs, n_strengths, _core.N_TRIAL_LOSSES // n_strengths))
         losses[:, :, -1] = self.losses
         return self._replace(losses=losses.reshape(n_outputs, -1))
 

@@ -88,9 +88,9 @@ def first_places(code: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]
 
 
 def is_text(values: NDArray[Any]) -> bool:
-    """Whether these are strings, perhaps with None or NaN among them, and nothing else that is not a float."""
-    kinds = set(map(type, values.tolist())) if values.dtype.kind == "O" else set()
-    return str in kinds and kinds <= {str, float, type(None)}
+    """Whether these are strings, perhaps with missing values (None, NaN, pandas.NA) or floats among them."""
+    kinds = {kind.__name__ for kind in set(map(type, values.tolist()))} if values.dtype.kind == "O" else set()
+    return "str" in kinds and kinds <= {"str", "float", "NoneType", "NAType"}
 
 
 def by_text(values: NDArray[Any]) -> Coded:

@@ -31,7 +31,7 @@ Forest grow_bag(const Matrix &matrix, const double *weight, const std::function<
                 const BagOptions &options, std::size_t first, std::size_t last, Threads &threads,
                 const std::function<bool()> &stop) {
     std::vector<Forest> trees(last - first);
-    threads.each(trees.size(), [&](std::size_t k, int thread) {
+    threads.each(trees.size(), Threads::large, [&](std::size_t k, int thread) {
         const std::size_t number = first + k;
         GrowOptions grow_options = options.grow;
         grow_options.seed = Random(options.seed, ~static_cast<std::uint64_t>(number)).next();

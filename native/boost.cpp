@@ -203,7 +203,7 @@ void Booster::apply(Update<S> &&update, std::size_t output, const double *gradie
 void Booster::add_values(const Forest &tree, const std::vector<std::int32_t> &leaf, std::size_t output,
                          Threads &threads, std::vector<double> &score) const {
     const std::size_t count = outputs();
-    threads.stretches(leaf.size(), [&](std::size_t begin, std::size_t end) {
+    threads.stretches(leaf.size(), 2 * tree.n_values, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i)
             for (std::size_t k = 0; k < tree.n_values; ++k)
                 score[i * count + output + k] += tree.value[static_cast<std::size_t>(leaf[i]) * tree.n_values + k];
@@ -217,7 +217,7 @@ void Booster::add_left_out(const Grown<S> &grown, std::size_t output, const doub
                            double lambda, double smoothing, Threads &threads) {
     constexpr double least = 0.1;  // of the leaf's Hessian is left, whatever the row's
     const std::size_t count = outputs();
-    threads.stretches(matrix_.rows, [&](std::size_t begin, std::size_t end) {
+    threads.stretches(matrix_.rows, 8, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
             const auto leaf = static_cast<std::size_t>(grown.leaf[i]);
             const double all = grown.tree.weight[leaf] + lambda + (leaf > 0 ? smoothing : 0.0);
@@ -291,7 +291,7 @@ std::vector<std::int64_t> Booster::node_sums(const S &statistics, const std::vec
     const std::size_t width = statistics.channels(), count = rows.empty() ? matrix_.rows : rows.size();
     // One set of sums per thread: integers add up to the same in any order.
     std::vector<std::vector<std::int64_t>> parts(static_cast<std::size_t>(threads.count()));
-    threads.each(count / Threads::stretch + 1, [&](std::size_t piece, int thread) {
+    threads.each(count / Threads::stretch + 1, count * width, [&](std::size_t piece, int thread) {
         std::vector<std::int64_t> &part = parts[static_cast<std::size_t>(thread)];
         part.resize(tree.nodes() * width, 0);
         for (std::size_t i = piece * Threads::stretch; i < std::min(count, (piece + 1) * Threads::stretch); ++i) {

@@ -76,7 +76,7 @@ void add_contributions(const Forest &forest, const float *mean, const float *x, 
     const Walker walker(forest, mean, columns);
     const std::size_t width = forest.n_outputs * (columns + 1);
     constexpr std::size_t together = 256;
-    threads.each((rows + together - 1) / together, [&](std::size_t piece, int) {
+    threads.each((rows + together - 1) / together, 64 * rows * forest.trees(), [&](std::size_t piece, int) {
         for (std::size_t row = piece * together; row < std::min(rows, (piece + 1) * together); ++row)
             walker.walk(x + row * columns, out + row * width);
     });

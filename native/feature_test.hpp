@@ -27,7 +27,7 @@ FeatureTest test_features(const Matrix &matrix, const S &statistics, ChooseOptio
     out.threshold.assign(matrix.columns, std::numeric_limits<float>::quiet_NaN());
     std::vector<std::uint32_t> rows(matrix.rows);
     std::iota(rows.begin(), rows.end(), 0u);
-    threads.each(matrix.columns, [&](std::size_t j, int thread) {
+    threads.each(matrix.columns, 8 * matrix.rows * matrix.columns, [&](std::size_t j, int thread) {
         if (thread == 0 && stop()) throw Interrupted{};
         Sample sample(matrix);
         sample.draw(rows.data(), rows.size(), rows.size(), 0);

@@ -46,8 +46,7 @@ class Grower {
         spare_.resize(rows_.size());
         code_.resize(rows_.size());
         options_.choose.luck = 2 * std::log(std::max(1.0, cuts_a_node()));
-        for (int t = 0; t < threads.count(); ++t)
-            desks_.emplace_back(std::make_unique<Desk>(matrix, statistics, options_));
+        desks_.resize(static_cast<std::size_t>(threads.count()));
     }
 
     Grown<S> run() {
@@ -56,9 +55,8 @@ class Grower {
         std::int64_t leaves = 1;
         while (!fresh.empty() || !open.empty()) {
             if (stop_()) throw Interrupted{};
-            threads_.each(fresh.size(), [&](std::size_t k, int thread) {
-                search(fresh[k], *desks_[static_cast<std::size_t>(thread)], thread == 0);
-            });
+            threads_.each(fresh.size(), search_cost(fresh),
+                          [&](std::size_t k, int thread) { search(fresh[k], desk_of(thread), thread == 0); });
             for (std::int32_t id : fresh)
                 if (node(id).planes.size() > 0) open.push_back(id);
             fresh.clear();
@@ -98,14 +96,29 @@ class Grower {
 
     Node &node(std::int32_t id) { return nodes_[static_cast<std::size_t>(id)]; }
 
+    // Made by the thread that needs it: most levels of small trees are searched by one.
+    Desk &desk_of(int thread) {
+        auto &desk = desks_[static_cast<std::size_t>(thread)];
+        if (!desk) desk = std::make_unique<Desk>(matrix_, statistics_, options_);
+        return *desk;
+    }
+
+    Threads::Cost search_cost(const std::vector<std::int32_t> &ids) {
+        std::size_t cost = 0;
+        for (std::int32_t id : ids)
+            if (may_split(node(id))) cost += std::min(node(id).rows(), options_.max_rows_per_node);
+        return 2 * cost * candidates_per_node();
+    }
+
     // How many cuts a node may try: candidates times edges.
-    double cuts_a_node() const {
+    double cuts_a_node() const { return static_cast<double>(candidates_per_node()) * (options_.choose.n_bins - 1); }
+    std::size_t candidates_per_node() const {
         std::size_t features = 0;
         for (double scale : matrix_.scale) features += scale > 0;
         if (!options_.features.empty()) features = std::min(features, options_.features.size());
         if (options_.max_features > 0) features = std::min(features, options_.max_features);
         const std::size_t drawn = static_cast<std::size_t>(options_.draw.n_projections) * options_.draw.rounds.size();
-        return static_cast<double>(features + drawn) * (options_.choose.n_bins - 1);
+        return features + drawn;
     }
     // What the best of so many random cuts would gain by chance.
     double chance_gain(const Node &here, double gain, double cells) const {
@@ -237,11 +250,13 @@ class Grower {
 
     void route(const std::vector<std::int32_t> &ids, std::int64_t &leaves, std::vector<std::int32_t> &fresh) {
         std::vector<Piece> pieces;
+        std::size_t rows = 0;
+        for (std::int32_t id : ids) rows += node(id).rows();
         for (std::int32_t id : ids)
             for (std::size_t begin = node(id).begin; begin < node(id).end; begin += chunk_rows)
                 pieces.push_back({id, begin, std::min(begin + chunk_rows, node(id).end), {}, {}, {}});
         const std::size_t width = statistics_.channels();
-        threads_.each(pieces.size(), [&](std::size_t k, int) {
+        threads_.each(pieces.size(), rows * (8 + width), [&](std::size_t k, int) {
             Piece &piece = pieces[k];
             const NodePlanes &planes = node(piece.id).planes;
             compute_codes(matrix_, planes, &rows_[piece.begin], piece.end - piece.begin, &code_[piece.begin]);
@@ -258,13 +273,13 @@ class Grower {
             branch(&pieces[first], &pieces[0] + last, leaves, fresh);
             first = last;
         }
-        threads_.each(pieces.size(), [&](std::size_t k, int) {
+        threads_.each(pieces.size(), 2 * rows, [&](std::size_t k, int) {
             Piece &piece = pieces[k];
             if (piece.place.empty()) return;
             const std::size_t kept = piece.place.size() - 1;  // bits of the planes that were kept
             for (std::size_t i = piece.begin; i < piece.end; ++i) spare_[piece.place[code_[i] & kept]++] = rows_[i];
         });
-        threads_.each(pieces.size(), [&](std::size_t k, int) {
+        threads_.each(pieces.size(), rows, [&](std::size_t k, int) {
             const Piece &piece = pieces[k];
             if (!piece.place.empty()) std::copy(&spare_[piece.begin], &spare_[0] + piece.end, &rows_[piece.begin]);
         });

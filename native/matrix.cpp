@@ -83,7 +83,7 @@ void Matrix::find_scales(const double *weight, Threads &threads) {
     may_miss.assign(columns, 0);
     mean.assign(columns, std::numeric_limits<float>::quiet_NaN());
     constexpr std::size_t together = 16;  // columns of one cache line
-    threads.each((columns + together - 1) / together, [&](std::size_t piece, int) {
+    threads.each((columns + together - 1) / together, 2 * rows * columns, [&](std::size_t piece, int) {
         const std::size_t first = piece * together, count = std::min(together, columns - first);
         double total[together] = {}, centre[together] = {}, squares[together] = {};
         float low[together], high[together];
@@ -127,7 +127,7 @@ void Matrix::find_two_valued(Threads &threads) {
     constexpr std::size_t together = 16, fewest = 16;
     std::vector<float> first(columns), other(columns);
     std::vector<std::size_t> others(columns, 0);  // 0: not two-valued
-    threads.each((columns + together - 1) / together, [&](std::size_t piece, int) {
+    threads.each((columns + together - 1) / together, 2 * rows * columns, [&](std::size_t piece, int) {
         const std::size_t begin = piece * together, count = std::min(together, columns - begin);
         std::vector<std::size_t> left;  // columns that may still turn out to have two values
         for (std::size_t j = begin; j < begin + count && rows > 0; ++j) {
@@ -162,7 +162,7 @@ void Matrix::find_two_valued(Threads &threads) {
     if (found.column.size() < fewest) return;
     found.words = (found.column.size() + 63) / 64;
     found.bits.assign(rows * found.words, 0);
-    threads.stretches(rows, [&](std::size_t begin, std::size_t end) {
+    threads.stretches(rows, found.column.size(), [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i)
             for (std::size_t b = 0; b < found.column.size(); ++b)
                 found.bits[i * found.words + b / 64] |=

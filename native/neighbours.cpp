@@ -104,20 +104,23 @@ struct Wanted {
 template <class Answer>
 void look_at_every_row(const Points &points, const std::int32_t *label, const Views &views, const Wanted &wanted,
                        Threads &threads, const Pause &pause, Answer answer) {
-    threads.each(views.count() * wanted.queries, [&](std::size_t piece, int thread) {
-        if (thread == 0) pause();
-        const std::size_t v = piece / wanted.queries, q = piece % wanted.queries;
-        const float *query = wanted.query + q * points.columns;
-        std::vector<Nearest> lists(wanted.classes);
-        for (Nearest &list : lists) list.reset(wanted.k);
-        for (std::size_t i = 0; i < points.rows; ++i) {
-            Nearest &list = lists[static_cast<std::size_t>(label ? label[i] : 0)];
-            const float square = squared_distance(points, views.columns(v), views.dimensions(v), query, points.row(i));
-            const auto row = static_cast<std::int32_t>(i);
-            if (square <= list.reach() && !(wanted.exclude && wanted.exclude[q] == row)) list.consider(square, row);
-        }
-        for (std::size_t c = 0; c < wanted.classes; ++c) answer(v, q, c, lists[c]);
-    });
+    threads.each(views.count() * wanted.queries, 4 * views.count() * wanted.queries * points.rows,
+                 [&](std::size_t piece, int thread) {
+                     if (thread == 0) pause();
+                     const std::size_t v = piece / wanted.queries, q = piece % wanted.queries;
+                     const float *query = wanted.query + q * points.columns;
+                     std::vector<Nearest> lists(wanted.classes);
+                     for (Nearest &list : lists) list.reset(wanted.k);
+                     for (std::size_t i = 0; i < points.rows; ++i) {
+                         Nearest &list = lists[static_cast<std::size_t>(label ? label[i] : 0)];
+                         const float square =
+                             squared_distance(points, views.columns(v), views.dimensions(v), query, points.row(i));
+                         const auto row = static_cast<std::int32_t>(i);
+                         if (square <= list.reach() && !(wanted.exclude && wanted.exclude[q] == row))
+                             list.consider(square, row);
+                     }
+                     for (std::size_t c = 0; c < wanted.classes; ++c) answer(v, q, c, lists[c]);
+                 });
 }
 
 // All that one thread needs for a view, kept from view to view.
@@ -152,7 +155,7 @@ void search_class(SortedColumns &rows, std::size_t which, const Views &views, co
     std::vector<Workspace> workspaces(static_cast<std::size_t>(threads.count()));
     // Few views are cut, so that all threads have work; each share lays its view out again.
     const std::size_t shares = std::min(shares_of_views(views.count(), threads), wanted.queries / few_queries);
-    threads.each(views.count() * shares, [&](std::size_t piece, int thread) {
+    threads.each(views.count() * shares, Threads::large, [&](std::size_t piece, int thread) {
         const std::size_t v = piece / shares, share = piece % shares, dimensions = views.dimensions(v);
         Workspace &work = workspaces[static_cast<std::size_t>(thread)];
         work.view.arrange(rows, views.columns(v), dimensions, wanted.k + 1);  // one of them may be excluded

@@ -97,7 +97,7 @@ void plain_derivatives(const Objective &objective, double bound, const double *s
 void Objective::derivatives(const double *score, const double *target, const double *weight, std::size_t rows,
                             double *gradient, double *hessian, Threads &threads) const {
     const double bound = loss == Loss::huber ? huber_bound(score, target, weight, rows, alpha) : 0.0;
-    threads.stretches(rows, [&](std::size_t begin, std::size_t end) {
+    threads.stretches(rows, 8 * outputs, [&](std::size_t begin, std::size_t end) {
         if (loss == Loss::softmax)
             softmax_derivatives(score, target, weight, begin, end, outputs, gradient, hessian);
         else

@@ -277,7 +277,7 @@ void OwnAndOther::distances(const Views &views, const std::vector<std::int32_t> 
     std::vector<Workspace> workspaces(static_cast<std::size_t>(threads.count()));
     // Few views are cut, so that all threads have work; each share lays its view out again.
     const std::size_t shares = shares_of_views(views.count(), threads);
-    threads.each(views.count() * shares, [&](std::size_t piece, int thread) {
+    threads.each(views.count() * shares, Threads::large, [&](std::size_t piece, int thread) {
         if (thread == 0) pause();
         const std::size_t v = piece / shares;
         Workspace &work = workspaces[static_cast<std::size_t>(thread)];

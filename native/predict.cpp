@@ -188,7 +188,7 @@ void Predictor::apply(const float *x, std::size_t rows, std::size_t columns, Thr
                       std::int32_t *node) const {
     constexpr std::size_t chunk = 4096;
     const std::size_t trees = forest_.trees();
-    threads.each((rows + chunk - 1) / chunk, [&](std::size_t k, int) {
+    threads.each((rows + chunk - 1) / chunk, 8 * rows * trees, [&](std::size_t k, int) {
         const std::size_t begin = k * chunk, count = std::min(rows, begin + chunk) - begin;
         if (trees == 1) return walk_->find(0, x + begin * columns, count, columns, node + begin);
         std::vector<std::int32_t> found(count);
@@ -204,7 +204,7 @@ void Predictor::add(const float *x, std::size_t rows, std::size_t columns, std::
                     Threads &threads, double *out) const {
     // Rows that stay near while the trees pass; large trees should pass seldom.
     const std::size_t chunk = forest_.nodes() > 256 * forest_.trees() ? 8192 : 512;
-    threads.each((rows + chunk - 1) / chunk, [&](std::size_t k, int) {
+    threads.each((rows + chunk - 1) / chunk, 8 * rows * (last - first), [&](std::size_t k, int) {
         const std::size_t begin = k * chunk, count = std::min(rows, begin + chunk) - begin;
         const float *from = x + begin * columns;
         double *to = out + begin * forest_.n_outputs;

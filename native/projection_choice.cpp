@@ -67,7 +67,7 @@ void choose_for_rows(const LocalEntropies &entropy, const float *least, const st
         space.delta.assign(delta.begin(), delta.end());
         space.delta.push_back(1);
     }
-    threads.each((n + block - 1) / block, [&](std::size_t piece, int thread) {
+    threads.each((n + block - 1) / block, 8 * n * (count + 1), [&](std::size_t piece, int thread) {
         Space &space = spaces[static_cast<std::size_t>(thread)];
         const std::size_t begin = piece * block, size = std::min(block, n - begin);
         for (std::size_t k = 0; k < count; ++k) {
@@ -86,7 +86,7 @@ void choose_for_rows(const LocalEntropies &entropy, const float *least, const st
 
 void facility_gains(const LocalEntropies &entropy, const double *weight, const float *current, double *gain,
                     Threads &threads) {
-    threads.each(entropy.views, [&](std::size_t j, int) {
+    threads.each(entropy.views, entropy.views * entropy.rows, [&](std::size_t j, int) {
         const float *z = entropy.view(j);
         double total = 0;
         for (std::size_t i = 0; i < entropy.rows; ++i) {
@@ -102,7 +102,7 @@ void decision_losses(const LocalEntropies &entropy, const double *weight, const 
     // Rows of equal weight are multiplied before the logarithm is taken: with entropies of at most 10 a factor is below
     // 102, and 64 of them stay far within a double.
     constexpr std::size_t together = 64;
-    threads.each(entropy.views, [&](std::size_t j, int) {
+    threads.each(entropy.views, 2 * entropy.views * entropy.rows, [&](std::size_t j, int) {
         const float *z = entropy.view(j);
         double total = 0;
         for (std::size_t begin = 0; begin < entropy.rows; begin += together) {

@@ -68,8 +68,9 @@ void Gradients::assign(const double *g, const double *h, std::size_t n, Threads 
     Threads alone(1);
     Threads &threads = given != nullptr ? *given : alone;
     std::vector<Largest> parts(n / Threads::stretch + 1);
-    threads.stretches(
-        n, [&](std::size_t begin, std::size_t end) { parts[begin / Threads::stretch] = largest_of(g, h, begin, end); });
+    threads.stretches(n, 2, [&](std::size_t begin, std::size_t end) {
+        parts[begin / Threads::stretch] = largest_of(g, h, begin, end);
+    });
     Largest all;
     for (const Largest &part : parts) {
         all.g = std::max(all.g, part.g);
@@ -82,7 +83,7 @@ void Gradients::assign(const double *g, const double *h, std::size_t n, Threads 
     unit_g_ = 1 / to_g, unit_h_ = 1 / to_h, unit_square_ = 1 / to_square;
     if (hessian_is_weight_) one_row_ = weight_of_a_row(all.total, all.counting);
     rows_.resize(n);
-    threads.stretches(n, [&](std::size_t begin, std::size_t end) {
+    threads.stretches(n, 4, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
             const double square = h[i] > 0 ? g[i] * g[i] / h[i] : 0.0;
             rows_[i] = {{static_cast<std::int32_t>(std::lrint(g[i] * to_g)),
@@ -170,7 +171,7 @@ void VectorGradients::assign(const double *g, const double *h, std::size_t n, Th
     const std::size_t width = channels();
     std::vector<double> square(n);
     std::vector<Largest> parts(n / Threads::stretch + 1);
-    threads.stretches(n, [&](std::size_t begin, std::size_t end) {
+    threads.stretches(n, 2 * width, [&](std::size_t begin, std::size_t end) {
         Largest &largest = parts[begin / Threads::stretch];
         for (std::size_t i = begin; i < end; ++i) {
             for (std::size_t k = i * outputs_; k < (i + 1) * outputs_; ++k) {
@@ -191,7 +192,7 @@ void VectorGradients::assign(const double *g, const double *h, std::size_t n, Th
     unit_g_ = 1 / to_g, unit_h_ = 1 / to_h, unit_square_ = 1 / to_square;
     rows_.resize(n);
     parts_.resize(n * width);
-    threads.stretches(n, [&](std::size_t begin, std::size_t end) {
+    threads.stretches(n, 2 * width, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
             std::int32_t *to = &parts_[i * width];
             for (std::size_t k = 0; k < outputs_; ++k) {

@@ -45,7 +45,7 @@ void SortedColumns::sort(const std::vector<std::int32_t> &columns, Threads &thre
         if (columns_[static_cast<std::size_t>(j)].start.empty()) wanted.push_back(j);
     std::sort(wanted.begin(), wanted.end());
     wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-    threads.each(wanted.size(), [&](std::size_t piece, int thread) {
+    threads.each(wanted.size(), 64 * wanted.size() * count(), [&](std::size_t piece, int thread) {
         if (thread == 0) pause();
         sort_column(columns_[static_cast<std::size_t>(wanted[piece])], points_.value + wanted[piece]);
     });

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -65,6 +66,42 @@ def distinct_labels(values: list[Any], column: str) -> list[Any]:
             "texts different."
         )
     return labels
+
+
+@dataclass(frozen=True)
+class Coded:
+    """The values of a categorical column, each once or as they come, and the place of each row's value among them."""
+
+    distinct: NDArray[Any]  # in the order of the rows
+    place: NDArray[np.intp] | slice
+
+
+def first_places(code: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The row in which each code is first, in the order of rows, and for each row the place of its code among them."""
+    if code.size and code.min() >= -1 and code.max() < 2**15:
+        code = code.astype(np.int16)  # sorted in a fraction of the time
+    _, first, place = np.unique(code, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return first[order], rank[place]
+
+
+def is_text(values: NDArray[Any]) -> bool:
+    """Whether these are strings, perhaps with missing values (None, NaN, pandas.NA) or floats among them."""
+    kinds = {kind.__name__ for kind in set(map(type, values.tolist()))} if values.dtype.kind == "O" else set()
+    return "str" in kinds and kinds <= {"str", "float", "NoneType", "NAType"}
+
+
+def by_text(values: NDArray[Any]) -> Coded:
+    """Text, each value once; any other values as they come, because equal ones can differ, such as 1 and True."""
+    if not is_text(values):
+        return Coded(values, slice(None))
+    listed = values.tolist()
+    number = {value: place for place, value in enumerate(dict.fromkeys(listed))}
+    distinct = np.empty(len(number), dtype=object)
+    distinct[:] = list(number)
+    return Coded(distinct, np.fromiter(map(number.__getitem__, listed), np.intp, len(listed)))
 
 
 def learn_categories(values: NDArray[Any], column: str) -> NDArray[Any]:

@@ -19,13 +19,18 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from planewise._categories import (
     Categories,
+    Coded,
     as_label,
+    by_text,
     categorical_columns,
     distinct_labels,
     encode,
+    first_places,
     is_missing,
+    is_text,
     learn_categories,
 )
+from planewise._frames import block, codes, column_at, plain_columns
 
 FloatArray = NDArray[np.float32]
 Fit = TypeVar("Fit", bound=Callable[..., Any])
@@ -107,8 +112,8 @@ def _without_gaps(estimator: Any, X: Any, reset: bool, dtype: Any) -> NDArray[An
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         frame = nw.from_native(X, eager_only=True)
         rows = np.empty(frame.shape, dtype=dtype)
-        for j in range(rows.shape[1]):
-            rows[:, j] = _column_to_floats(estimator, frame[:, j], dtype, in_fit=reset)
+        for j in _fill_plain(frame, plain_columns(frame), set(), rows):
+            rows[:, j] = _column_to_floats(estimator, column_at(frame, j), dtype, in_fit=reset)
         _require_rows(rows)
         names = frame.columns
     else:
@@ -162,7 +167,7 @@ def _checked(estimator: Any, X: Any, reset: bool, dtype: Any = np.float32) -> ND
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     rows = _frame_to_array(estimator, X, reset, dtype)
     _require_rows(rows)
-    _refuse_infinity(estimator, rows, [str(name) for name in nw.from_native(X, eager_only=True).columns])
+    _refuse_infinity(estimator, rows, X)
     return rows
 
 
@@ -397,31 +402,58 @@ def category_counts(estimator: Any) -> list[int]:
 
 def _frame_to_array(estimator: Any, X: Any, reset: bool, dtype: Any) -> NDArray[Any]:
     frame = nw.from_native(X, eager_only=True)
-    rows, columns = frame.shape
+    plain = plain_columns(frame)
+    chosen = _categorical_in_fit(estimator, frame, plain) if reset else sorted(getattr(estimator, "categories_", {}))
+    values: dict[int, Coded] = {}
     if reset:
-        given = getattr(estimator, "categorical_features", None)
-        by_dtype = [j for j in range(columns) if frame[:, j].dtype in (nw.Categorical, nw.Enum)]
-        chosen = categorical_columns(given, [str(name) for name in frame.columns], columns, by_dtype)
-    else:
-        chosen = [j for j in getattr(estimator, "categories_", {}) if j < columns]
-    values = {j: _distinct_values(frame[:, j]) for j in chosen}
-    if reset:
-        estimator.categories_ = {j: learn_categories(values[j][0], frame.columns[j]) for j in chosen}
-    out = np.empty((rows, columns), dtype=dtype)
-    for j in range(columns):
-        if j in values:
-            distinct, place = values[j]
-            out[:, j] = encode(distinct, estimator.categories_[j], frame.columns[j])[place]
+        values = {j: _coded(column_at(frame, j)) for j in chosen}
+        estimator.categories_ = {j: learn_categories(values[j].distinct, frame.columns[j]) for j in chosen}
+    out = np.empty(frame.shape, dtype=dtype)
+    for j in _fill_plain(frame, plain, set(chosen), out):
+        column = column_at(frame, j)
+        if j in chosen:
+            coded = values[j] if reset else _coded(column)
+            out[:, j] = encode(coded.distinct, estimator.categories_[j], column.name)[coded.place]
         else:
-            out[:, j] = _column_to_floats(estimator, frame[:, j], dtype, in_fit=reset)
+            out[:, j] = _column_to_floats(estimator, column, dtype, in_fit=reset)
     return out
 
 
-def _distinct_values(column: nw.Series[Any]) -> tuple[NDArray[Any], Any]:
-    """A categorical column's values, and which of them each row has: numbers as they are, others by `as_label`.
+def _categorical_in_fit(estimator: Any, frame: nw.DataFrame[Any], plain: dict[str, list[int]]) -> list[int]:
+    """The columns of a training table that are categorical."""
+    given, width = getattr(estimator, "categorical_features", None), frame.shape[1]
+    by_dtype: list[int] = []
+    if isinstance(given, str):
+        others = sorted(set(range(width)).difference(*plain.values()))
+        by_dtype = [j for j in others if column_at(frame, j).dtype in (nw.Categorical, nw.Enum)]
+    return categorical_columns(given, [str(name) for name in frame.columns], width, by_dtype)
 
-    The categories of pandas are told apart already; other columns give one value per row.
-    """
+
+def _fill_plain(
+    frame: nw.DataFrame[Any], plain: dict[str, list[int]], others: set[int], out: NDArray[Any]
+) -> list[int]:
+    """Write the plain columns, those of one type at once, into `out`; returns which columns are left, with `others`."""
+    left = set(range(out.shape[1]))
+    for places in plain.values():
+        wanted = [j for j in places if j not in others]
+        if wanted:
+            with np.errstate(over="ignore"):  # too large for float32: refused as an infinity, by name
+                out[:, slice(None) if len(wanted) == out.shape[1] else wanted] = block(frame, wanted)
+        left.difference_update(wanted)
+    return sorted(left)
+
+
+def _coded(column: nw.Series[Any]) -> Coded:
+    """A categorical column's values; of a dictionary, only its entries become labels."""
+    entry = codes(column) if column.dtype in (nw.Categorical, nw.Enum) and len(column) else None
+    if entry is None:
+        return by_text(_as_values(column))
+    first, place = first_places(entry)
+    return Coded(_as_values(column[first.tolist()]), place)
+
+
+def _as_values(column: nw.Series[Any]) -> NDArray[Any]:
+    """A categorical column's values: numbers as they are, others as Python objects, by `as_label`."""
     if column.dtype in (nw.Categorical, nw.Enum):
         native = column.to_native()
         if not nw.dependencies.is_pandas_series(native):
@@ -431,16 +463,17 @@ def _distinct_values(column: nw.Series[Any]) -> tuple[NDArray[Any], Any]:
             column = nw.from_native(native.astype(plain), series_only=True)
         else:
             labels = distinct_labels(native.cat.categories.tolist(), column.name)
-            if not all(isinstance(label, Real) for label in labels):
-                code = native.cat.codes.to_numpy().astype(np.intp) + 1  # 0: missing
-                present = np.bincount(code, minlength=len(labels) + 1) > 0
-                return np.array([np.nan, *labels], dtype=object)[present], (np.cumsum(present) - 1)[code]
+            if not all(isinstance(label, Real) for label in labels):  # each made once: pandas makes one per row
+                return np.array([*labels, np.nan], dtype=object)[native.cat.codes.to_numpy()]  # -1, the last: missing
     values = np.asarray(column.to_numpy())
-    if values.dtype.kind not in "iuf":
-        labels = [as_label(value) for value in values.astype(object)]
-        values = np.empty(len(labels), dtype=object)
-        values[:] = labels
-    return values, slice(None)
+    if values.dtype.kind in "iuf":
+        return values
+    values = values.astype(object)
+    if is_text(values):
+        return values
+    out = np.empty(len(values), dtype=object)
+    out[:] = [as_label(value) for value in values]
+    return out
 
 
 def _column_to_floats(estimator: Any, column: nw.Series[Any], dtype: Any, *, in_fit: bool) -> NDArray[Any]:
@@ -490,11 +523,12 @@ def _what_to_do(estimator: Any, kind: Any) -> str:
     return f"{name} needs numbers or categories: name it in categorical_features{dtype}"
 
 
-def _refuse_infinity(estimator: Any, rows: NDArray[Any], names: list[str]) -> None:
+def _refuse_infinity(estimator: Any, rows: NDArray[Any], X: Any) -> None:
     infinite = _columns_with(np.isinf, rows)
     if len(infinite):
+        name = str(nw.from_native(X, eager_only=True).columns[infinite[0]])
         raise ValueError(
-            f"Column {names[infinite[0]]!r} contains infinity or a value too large for {rows.dtype}; "
+            f"Column {name!r} contains infinity or a value too large for {rows.dtype}; "
             f"{type(estimator).__name__} accepts NaN as a missing value, but not infinity."
         )
 

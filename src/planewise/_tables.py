@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from planewise._categories import is_missing
+from planewise._frames import column_at
 from planewise._input import is_table
 
 Numbers = NDArray[np.float64]
@@ -51,7 +52,7 @@ def numeric_column(X: Any, place: int, name: str) -> Numbers:
 
 def column_values(X: Any, place: int) -> NDArray[Any]:
     if is_table(X):
-        column = nw.from_native(X, eager_only=True)[:, place]
+        column = column_at(nw.from_native(X, eager_only=True), place)
         values = np.asarray(column.to_numpy())
         return values if values.dtype.kind in "iufb" else values.astype(object)
     return np.asarray(X)[:, place]

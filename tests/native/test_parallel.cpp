@@ -3,6 +3,8 @@
 #include <atomic>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "check.hpp"
 #include "parallel.hpp"
@@ -29,7 +31,7 @@ TEST("every piece is worked on exactly once, by a thread of the pool") {
         for (std::size_t pieces : {0u, 1u, 2u, 3u, 7u, 1000u}) {
             std::vector<std::atomic<int>> done(pieces);
             std::atomic<bool> known_threads{true};
-            threads.each(pieces, [&](std::size_t piece, int thread) {
+            threads.each(pieces, Threads::large, [&](std::size_t piece, int thread) {
                 done[piece].fetch_add(1);
                 if (thread < 0 || thread >= count) known_threads = false;
             });
@@ -43,7 +45,7 @@ TEST("no two pieces share a thread's number at the same time") {
     Threads threads(4);
     std::vector<std::atomic<int>> inside(4);
     std::atomic<bool> alone{true};
-    threads.each(5000, [&](std::size_t, int thread) {
+    threads.each(5000, Threads::large, [&](std::size_t, int thread) {
         auto &here = inside[static_cast<std::size_t>(thread)];
         if (here.fetch_add(1) != 0) alone = false;
         here.fetch_sub(1);
@@ -55,7 +57,7 @@ TEST("what workers write is there when each() returns") {
     Threads threads(3);
     std::vector<int> plain(10000, 0);
     for (int turn = 1; turn <= 20; ++turn) {
-        threads.each(100, [&](std::size_t piece, int) {
+        threads.each(100, Threads::large, [&](std::size_t piece, int) {
             for (std::size_t i = 100 * piece; i < 100 * (piece + 1); ++i) plain[i] += turn;
         });
         CHECK(std::all_of(plain.begin(), plain.end(), [&](int v) { return v == turn * (turn + 1) / 2; }));
@@ -65,7 +67,8 @@ TEST("what workers write is there when each() returns") {
 TEST("a pool survives many turns") {
     Threads threads(3);
     std::atomic<long> sum{0};
-    for (int turn = 0; turn < 5000; ++turn) threads.each(4, [&](std::size_t piece, int) { sum += long(piece) + 1; });
+    for (int turn = 0; turn < 5000; ++turn)
+        threads.each(4, Threads::large, [&](std::size_t piece, int) { sum += long(piece) + 1; });
     CHECK(sum == 5000 * 10);
 }
 
@@ -74,7 +77,7 @@ TEST("sleeping threads wake up for the next turn") {
     std::atomic<long> sum{0};
     for (int turn = 0; turn < 20; ++turn) {
         let_threads_sleep();
-        threads.each(5, [&](std::size_t, int) { ++sum; });
+        threads.each(5, Threads::large, [&](std::size_t, int) { ++sum; });
     }
     CHECK(sum == 100);
 }
@@ -83,7 +86,7 @@ TEST("more threads than pieces is fine") {
     Threads threads(9);
     for (int turn = 0; turn < 100; ++turn) {
         std::atomic<int> done{0};
-        threads.each(2, [&](std::size_t, int) { ++done; });
+        threads.each(2, Threads::large, [&](std::size_t, int) { ++done; });
         CHECK(done == 2);
     }
 }
@@ -96,7 +99,7 @@ TEST("an exception reaches the caller and the pool is usable afterwards") {
             std::atomic<int> inside{0};
             std::vector<std::atomic<int>> begun(40);
             try {
-                threads.each(40, [&](std::size_t piece, int) {
+                threads.each(40, Threads::large, [&](std::size_t piece, int) {
                     ++inside;
                     ++begun[piece];
                     if (piece == 17) {
@@ -112,7 +115,7 @@ TEST("an exception reaches the caller and the pool is usable afterwards") {
             CHECK(inside == 0);
             CHECK(std::all_of(begun.begin(), begun.end(), [](const std::atomic<int> &n) { return n <= 1; }));
             std::atomic<int> done{0};
-            threads.each(10, [&](std::size_t, int) { ++done; });
+            threads.each(10, Threads::large, [&](std::size_t, int) { ++done; });
             CHECK(done == 10);
         }
     }
@@ -121,13 +124,14 @@ TEST("an exception reaches the caller and the pool is usable afterwards") {
 TEST("when every piece throws, one exception is passed on") {
     Threads threads(4);
     for (int turn = 0; turn < 50; ++turn)
-        CHECK(THROWS(int, threads.each(30, [](std::size_t piece, int) { throw static_cast<int>(piece); })));
+        CHECK(THROWS(int,
+                     threads.each(30, Threads::large, [](std::size_t piece, int) { throw static_cast<int>(piece); })));
 }
 
 TEST("after a failure no new piece is begun by the thread that failed") {
     Threads threads(1);
     int done = 0;
-    CHECK(THROWS(int, threads.each(10, [&](std::size_t piece, int) {
+    CHECK(THROWS(int, threads.each(10, Threads::large, [&](std::size_t piece, int) {
         if (piece == 4) throw 4;
         ++done;
     })));
@@ -151,10 +155,85 @@ TEST("no thread or one thread means the caller's own") {
         CHECK(threads.count() == 1);
         const auto caller = std::this_thread::get_id();
         bool own = true;
-        threads.each(
-            5, [&](std::size_t, int thread) { own = own && thread == 0 && std::this_thread::get_id() == caller; });
+        threads.each(5, Threads::large, [&](std::size_t, int thread) {
+            own = own && thread == 0 && std::this_thread::get_id() == caller;
+        });
         CHECK(own);
     }
+}
+
+TEST("little work is done by the caller alone") {
+    Threads threads(4);
+    const auto caller = std::this_thread::get_id();
+    for (Threads::Cost cost : {Threads::Cost{0}, Threads::worth_waking - 1}) {
+        std::vector<int> done(100, 0);
+        bool own = true;
+        threads.each(100, cost, [&](std::size_t piece, int thread) {
+            ++done[piece];
+            own = own && thread == 0 && std::this_thread::get_id() == caller;
+        });
+        CHECK(own);
+        CHECK(std::all_of(done.begin(), done.end(), [](int n) { return n == 1; }));
+    }
+}
+
+TEST("stretches are the same whatever they cost and whoever does them") {
+    constexpr std::size_t rows = 3 * Threads::stretch + 17;
+    std::vector<double> first;
+    for (int count : {1, 2, 5})
+        for (Threads::Cost cost_per_row : {0u, 1u, 1000u}) {
+            Threads threads(count);
+            std::vector<double> sum(rows / Threads::stretch + 1, 0.0);
+            threads.stretches(rows, cost_per_row, [&](std::size_t begin, std::size_t end) {
+                for (std::size_t i = begin; i < end; ++i)
+                    sum[begin / Threads::stretch] += 1.0 / static_cast<double>(i + 1);
+            });
+            if (first.empty()) first = sum;
+            CHECK(sum == first);
+        }
+}
+
+TEST("while a worker is held up in a piece, the caller does all others") {
+    Threads threads(2);
+    for (int turn = 0; turn < 20; ++turn) {
+        constexpr int pieces = 50;
+        std::atomic<int> done{0};
+        threads.each(pieces, Threads::large, [&](std::size_t, int thread) {
+            while (thread == 1 && done < pieces - 1) std::this_thread::yield();
+            ++done;
+        });
+        CHECK(done == pieces);
+    }
+}
+
+TEST("the caller sleeps until a worker is done, and sees what it wrote") {
+    Threads threads(2);
+    for (int turn = 0; turn < 10; ++turn) {
+        std::vector<int> plain(2, 0);
+        std::atomic<bool> begun{false};
+        threads.each(2, Threads::large, [&](std::size_t piece, int thread) {
+            if (thread == 1) {
+                begun = true;
+                let_threads_sleep();
+            } else {
+                for (int look = 0; look < 1000 && !begun; ++look) std::this_thread::yield();
+            }
+            plain[piece] = turn + 1;
+        });
+        CHECK(plain[0] == turn + 1 && plain[1] == turn + 1);
+    }
+}
+
+TEST("workers that come too late for a turn are there for a later one") {
+    Threads threads(6);
+    std::atomic<long> sum{0};
+    for (int turn = 0; turn < 2000; ++turn) {
+        if (turn % 100 == 0) let_threads_sleep();
+        threads.each(2 + turn % 7, turn % 3 == 0 ? 0 : Threads::large, [&](std::size_t, int) { ++sum; });
+    }
+    long wanted = 0;
+    for (int turn = 0; turn < 2000; ++turn) wanted += 2 + turn % 7;
+    CHECK(sum == wanted);
 }
 
 TEST("random numbers stay below their bound and reach all of a small one") {

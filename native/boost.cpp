@@ -21,6 +21,28 @@ std::vector<std::int32_t> leaves_of(const Forest &tree, const Matrix &matrix, Th
     return leaf;
 }
 
+// The leaves of rows that a tree was not grown from, where the others' are known.
+void find_other_leaves(const Forest &tree, const Matrix &matrix, Threads &threads, std::vector<std::int32_t> &leaf) {
+    const auto others = static_cast<std::size_t>(std::count(leaf.begin(), leaf.end(), -1));
+    if (2 * others > matrix.rows) {  // copying so many costs more than it saves
+        leaf = leaves_of(tree, matrix, threads);
+        return;
+    }
+    const Predictor predictor(tree);
+    threads.stretches(matrix.rows, [&](std::size_t begin, std::size_t end) {
+        std::vector<std::uint32_t> rows;
+        for (std::size_t i = begin; i < end; ++i)
+            if (leaf[i] < 0) rows.push_back(static_cast<std::uint32_t>(i));
+        std::vector<float> x(rows.size() * matrix.columns);
+        for (std::size_t k = 0; k < rows.size(); ++k)
+            std::copy_n(matrix.row(rows[k]), matrix.columns, x.data() + k * matrix.columns);
+        std::vector<std::int32_t> found(rows.size());
+        Threads alone(1);
+        predictor.apply(x.data(), rows.size(), matrix.columns, alone, found.data());
+        for (std::size_t k = 0; k < rows.size(); ++k) leaf[rows[k]] = found[k];
+    });
+}
+
 }  // namespace
 
 Booster::Booster(const Matrix &matrix, std::vector<double> target, std::vector<double> weight,
@@ -191,7 +213,7 @@ Booster::Update<S> Booster::grow_one(std::size_t output, std::size_t number, S &
     if (!tried) {
         options.smoothing = strength();
         grown = grow(matrix_, statistics, options, threads, stop, few.empty() ? rows : few);
-        if (bag < all || !few.empty()) grown.leaf = leaves_of(grown.tree, matrix_, threads);
+        if (bag < all || !few.empty()) find_other_leaves(grown.tree, matrix_, threads, grown.leaf);
     }
     if (tried || !few.empty()) set_values(statistics, rows, strength(), threads, grown);
     if (options_.objective.renews_leaves()) renew_leaves(grown.leaf, grown.tree);
@@ -298,7 +320,7 @@ Grown<S> Booster::grow_on_trial(std::size_t output, const Derivatives &derivativ
         (in ? inside : outside).assign(g.data(), h.data(), all, &threads);
     }
     Grown<S> grown = grow(matrix_, inside, options, threads, stop, std::move(grown_from));
-    grown.leaf = leaves_of(grown.tree, matrix_, threads);
+    find_other_leaves(grown.tree, matrix_, threads, grown.leaf);
     smoothing_[output].judge(inside, outside, grown.tree, node_sums(inside, rows, grown, threads).data(),
                              node_sums(outside, rows, grown, threads).data(), share);
     return grown;

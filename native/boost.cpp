@@ -21,6 +21,28 @@ std::vector<std::int32_t> leaves_of(const Forest &tree, const Matrix &matrix, Th
     return leaf;
 }
 
+// The leaves of rows that a tree was not grown from, where the others' are known.
+void find_other_leaves(const Forest &tree, const Matrix &matrix, Threads &threads, std::vector<std::int32_t> &leaf) {
+    const auto others = static_cast<std::size_t>(std::count(leaf.begin(), leaf.end(), -1));
+    if (2 * others > matrix.rows) {  // copying so many costs more than it saves
+        leaf = leaves_of(tree, matrix, threads);
+        return;
+    }
+    const Predictor predictor(tree);
+    threads.stretches(matrix.rows, 16, [&](std::size_t begin, std::size_t end) {
+        std::vector<std::uint32_t> rows;
+        for (std::size_t i = begin; i < end; ++i)
+            if (leaf[i] < 0) rows.push_back(static_cast<std::uint32_t>(i));
+        std::vector<float> x(rows.size() * matrix.columns);
+        for (std::size_t k = 0; k < rows.size(); ++k)
+            std::copy_n(matrix.row(rows[k]), matrix.columns, x.data() + k * matrix.columns);
+        std::vector<std::int32_t> found(rows.size());
+        Threads alone(1);
+        predictor.apply(x.data(), rows.size(), matrix.columns, alone, found.data());
+        for (std::size_t k = 0; k < rows.size(); ++k) leaf[rows[k]] = found[k];
+    });
+}
+
 }  // namespace
 
 Booster::Booster(const Matrix &matrix, std::vector<double> target, std::vector<double> weight,
@@ -38,7 +60,9 @@ Booster::Booster(const Matrix &matrix, std::vector<double> target, std::vector<d
       known_(options.objective.outputs),
       trials_(options.objective.outputs, TreeTrials(options.find_depth ? -1 : options.grow.max_depth,
                                                     options.find_smoothing ? -1 : options.grow.smoothing)),
-      one_row_(weight_of_a_row(weight_)) {
+      one_of_(weight_) {
+    const double one_row = weight_of_a_row(weight_);
+    for (double &one : one_of_) one = 1 / std::max(1.0, one / one_row);
     forest_.n_values = options.vector_leaves ? outputs() : 1;
     forest_.n_outputs = outputs();
 }
@@ -98,51 +122,71 @@ void Booster::round(Threads &threads, const std::function<bool()> &stop) {
 void Booster::round_with(const double *gradient, const double *hessian, Threads &threads,
                          const std::function<bool()> &stop) {
     const std::size_t count = outputs();
-    if (searches() && is_trial(tree_) && !aside_) aside_.emplace(matrix_, target_, weight_);
-    if (options_.vector_leaves)
-        return apply(grow_one(0, tree_, vectors_, gradient, hessian, threads, stop), 0, gradient, hessian, threads);
-    if (count == 1)
-        return apply(grow_one(0, tree_, statistics_[0], gradient, hessian, threads, stop), 0, gradient, hessian,
-                     threads);
+    const bool trial = searches() && is_trial(tree_);
+    if (trial && !aside_) aside_.emplace(matrix_, target_, weight_);
+    const bool left_out = trial && !left_out_.empty();
+    const Derivatives all{gradient, hessian, left_out ? left_out_gradient_.data() : nullptr,
+                          left_out ? left_out_hessian_.data() : nullptr};
+    if (options_.vector_leaves) {
+        Update<VectorGradients> update = grow_one(0, tree_, vectors_, all, threads, stop);
+        move_scores(0, &update, &all, 1, threads);
+        return keep(update.grown.tree, 0);
+    }
     // So many trees at a time: their derivatives are copied together, and memory for them stays small.
     const std::size_t most = std::max<std::size_t>(8, 4 * static_cast<std::size_t>(threads.count()));
-    for (std::size_t k = 0; k < count; k += most)
-        grow_some(k, std::min(count, k + most), gradient, hessian, threads, stop);
+    for (std::size_t k = 0; k < count; k += most) grow_some(k, std::min(count, k + most), all, threads, stop);
+}
+
+// The derivatives of outputs first, first + 1, ..., each side by side.
+std::vector<Booster::Derivatives> Booster::split(const Derivatives &all, std::size_t first, std::size_t some,
+                                                 Threads &threads) {
+    const std::size_t rows = matrix_.rows, count = outputs();
+    if (count == 1) return {all};
+    std::vector<Derivatives> out(some);
+    by_output_.resize((all.left_out_gradient != nullptr ? 4 : 2) * some * rows);
+    double *next = by_output_.data();
+    for (auto part : {&Derivatives::gradient, &Derivatives::hessian, &Derivatives::left_out_gradient,
+                      &Derivatives::left_out_hessian}) {
+        const double *from = all.*part;
+        if (from == nullptr) continue;
+        double *to = next;
+        threads.stretches(rows, 2 * some, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i)
+                for (std::size_t k = 0; k < some; ++k) to[k * rows + i] = from[i * count + first + k];
+        });
+        for (std::size_t k = 0; k < some; ++k) out[k].*part = to + k * rows;
+        next += some * rows;
+    }
+    return out;
 }
 
 // The trees of outputs first .. last-1. As many as there are threads for are grown side by side, one thread each; the
 // rest one after the other by all threads.
-void Booster::grow_some(std::size_t first, std::size_t last, const double *gradient, const double *hessian,
-                        Threads &threads, const std::function<bool()> &stop) {
-    const std::size_t rows = matrix_.rows, count = outputs(), some = last - first;
-    by_output_.resize(2 * some * rows);
-    threads.stretches(rows, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i)
-            for (std::size_t k = 0; k < some; ++k) {
-                by_output_[2 * k * rows + i] = gradient[i * count + first + k];
-                by_output_[(2 * k + 1) * rows + i] = hessian[i * count + first + k];
-            }
-    });
-    const auto g = [&](std::size_t k) { return &by_output_[2 * k * rows]; };
-    const auto h = [&](std::size_t k) { return &by_output_[(2 * k + 1) * rows]; };
+void Booster::grow_some(std::size_t first, std::size_t last, const Derivatives &all, Threads &threads,
+                        const std::function<bool()> &stop) {
+    const std::size_t some = last - first;
+    const std::vector<Derivatives> derivatives = split(all, first, some, threads);
     const auto workers = static_cast<std::size_t>(threads.count());
     const std::size_t together = workers > 1 ? some - some % workers : 0;
     while (statistics_.size() < workers) statistics_.emplace_back(options_.reg_lambda);
-    std::vector<Update<Gradients>> updates(together);
-    threads.each(together, [&](std::size_t k, int thread) {
+    std::vector<Update<Gradients>> updates(some);
+    threads.each(together, Threads::large, [&](std::size_t k, int thread) {
         Threads alone(1);  // only the calling thread may ask whether to stop
         const std::function<bool()> go_on = [] { return false; };
-        updates[k] = grow_one(first + k, tree_ + k, statistics_[static_cast<std::size_t>(thread)], g(k), h(k), alone,
-                              thread == 0 ? stop : go_on);
+        updates[k] = grow_one(first + k, tree_ + k, statistics_[static_cast<std::size_t>(thread)], derivatives[k],
+                              alone, thread == 0 ? stop : go_on);
     });
-    for (std::size_t k = 0; k < together; ++k) apply(std::move(updates[k]), first + k, g(k), h(k), threads);
     for (std::size_t k = together; k < some; ++k)
-        apply(grow_one(first + k, tree_, statistics_[0], g(k), h(k), threads, stop), first + k, g(k), h(k), threads);
+        updates[k] = grow_one(first + k, tree_ + k, statistics_[0], derivatives[k], threads, stop);
+    move_scores(first, updates.data(), derivatives.data(), some, threads);
+    for (std::size_t k = 0; k < some; ++k) keep(updates[k].grown.tree, first + k);
 }
 
 template <class S>
-Booster::Update<S> Booster::grow_one(std::size_t output, std::size_t number, S &statistics, const double *gradient,
-                                     const double *hessian, Threads &threads, const std::function<bool()> &stop) {
+Booster::Update<S> Booster::grow_one(std::size_t output, std::size_t number, S &statistics,
+                                     const Derivatives &derivatives, Threads &threads,
+                                     const std::function<bool()> &stop) {
+    const double *gradient = derivatives.gradient, *hessian = derivatives.hessian;
     Random random(options_.seed, number);
     GrowOptions options = options_.grow;
     options.seed = random.next();
@@ -165,13 +209,13 @@ Booster::Update<S> Booster::grow_one(std::size_t output, std::size_t number, S &
     };
     Grown<S> grown;
     if (searches() && is_trial(number))
-        grown = grow_on_trial<S>(output, gradient, hessian, rows, options, share, random.next(), threads, stop);
+        grown = grow_on_trial<S>(output, derivatives, rows, options, share, random.next(), threads, stop);
     const bool tried = grown.tree.nodes() > 0;
     if (!tried) {
         options.smoothing = strength();
         if (searches()) options.max_depth = trials_[output].depth();
         grown = grow(matrix_, statistics, options, threads, stop, few.empty() ? rows : few);
-        if (bag < all || !few.empty()) grown.leaf = leaves_of(grown.tree, matrix_, threads);
+        if (bag < all || !few.empty()) find_other_leaves(grown.tree, matrix_, threads, grown.leaf);
     }
     if (tried || !few.empty()) set_values(statistics, rows, strength(), threads, grown);
     if (options_.objective.renews_leaves()) renew_leaves(grown.leaf, grown.tree);
@@ -185,54 +229,66 @@ Booster::Update<S> Booster::grow_one(std::size_t output, std::size_t number, S &
     return {std::move(grown), options_.reg_lambda * share, strength()};
 }
 
-// Moves the scores by a new tree, and keeps it.
+// Moves the scores by the new trees of outputs first, first + 1, ...: all of them in blocks whose scores stay in the
+// cache.
 template <class S>
-void Booster::apply(Update<S> &&update, std::size_t output, const double *gradient, const double *hessian,
-                    Threads &threads) {
-    Grown<S> &grown = update.grown;
-    if (!left_out_.empty()) add_left_out(grown, output, gradient, hessian, update.lambda, update.smoothing, threads);
-    add_values(grown.tree, grown.leaf, output, threads, score_);
-    if (watched_.matrix != nullptr)
-        add_values(grown.tree, leaves_of(grown.tree, *watched_.matrix, threads), output, threads, watched_.score);
-    remember(grown.tree, known_[output]);
-    grown.tree.n_outputs = outputs();
-    forest_.append(grown.tree);
+void Booster::move_scores(std::size_t first, const Update<S> *update, const Derivatives *derivatives, std::size_t some,
+                          Threads &threads) {
+    constexpr std::size_t block = 256;
+    threads.stretches(matrix_.rows, 8 * some, [&](std::size_t stretch_begin, std::size_t stretch_end) {
+        for (std::size_t begin = stretch_begin; begin < stretch_end; begin += block) {
+            const std::size_t end = std::min(stretch_end, begin + block);
+            for (std::size_t k = 0; k < some; ++k) {
+                if (!left_out_.empty()) add_left_out(update[k], first + k, derivatives[k], begin, end);
+                add_values(update[k].grown.tree, update[k].grown.leaf, first + k, begin, end, score_);
+            }
+        }
+    });
+    if (watched_.matrix == nullptr) return;
+    for (std::size_t k = 0; k < some; ++k) {
+        const std::vector<std::int32_t> leaf = leaves_of(update[k].grown.tree, *watched_.matrix, threads);
+        threads.stretches(leaf.size(), 2, [&](std::size_t begin, std::size_t end) {
+            add_values(update[k].grown.tree, leaf, first + k, begin, end, watched_.score);
+        });
+    }
+}
+
+void Booster::keep(Forest &tree, std::size_t output) {
+    remember(tree, known_[output]);
+    tree.n_outputs = outputs();
+    forest_.append(tree);
     ++tree_;
 }
 
 void Booster::add_values(const Forest &tree, const std::vector<std::int32_t> &leaf, std::size_t output,
-                         Threads &threads, std::vector<double> &score) const {
+                         std::size_t begin, std::size_t end, std::vector<double> &score) const {
     const std::size_t count = outputs();
-    threads.stretches(leaf.size(), 2 * tree.n_values, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i)
-            for (std::size_t k = 0; k < tree.n_values; ++k)
-                score[i * count + output + k] += tree.value[static_cast<std::size_t>(leaf[i]) * tree.n_values + k];
-    });
+    for (std::size_t i = begin; i < end; ++i)
+        for (std::size_t k = 0; k < tree.n_values; ++k)
+            score[i * count + output + k] += tree.value[static_cast<std::size_t>(leaf[i]) * tree.n_values + k];
 }
 
 // The score of a row by trees whose leaves it had no part in, to first order. A row that a tree was not grown from may
 // have shaped those before: by its own score it would look better known than a new one.
 template <class S>
-void Booster::add_left_out(const Grown<S> &grown, std::size_t output, const double *gradient, const double *hessian,
-                           double lambda, double smoothing, Threads &threads) {
+void Booster::add_left_out(const Update<S> &update, std::size_t output, const Derivatives &derivatives,
+                           std::size_t begin, std::size_t end) {
     constexpr double least = 0.1;  // of the leaf's Hessian is left, whatever the row's
     const std::size_t count = outputs();
-    threads.stretches(matrix_.rows, 8, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-            const auto leaf = static_cast<std::size_t>(grown.leaf[i]);
-            const double all = grown.tree.weight[leaf] + lambda + (leaf > 0 ? smoothing : 0.0);
-            const double one = 1 / std::max(1.0, weight_[i] / one_row_);  // of the rows that it stands for
-            const double others = std::max(all - one * hessian[i], least * all);
-            const double step = grown.tree.value[leaf] * all + options_.learning_rate * one * gradient[i];
-            left_out_[i * count + output] += others > 0 ? step / others : 0.0;
-        }
-    });
+    const Forest &tree = update.grown.tree;
+    for (std::size_t i = begin; i < end; ++i) {
+        const auto leaf = static_cast<std::size_t>(update.grown.leaf[i]);
+        const double all = tree.weight[leaf] + update.lambda + (leaf > 0 ? update.smoothing : 0.0);
+        const double others = std::max(all - one_of_[i] * derivatives.hessian[i], least * all);
+        const double step = tree.value[leaf] * all + options_.learning_rate * one_of_[i] * derivatives.gradient[i];
+        left_out_[i * count + output] += others > 0 ? step / others : 0.0;
+    }
 }
 
 // Grows a tree from a part of every row's weight (most rows wholly or not at all), and asks the rest what depth and
 // smoothing would have served it best. Its values are the caller's to set. Nothing grown if no row is left to grow from.
 template <class S>
-Grown<S> Booster::grow_on_trial(std::size_t output, const double *gradient, const double *hessian,
+Grown<S> Booster::grow_on_trial(std::size_t output, const Derivatives &derivatives,
                                 const std::vector<std::uint32_t> &rows, GrowOptions options, double share,
                                 std::uint64_t noise, Threads &threads, const std::function<bool()> &stop) {
     const std::size_t all = matrix_.rows, a_row = options_.vector_leaves ? outputs() : 1;
@@ -253,19 +309,21 @@ Grown<S> Booster::grow_on_trial(std::size_t output, const double *gradient, cons
     };
     S inside = fresh(), outside = fresh();
     for (const bool in : {true, false}) {
-        const bool left_out = !in && !left_out_.empty();
-        threads.stretches(all, [&](std::size_t begin, std::size_t end) {
+        const bool left_out = !in && derivatives.left_out_gradient != nullptr;
+        const double *gradient = left_out ? derivatives.left_out_gradient : derivatives.gradient;
+        const double *hessian = left_out ? derivatives.left_out_hessian : derivatives.hessian;
+        threads.stretches(all, 4 * a_row, [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin * a_row; i < end * a_row; ++i) {
                 const double taken = in ? 1 - part[i / a_row] : part[i / a_row];
-                g[i] = taken * (left_out ? left_out_gradient_[i * outputs() + output] : gradient[i]);
-                h[i] = taken * (left_out ? left_out_hessian_[i * outputs() + output] : hessian[i]);
+                g[i] = taken * gradient[i];
+                h[i] = taken * hessian[i];
             }
         });
         (in ? inside : outside).assign(g.data(), h.data(), all, &threads);
     }
     options.max_depth = trials_[output].depth_on_trial();
     Grown<S> grown = grow(matrix_, inside, options, threads, stop, std::move(grown_from));
-    grown.leaf = leaves_of(grown.tree, matrix_, threads);
+    find_other_leaves(grown.tree, matrix_, threads, grown.leaf);
     trials_[output].judge(inside, outside, grown.tree, node_sums(inside, rows, grown, threads).data(),
                           node_sums(outside, rows, grown, threads).data(), share);
     if (options_.find_depth) cut_at(trials_[output].depth(), grown);

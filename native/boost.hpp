@@ -68,30 +68,38 @@ class Booster {
 
   private:
     double certainty_left(std::size_t output, const double *hessian) const;
+    // Of one output, or of all (rows x outputs); left_out: at the scores `left_out_`, in a trial.
+    struct Derivatives {
+        const double *gradient = nullptr, *hessian = nullptr;
+        const double *left_out_gradient = nullptr, *left_out_hessian = nullptr;
+    };
     // A new tree, and the regularisation of its leaves.
     template <class S>
     struct Update {
         Grown<S> grown;
         double lambda = 0, smoothing = 0;
     };
-    void grow_some(std::size_t first, std::size_t last, const double *gradient, const double *hessian, Threads &threads,
+    std::vector<Derivatives> split(const Derivatives &all, std::size_t first, std::size_t some, Threads &threads);
+    void grow_some(std::size_t first, std::size_t last, const Derivatives &all, Threads &threads,
                    const std::function<bool()> &stop);
     template <class S>
-    Update<S> grow_one(std::size_t output, std::size_t number, S &statistics, const double *gradient,
-                       const double *hessian, Threads &threads, const std::function<bool()> &stop);
+    Update<S> grow_one(std::size_t output, std::size_t number, S &statistics, const Derivatives &derivatives,
+                       Threads &threads, const std::function<bool()> &stop);
     template <class S>
-    void apply(Update<S> &&update, std::size_t output, const double *gradient, const double *hessian, Threads &threads);
+    void move_scores(std::size_t first, const Update<S> *update, const Derivatives *derivatives, std::size_t some,
+                     Threads &threads);
+    void keep(Forest &tree, std::size_t output);
     void hold_monotone(Forest &tree) const;
     void renew_leaves(const std::vector<std::int32_t> &leaf, Forest &tree) const;
     static void remember(const Forest &tree, Directions &known);
     static std::vector<std::uint32_t> draw_rows(const std::uint32_t *named, std::size_t count, std::size_t wanted,
                                                 Random &random);
-    void add_values(const Forest &tree, const std::vector<std::int32_t> &leaf, std::size_t output, Threads &threads,
-                    std::vector<double> &score) const;
+    void add_values(const Forest &tree, const std::vector<std::int32_t> &leaf, std::size_t output, std::size_t begin,
+                    std::size_t end, std::vector<double> &score) const;
     template <class S>
-    Grown<S> grow_on_trial(std::size_t output, const double *gradient, const double *hessian,
-                           const std::vector<std::uint32_t> &rows, GrowOptions options, double share,
-                           std::uint64_t noise, Threads &threads, const std::function<bool()> &stop);
+    Grown<S> grow_on_trial(std::size_t output, const Derivatives &derivatives, const std::vector<std::uint32_t> &rows,
+                           GrowOptions options, double share, std::uint64_t noise, Threads &threads,
+                           const std::function<bool()> &stop);
     template <class S>
     static void cut_at(int depth, Grown<S> &grown);
     template <class S>
@@ -101,8 +109,8 @@ class Booster {
     void set_values(const S &statistics, const std::vector<std::uint32_t> &rows, double smoothing, Threads &threads,
                     Grown<S> &grown) const;
     template <class S>
-    void add_left_out(const Grown<S> &grown, std::size_t output, const double *gradient, const double *hessian,
-                      double lambda, double smoothing, Threads &threads);
+    void add_left_out(const Update<S> &update, std::size_t output, const Derivatives &derivatives, std::size_t begin,
+                      std::size_t end);
     // Leaves that are renewed have no smoothing; where rows abound it hardly matters.
     bool searches() const {
         return (options_.find_smoothing || options_.find_depth) && !options_.objective.renews_leaves() &&
@@ -128,7 +136,7 @@ class Booster {
     std::size_t tree_;
     std::vector<Directions> known_;           // by output
     std::vector<TreeTrials> trials_;          // by output
-    double one_row_;
+    std::vector<double> one_of_;              // by row: the part of its weight that is one row
     std::optional<SetAside> aside_;
     std::vector<double> left_out_, left_out_gradient_, left_out_hessian_;
     std::vector<double> first_;  // by tree of a round: the summed Hessian before the first one

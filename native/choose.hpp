@@ -356,13 +356,21 @@ class Chooser {
     void sum_cells() {
         const std::size_t width = channels();
         totals_.assign(cells_ * width, 0);
-        if (cells_ == 1)  // a whole node needs all channels
-            for (const typename S::Row &row : rows_) statistics_.add(row, totals_.data());
+        if (cells_ == 1)
+            sum_node();
         else
             adder_.add(statistics_, cell_.data(), cells_, totals_.data());
         for (std::size_t i = 0; i < rows_.size(); ++i) offset_[i] = static_cast<std::uint16_t>(cell_[i] * stride());
         base_.resize(cells_);
         for (std::size_t c = 0; c < cells_; ++c) base_[c] = statistics_.score(&totals_[c * width]);
+    }
+
+    // A whole node needs all channels.
+    void sum_node() {
+        if constexpr (std::is_same_v<S, Gradients>)
+            Gradients::add_up(rows_.data(), rows_.size(), totals_.data());
+        else
+            for (const typename S::Row &row : rows_) statistics_.add(row, totals_.data());
     }
 
     PLANEWISE_INLINE bool admissible(const std::int64_t *sum) const {

@@ -244,8 +244,8 @@ class Grower {
     struct Piece {
         std::int32_t id;
         std::size_t begin, end;
-        std::vector<std::int64_t> rows, sums;  // by code
-        std::vector<std::size_t> place;        // where this piece's next row of a code goes
+        std::vector<std::int64_t> sums;  // by code
+        std::vector<std::size_t> place;  // where this piece's next row of a code goes
     };
 
     void route(const std::vector<std::int32_t> &ids, std::int64_t &leaves, std::vector<std::int32_t> &fresh) {
@@ -254,18 +254,19 @@ class Grower {
         for (std::int32_t id : ids) rows += node(id).rows();
         for (std::int32_t id : ids)
             for (std::size_t begin = node(id).begin; begin < node(id).end; begin += chunk_rows)
-                pieces.push_back({id, begin, std::min(begin + chunk_rows, node(id).end), {}, {}, {}});
+                pieces.push_back({id, begin, std::min(begin + chunk_rows, node(id).end), {}, {}});
         const std::size_t width = statistics_.channels();
         threads_.each(pieces.size(), rows * (8 + width), [&](std::size_t k, int) {
             Piece &piece = pieces[k];
             const NodePlanes &planes = node(piece.id).planes;
             compute_codes(matrix_, planes, &rows_[piece.begin], piece.end - piece.begin, &code_[piece.begin]);
-            piece.rows.assign(std::size_t{1} << planes.size(), 0);
-            piece.sums.assign(width << planes.size(), 0);
-            for (std::size_t i = piece.begin; i < piece.end; ++i) {
-                ++piece.rows[code_[i]];
-                statistics_.add(statistics_.data()[rows_[i]], &piece.sums[code_[i] * width]);
-            }
+            // Neighbouring rows often have one code, and would wait for each other's sum: two sets take turns.
+            const std::size_t set = width << planes.size();
+            piece.sums.assign(2 * set, 0);
+            for (std::size_t i = piece.begin; i < piece.end; ++i)
+                statistics_.add(statistics_.data()[rows_[i]], &piece.sums[i % 2 * set + code_[i] * width]);
+            for (std::size_t k = 0; k < set; ++k) piece.sums[k] += piece.sums[set + k];
+            piece.sums.resize(set);
         });
         for (std::size_t first = 0; first < pieces.size();) {
             std::size_t last = first;
@@ -299,11 +300,11 @@ class Grower {
         out.rows.assign(codes, 0);
         out.sums.assign(codes * width, 0);
         for (const Piece *piece = first; piece < last; ++piece)
-            for (std::size_t c = 0; c < piece->rows.size(); ++c) {
+            for (std::size_t c = 0; c * width < piece->sums.size(); ++c) {
                 const std::size_t to = c & (codes - 1);
-                out.rows[to] += piece->rows[c];
                 for (std::size_t k = 0; k < width; ++k) out.sums[to * width + k] += piece->sums[c * width + k];
             }
+        for (std::size_t c = 0; c < codes; ++c) out.rows[c] = statistics_.rows(&out.sums[c * width]);
         out.cell = merge_small_cells(out.rows, options_.choose.min_samples_leaf);
         for (std::size_t c = 0; c < codes; ++c) {
             if (out.cell[c] < 0 || static_cast<std::size_t>(out.cell[c]) == c) continue;
@@ -366,7 +367,7 @@ class Grower {
 
     // Where each piece's rows go: into the segment of their child, code by code, in their order.
     void place_rows(Piece *first, Piece *last, const Cells &cells) {
-        const std::size_t codes = cells.cell.size();
+        const std::size_t codes = cells.cell.size(), width = statistics_.channels();
         const std::vector<std::int32_t> &child = node(first->id).children;
         std::vector<std::size_t> next_place(codes, 0);
         for (std::size_t c = 0; c < codes; ++c) {
@@ -377,8 +378,8 @@ class Grower {
         }
         for (Piece *piece = first; piece < last; ++piece) {
             piece->place = next_place;
-            for (std::size_t c = 0; c < piece->rows.size(); ++c)
-                next_place[c & (codes - 1)] += static_cast<std::size_t>(piece->rows[c]);
+            for (std::size_t c = 0; c * width < piece->sums.size(); ++c)
+                next_place[c & (codes - 1)] += static_cast<std::size_t>(statistics_.rows(&piece->sums[c * width]));
         }
     }
 

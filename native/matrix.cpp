@@ -66,7 +66,7 @@ void Matrix::find_bodies(const double *weight, Threads &threads) {
     while (count / skip > 2 * enough) skip *= 2;
     body_low.assign(columns, 0.0f);
     body_high.assign(columns, 0.0f);
-    threads.each(columns, [&](std::size_t j, int) {
+    threads.each(columns, 4 * rows * columns, [&](std::size_t j, int) {
         if (is_categorical(j)) return;
         std::vector<std::pair<float, double>> values;
         for (std::size_t i = 0; i < rows; ++i) {

@@ -62,7 +62,7 @@ void Sample::gather(const std::vector<std::int32_t> &features) {
     }
     for (std::int32_t feature : numbers_) {
         const auto j = static_cast<std::size_t>(feature);
-        range_[j] = range_of(column(feature), n, matrix_.may_miss[j] != 0);
+        if (!matrix_.is_categorical(j)) range_[j] = range_of(column(feature), n, matrix_.may_miss[j] != 0);
     }
 }
 

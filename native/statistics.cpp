@@ -1,5 +1,7 @@
 #include "statistics.hpp"
 
+#include <cstring>
+
 #include "parallel.hpp"
 
 namespace planewise {
@@ -36,6 +38,25 @@ Largest largest_of(const double *g, const double *h, std::size_t begin, std::siz
         if (h[i] > 0) out.square = std::max(out.square, g[i] * g[i] / h[i]);
     }
     return out;
+}
+
+// The nearest integer, ties to even, as lrint gives it; the compiler has vector code for this, and none for lrint.
+PLANEWISE_INLINE std::int32_t rounded(double x) {
+    const double shifted = x + 6755399441055744.0;  // 1.5 * 2^52: the last bit is worth one
+    std::int64_t bits;
+    std::memcpy(&bits, &shifted, sizeof bits);
+    return static_cast<std::int32_t>(bits);
+}
+
+PLANEWISE_CLONES void put_on_grid(const double *g, const double *h, std::size_t begin, std::size_t end, double to_g,
+                                  double to_h, double to_square, Gradients::Row *rows) {
+    for (std::size_t i = begin; i < end; ++i) {
+        const double square = h[i] > 0 ? g[i] * g[i] / h[i] : 0.0;
+        rows[i].part[0] = rounded(g[i] * to_g);
+        rows[i].part[1] = rounded(h[i] * to_h);
+        rows[i].part[2] = 1;
+        rows[i].part[3] = rounded(square * to_square);
+    }
 }
 
 // The part of n rows' categories with more of a class than is usual, when the class has share p and chance alone
@@ -84,12 +105,7 @@ void Gradients::assign(const double *g, const double *h, std::size_t n, Threads 
     if (hessian_is_weight_) one_row_ = weight_of_a_row(all.total, all.counting);
     rows_.resize(n);
     threads.stretches(n, 4, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-            const double square = h[i] > 0 ? g[i] * g[i] / h[i] : 0.0;
-            rows_[i] = {{static_cast<std::int32_t>(std::lrint(g[i] * to_g)),
-                         static_cast<std::int32_t>(std::lrint(h[i] * to_h)), 1,
-                         static_cast<std::int32_t>(std::lrint(square * to_square))}};
-        }
+        put_on_grid(g, h, begin, end, to_g, to_h, to_square, rows_.data());
     });
 }
 

@@ -82,6 +82,11 @@ class Gradients {
     static PLANEWISE_INLINE void add(const Row &row, std::int64_t *sum) {
         for (int c = 0; c < 4; ++c) sum[c] += row.part[c];
     }
+    static void add_up(const Row *rows, std::size_t count, std::int64_t *sum) {
+        std::int64_t total[4] = {};
+        for (std::size_t i = 0; i < count; ++i) add(rows[i], total);
+        for (int c = 0; c < 4; ++c) sum[c] += total[c];
+    }
     // By what categories are put in order: their Newton step, shrunk towards zero where rows are few.
     void order_keys(const std::int64_t *sums, const std::vector<std::int32_t> &present, const std::int64_t *total,
                     double *key) const {

@@ -28,7 +28,7 @@ from planewise import (
     SLMRegressor,
 )
 from planewise._input import (
-    _distinct_values,
+    _as_values,
     class_problem,
     complete_rows,
     number_problem,
@@ -471,9 +471,9 @@ def test_a_word_of_a_category_is_made_once_and_not_a_row():
     """Words of megabytes would otherwise be copied for every row."""
     words = pd.Index(["long " * 1000, "short", "never there"], dtype="str")
     column = pd.Series(pd.Categorical.from_codes([0, 1, 0, -1, 0], words), name="c")
-    values, place = _distinct_values(nw.from_native(column, series_only=True))
-    assert len(values) == 3 and np.isnan(values[place[3]])
-    assert values[place].tolist()[:3] == [words[0], "short", words[0]] and place[0] == place[2] == place[4]
+    values = _as_values(nw.from_native(column, series_only=True))
+    assert values[0] is values[2] is values[4] and values[0] == words[0]
+    assert values[1] == "short" and np.isnan(values[3])
 
 
 # ------------------------------------------------------------------------------------------ categories of other kinds

@@ -65,6 +65,7 @@ class Predictor {
     // out[row * n_outputs + k] += the values of trees first .. last-1 for output k.
     void add(const float *x, std::size_t rows, std::size_t columns, std::size_t first, std::size_t last,
              Threads &threads, double *out) const;
+    bool has_small_trees() const { return small_trees() != nullptr; }
     Trace trace(const float *x, std::size_t tree) const;
 
     // How rows go down: the packed form, or for large nodes the plain one.

@@ -103,7 +103,7 @@ class SmallTreesMaker {
             sum.weight[t] = forest_.term_weight[from + t];
         }
         for (std::size_t k = first; k < sums.size(); ++k)  // planes of a tree often differ only by their threshold
-            if (sums[k].column == sum.column && sums[k].weight == sum.weight) return sums[k].to;
+            if (sums[k].weight == sum.weight && sums[k].column == sum.column) return sums[k].to;
         sum.to = static_cast<std::uint16_t>(sources_++);
         sums.push_back(sum);
         return sum.to;
@@ -387,10 +387,13 @@ void SmallTrees::add_slots(std::size_t tree, const std::uint32_t *slot, std::siz
         for (std::size_t r = 0; r < rows; ++r) to[r * outputs] += value[byte_of(slot, r)];
         return;
     }
-    for (std::size_t r = 0; r < rows; ++r) {
-        const std::size_t at = static_cast<std::size_t>(slot_node_[first + byte_of(slot, r)]) * values;
-        for (std::size_t k = 0; k < values; ++k) out[r * outputs + k] += forest_.value_at(at + k);
-    }
+    const auto add_lists = [&](const auto &of) {
+        for (std::size_t r = 0; r < rows; ++r) {
+            const auto *value = &of[static_cast<std::size_t>(slot_node_[first + byte_of(slot, r)]) * values];
+            for (std::size_t k = 0; k < values; ++k) out[r * outputs + k] += static_cast<double>(value[k]);
+        }
+    };
+    forest_.value.empty() ? add_lists(forest_.value32) : add_lists(forest_.value);
 }
 
 }  // namespace planewise

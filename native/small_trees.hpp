@@ -1,6 +1,7 @@
 // Small trees for many rows: every plane of a tree is asked for a block of rows at once, then the answers choose the
 // leaves. No row waits for the step before, and all loops run over neighbouring numbers. That is more comparisons than
-// a walk makes, but each costs a fraction: a tree of forty planes takes a quarter of the time.
+// a walk makes, but each costs a fraction: a tree of forty planes takes a quarter of the time. Sums and sides are those
+// of plane.hpp: the same terms in the same order, and a missing value answers no to "at least" and to "below".
 #pragma once
 
 #include <array>

@@ -175,16 +175,18 @@ Out<double> predict(const FittedForest &forest, const Rows &x, const Numbers &ba
     check_trees(forest, first, last);
     check_columns(forest, x.shape(1));
     std::vector<double> out(length_of({rows, outputs}));
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = base.data()[i % outputs];
+    for (std::size_t i = 0; i < out.size(); i += outputs) std::copy_n(base.data(), outputs, &out[i]);
     const Predictor &predictor = forest.predictor();
     const auto add = [&](Threads &threads) {
         predictor.add(x.data(), rows, x.shape(1), first, last, threads, out.data());
     };
-    if (rows * (last - first) < 50'000) {  // little work: neither a thread nor giving the GIL away would pay
+    const std::size_t work = rows * (last - first);
+    if (work < 50'000) {  // neither a thread nor giving the GIL away would pay
         Threads alone(1);
         add(alone);
-    } else {
-        run_native(n_threads, [&](Threads &threads, const std::function<bool()> &) { add(threads); });
+    } else {  // small trees take a millisecond for 200,000 answers, and a thread must be worth its start
+        const bool quick = work < 200'000 && predictor.has_small_trees();
+        run_native(quick ? 1 : n_threads, [&](Threads &threads, const std::function<bool()> &) { add(threads); });
     }
     return array(std::move(out), {rows, outputs});
 }

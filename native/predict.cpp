@@ -182,18 +182,27 @@ std::unique_ptr<Predictor::Walk> pack(const Forest &forest) {
 
 }  // namespace
 
-Predictor::Predictor(const Forest &forest) : forest_(forest), walk_(pack(forest)) {}
+const Predictor::Walk &Predictor::walk() const {
+    std::call_once(walk_made_, [&] { walk_ = pack(forest_); });
+    return *walk_;
+}
+
+const SmallTrees *Predictor::small_trees() const {
+    std::call_once(small_trees_made_, [&] { small_trees_ = SmallTrees::of(forest_); });
+    return small_trees_.get();
+}
 
 void Predictor::apply(const float *x, std::size_t rows, std::size_t columns, Threads &threads,
                       std::int32_t *node) const {
     constexpr std::size_t chunk = 4096;
     const std::size_t trees = forest_.trees();
+    const Walk &way = walk();
     threads.each((rows + chunk - 1) / chunk, 8 * rows * trees, [&](std::size_t k, int) {
         const std::size_t begin = k * chunk, count = std::min(rows, begin + chunk) - begin;
-        if (trees == 1) return walk_->find(0, x + begin * columns, count, columns, node + begin);
+        if (trees == 1) return way.find(0, x + begin * columns, count, columns, node + begin);
         std::vector<std::int32_t> found(count);
         for (std::size_t tree = 0; tree < trees; ++tree) {
-            walk_->find(tree, x + begin * columns, count, columns, found.data());
+            way.find(tree, x + begin * columns, count, columns, found.data());
             for (std::size_t i = 0; i < count; ++i)
                 node[(begin + i) * trees + tree] = found[i] - forest_.node_start[tree];
         }
@@ -202,6 +211,15 @@ void Predictor::apply(const float *x, std::size_t rows, std::size_t columns, Thr
 
 void Predictor::add(const float *x, std::size_t rows, std::size_t columns, std::size_t first, std::size_t last,
                     Threads &threads, double *out) const {
+    constexpr std::size_t few = 16;  // rows for which a walk is faster
+    if (const SmallTrees *small = rows < few ? nullptr : small_trees()) {
+        constexpr std::size_t chunk = 8 * SmallTrees::block;
+        threads.each((rows + chunk - 1) / chunk, 4 * rows * (last - first), [&](std::size_t k, int) {
+            const std::size_t begin = k * chunk, count = std::min(rows, begin + chunk) - begin;
+            small->add(x + begin * columns, count, columns, first, last, out + begin * forest_.n_outputs);
+        });
+        return;
+    }
     // Rows that stay near while the trees pass; large trees should pass seldom.
     const std::size_t chunk = forest_.nodes() > 256 * forest_.trees() ? 8192 : 512;
     threads.each((rows + chunk - 1) / chunk, 8 * rows * (last - first), [&](std::size_t k, int) {
@@ -220,11 +238,12 @@ void Predictor::add_values(const std::vector<Value> &value, const float *x, std:
     constexpr std::size_t most = 64;
     std::int32_t node[most];
     const std::size_t values = forest_.n_values, outputs = forest_.n_outputs;
+    const Walk &way = walk();
     for (std::size_t tree = first; tree < last; ++tree) {
         double *to = out + (values == 1 ? tree % outputs : 0);
         for (std::size_t begin = 0; begin < rows; begin += most) {
             const std::size_t here = std::min(most, rows - begin);
-            walk_->find(tree, x + begin * columns, here, columns, node);
+            way.find(tree, x + begin * columns, here, columns, node);
             for (std::size_t r = 0; r < here; ++r) {
                 const Value *of = &value[static_cast<std::size_t>(node[r]) * values];
                 for (std::size_t k = 0; k < values; ++k) to[(begin + r) * outputs + k] += static_cast<double>(of[k]);

@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "categories.hpp"
 #include "forest.hpp"
 #include "parallel.hpp"
 #include "plane.hpp"
+#include "small_trees.hpp"
 
 namespace planewise {
 
@@ -54,7 +56,7 @@ struct Trace {
 // up with ones that change nothing), and rows go down side by side without a branch. The forest must outlive it.
 class Predictor {
   public:
-    explicit Predictor(const Forest &forest);
+    explicit Predictor(const Forest &forest) : forest_(forest) {}
     Predictor(const Predictor &) = delete;
     Predictor &operator=(const Predictor &) = delete;
 
@@ -63,6 +65,7 @@ class Predictor {
     // out[row * n_outputs + k] += the values of trees first .. last-1 for output k.
     void add(const float *x, std::size_t rows, std::size_t columns, std::size_t first, std::size_t last,
              Threads &threads, double *out) const;
+    bool has_small_trees() const { return small_trees() != nullptr; }
     Trace trace(const float *x, std::size_t tree) const;
 
     // How rows go down: the packed form, or for large nodes the plain one.
@@ -79,8 +82,14 @@ class Predictor {
     void add_values(const std::vector<Value> &value, const float *x, std::size_t rows, std::size_t columns,
                     std::size_t first, std::size_t last, double *out) const;
 
+    const Walk &walk() const;
+    const SmallTrees *small_trees() const;
+
     const Forest &forest_;
-    std::unique_ptr<Walk> walk_;
+    // Made when first needed.
+    mutable std::once_flag walk_made_, small_trees_made_;
+    mutable std::unique_ptr<const Walk> walk_;
+    mutable std::unique_ptr<const SmallTrees> small_trees_;
 };
 
 }  // namespace planewise

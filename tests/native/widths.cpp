@@ -12,6 +12,7 @@
 #include "complexity_program.hpp"
 #include "grow.hpp"
 #include "neighbours.hpp"
+#include "predict.hpp"
 #include "tables.hpp"
 
 using namespace planewise;
@@ -86,7 +87,10 @@ void boosting(Loss loss, std::size_t outputs, bool vector_leaves, const char *na
     Threads threads(1);
     booster.begin_at(std::vector<double>(outputs, 0.0), threads);
     for (int round = 0; round < 12; ++round) booster.round(threads, never);
-    Fingerprint().add(booster.forest()).add(booster.score()).add(booster.left_out()).print(name);
+    std::vector<double> predicted(target.size() * outputs, 0.0);
+    const Forest &forest = booster.forest();
+    Predictor(forest).add(table.values(), target.size(), 7, 0, forest.trees(), threads, predicted.data());
+    Fingerprint().add(forest).add(booster.score()).add(booster.left_out()).add(predicted).print(name);
 }
 
 void a_machine() {

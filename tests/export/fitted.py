@@ -68,6 +68,9 @@ TREES = {
     "boost-three": (SLMBoostClassifier, {"n_estimators": 5}, "three"),
     "boost-vector": (SLMBoostClassifier, {"n_estimators": 5, "multi_strategy": "multi_output_tree"}, "three"),
     "boost-numbers": (SLMBoostRegressor, {"n_estimators": 8, "loss": "huber", "alpha": 0.9}, "numbers"),
+    "boost-two-statistics": (SLMBoostClassifier, {"n_estimators": 8, "target_statistics": 5}, "two"),
+    "boost-three-statistics": (SLMBoostClassifier, {"n_estimators": 5, "target_statistics": 3}, "three"),
+    "boost-numbers-statistics": (SLMBoostRegressor, {"n_estimators": 8, "target_statistics": 0}, "numbers"),
     "boost-counts": (SLMBoostRegressor, {"n_estimators": 8, "loss": "poisson"}, "counts"),
 }
 KINDS = ("numbers", "gaps", "categories")
@@ -107,6 +110,10 @@ def near_a_plane(model, rows, share):
     """Rows with some |a.x - t| below a share of its scale: another way to add up may send them to either side."""
     forest = model.forest_ if hasattr(model, "forest_") else model.tree_
     near = np.zeros(len(rows), dtype=bool)
+    for column, known in sorted(getattr(model, "target_statistics_", {}).items()):
+        place, unseen = rows[:, column], len(known.values)
+        seen = np.isnan(place) | ((place == np.floor(place)) & (place >= 0) & (place < unseen))
+        rows = np.column_stack([rows, known.of_codes(np.where(seen, place, unseen))])
     for plane in range(forest.n_planes):
         terms = slice(*forest.term_start[plane : plane + 2])
         if forest.set_start[plane] < forest.set_start[plane + 1]:

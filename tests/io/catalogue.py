@@ -125,6 +125,17 @@ def _boosting():
         lambda: pw.SLMBoostRegressor(**QUICK, monotonic_cst={"sepal width": 1}).fit(table, y * 2.0),
         table,
     )
+    for kind in ("two", "object"):
+        yield (
+            f"boosting, target statistics, {kind} labels",
+            lambda k=kind: pw.SLMBoostClassifier(**QUICK, target_statistics=3).fit(table, labels(k)),
+            table,
+        )
+    yield (
+        "boosting, target statistics, numbers",
+        lambda: pw.SLMBoostRegressor(**QUICK, target_statistics=3, warm_start=True).fit(table, y * 1.5),
+        table,
+    )
     for loss in ("absolute_error", "huber", "quantile", "poisson"):
         yield f"boosting, {loss}", lambda name=loss: pw.SLMBoostRegressor(**QUICK, loss=name).fit(Xr, np.abs(yr)), Xr
 

@@ -350,3 +350,54 @@ def test_long_runs_of_equal_values_are_packed_no_tighter_than_the_reader_allows(
     model = pw.SLMBoostRegressor(n_estimators=1, warm_start=True, random_state=0, max_depth=1).fit(X, y)
     pw.save(model, tmp_path / "m")
     assert len(pw.load(tmp_path / "m")._trials.left_out) == len(model._trials.left_out)
+
+
+def _longer(known, arrays):
+    arrays[known["values"]] = np.vstack([arrays[known["values"]]] * 2)
+
+
+def _not_finite(known, arrays):
+    arrays[known["values"]].flat[0] = np.nan
+
+
+def _infinite_prior(known, arrays):
+    arrays[known["prior"]][0] = np.inf
+
+
+def _strange_class(known, arrays):
+    arrays[known["classes"]][-1] = 9
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (_longer, "target_statistics_.values of shape"),
+        (_not_finite, "target statistics that are not finite"),
+        (_infinite_prior, "target statistics that are not finite"),
+        (_strange_class, "target statistics that do not match its target"),
+    ],
+)
+def test_damaged_target_statistics_are_refused(tmp_path, damage, words):
+    path = tmp_path / "m.planewise"
+    pw.save(fitted("boosting, target statistics, object labels")[0], path)
+    document, arrays = parts_of(path)
+    damage(document["model"]["fitted"]["target_statistics_"][0][1], arrays)
+    write(path, document, arrays)
+    refused(path, words)
+
+
+def test_target_statistics_of_a_column_of_numbers_are_refused(tmp_path):
+    path = tmp_path / "m.planewise"
+    pw.save(fitted("boosting, target statistics, numbers")[0], path)
+    document, arrays = parts_of(path)
+    document["model"]["fitted"]["target_statistics_"][0][0] = 0
+    write(path, document, arrays)
+    refused(path, "target statistics of a column without categories")
+
+
+def test_a_file_without_target_statistics_has_none(boost_file):
+    document, arrays = parts_of(boost_file)
+    del document["model"]["fitted"]["target_statistics_"]  # as earlier versions wrote it
+    del document["model"]["parameters"]["target_statistics"]
+    write(boost_file, document, arrays)
+    assert pw.load(boost_file).target_statistics_ == {}

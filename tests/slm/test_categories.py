@@ -482,14 +482,16 @@ def test_a_row_alone_is_predicted_as_in_a_batch(make):
 # ------------------------------------------------------------------------------------------------ noise, weights
 @pytest.mark.parametrize("k", [300, 900])
 @BOTH_BOOSTS
-def test_a_column_of_identifiers_hardly_matters(make, k):
+@pytest.mark.parametrize(("statistics", "most"), [(None, 0.01), ("auto", 0.1)])  # a statistic is a number of noise
+def test_a_column_of_identifiers_hardly_matters(make, k, statistics, most):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(1500, 3))
     X[:, 2] = rng.integers(0, k, 1500)
     y = X[:, 0] + X[:, 1] ** 2 + 0.5 * rng.normal(size=1500)
     y = y if make is SLMBoostRegressor else (y > 1).astype(int)
-    model = make(n_estimators=40, categorical_features=[2], random_state=0).fit(X[:1000], y[:1000])
-    assert model.feature_importances_[2] < 0.01
+    model = make(n_estimators=40, categorical_features=[2], target_statistics=statistics, random_state=0)
+    model.fit(X[:1000], y[:1000])
+    assert model.feature_importances_[2] < most
     without = make(n_estimators=40, random_state=0).fit(X[:1000, :2], y[:1000])
     assert model.score(X[1000:], y[1000:]) > without.score(X[1000:, :2], y[1000:]) - 0.02
 

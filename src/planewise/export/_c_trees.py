@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from planewise.export._c_pack import Packed, Terms, pack
 from planewise.export._c_text import Table, double_literal, float_literal, number_table, unsigned_type
 from planewise.export._models import TreeEnsemble
+from planewise.slm.fitted import statistic_places
 
 MOST_TREES = 2**31 // 2**16 - 1  # of two-byte values that are added up in 32 bits
 
@@ -89,7 +90,7 @@ at += bytes;""")
 
 RAW = Template("""\
 /* Raw scores: what the trees say, added up. */
-static inline void ${name}_raw(const float *x, ${real} *raw)
+static inline void ${name}_${raw}(const float *x, ${real} *raw)
 {
 ${declare}
     for (k = 0; k < ${outputs}u; ++k) ${sum}[k] = ${start};
@@ -103,13 +104,35 @@ ${finish}}
 
 RAW_OF_ONE = Template("""\
 /* Raw scores: what the tree says. */
-static inline void ${name}_raw(const float *x, ${real} *raw)
+static inline void ${name}_${raw}(const float *x, ${real} *raw)
 {
     const unsigned leaf = ${name}_walk(${name}_nodes, x);
     unsigned k;
     for (k = 0; k < ${outputs}u; ++k) raw[k] = ${value};
 }
 
+""")
+
+
+OF_COLUMNS = Template("""\
+/* Raw scores: the trees read the columns of x, then statistics of the target by category. */
+static inline void ${name}_raw(const float *x, ${real} *raw)
+{
+    float column[${columns}];
+    unsigned j;
+    for (j = 0; j < ${features}u; ++j) column[j] = x[j];
+${statistics}    ${name}_raw_of_columns(column, raw);
+}
+
+""")
+
+STATISTIC = Template("""\
+    {
+        const float category = x[${source}];
+        const float *known = ${name}_statistics_${source} + ${n_statistics}u *
+            (category >= 0.0f && category < ${n_categories}.0f && category == (float)(unsigned)category
+                 ? (unsigned)category : ${n_categories}u); /* the last: a category not seen in fit */
+${assign}    }
 """)
 
 
@@ -126,8 +149,9 @@ class RawScores:
 def tree_scores(model: TreeEnsemble, name: str, compact: bool) -> RawScores:
     """The tables, the function that walks them, and the one that adds up."""
     values = kept_values(model, compact)
-    packed = pack(model.forest, values.kept, model.n_features, compact)
+    packed = pack(model.forest, values.kept, model.n_columns, compact)
     tables = [
+        *_statistic_tables(model, name),
         number_table("uint8_t", f"{name}_nodes", list(packed.stream), "one record per node: planes, then where to go"),
         *_term_tables(packed.terms, name),
     ]
@@ -143,6 +167,8 @@ def tree_scores(model: TreeEnsemble, name: str, compact: bool) -> RawScores:
     if model.n_outputs > 1 and model.base.any():
         tables.append(number_table(real, f"{name}_base", model.base, "scores before any tree"))
     code = _walk(packed, name) + _raw(model, packed, name, real, values.step if compact else None)
+    if model.statistics:
+        code += _of_columns(model, name, real)
     remarks = []
     if compact:
         remarks = [
@@ -203,6 +229,7 @@ def _keep_choice(value: NDArray[np.float64], rounded: NDArray[Any], half: float,
 def _raw(model: TreeEnsemble, packed: Packed, name: str, real: str, step: float | None) -> str:
     """The function that adds up; `step` is that of compact values."""
     literal = float_literal if real == "float" else double_literal
+    raw = "raw_of_columns" if model.statistics else "raw"
     one, has_base = model.n_outputs == 1, bool(model.base.any())
     base = literal(model.base[0]) if one else f"{name}_base[k]"
     shape = packed.values.shape[1]
@@ -210,7 +237,7 @@ def _raw(model: TreeEnsemble, packed: Packed, name: str, real: str, step: float 
         value = f"{name}_values[{shape}u * leaf + k]" if shape > 1 else f"{name}_values[leaf]"
         value = value if step is None else f"(float){value} * {float_literal(step)}"
         return RAW_OF_ONE.substitute(
-            name=name, real=real, outputs=model.n_outputs, value=f"{base} + {value}" if has_base else value
+            name=name, raw=raw, real=real, outputs=model.n_outputs, value=f"{base} + {value}" if has_base else value
         )
     total = "raw" if step is None else "sum"
     if shape > 1:
@@ -229,6 +256,7 @@ def _raw(model: TreeEnsemble, packed: Packed, name: str, real: str, step: float 
         finish = f"    for (k = 0; k < {model.n_outputs}u; ++k) raw[k] = {before}{score};\n"
     return RAW.substitute(
         name=name,
+        raw=raw,
         real=real,
         declare=declare,
         outputs=model.n_outputs,
@@ -238,6 +266,40 @@ def _raw(model: TreeEnsemble, packed: Packed, name: str, real: str, step: float 
         first=f"(unsigned){name}_first_value[tree] + " if any(packed.first_value) else "",
         add=add,
         finish=finish,
+    )
+
+
+def _statistic_tables(model: TreeEnsemble, name: str) -> list[Table]:
+    """Of each column with target statistics: those of every category, and the prior at the end."""
+    return [
+        number_table(
+            "float",
+            f"{name}_statistics_{column}",
+            np.vstack([known.values, known.prior]).ravel(),
+            f"of the target, by category of x[{column}]: {known.n_statistics} each, the last for new categories",
+        )
+        for column, known in sorted(model.statistics.items())
+    ]
+
+
+def _of_columns(model: TreeEnsemble, name: str, real: str) -> str:
+    """The function that adds statistics to the columns of a row, then adds up."""
+    assign: dict[int, str] = {}
+    for column, (source, k) in enumerate(statistic_places(model.statistics), start=model.n_features):
+        line = f"        column[{column}] = category != category ? category : known[{k}];\n"
+        assign[source] = assign.get(source, "") + line
+    statistics = "".join(
+        STATISTIC.substitute(
+            name=name,
+            source=source,
+            n_statistics=model.statistics[source].n_statistics,
+            n_categories=len(model.statistics[source].values),
+            assign=lines,
+        )
+        for source, lines in assign.items()
+    )
+    return OF_COLUMNS.substitute(
+        name=name, real=real, columns=model.n_columns, features=model.n_features, statistics=statistics
     )
 
 

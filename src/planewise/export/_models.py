@@ -19,7 +19,7 @@ from planewise.slm import (
     SLMForestRegressor,
     SLMRegressor,
 )
-from planewise.slm.fitted import Forest, start_and_link
+from planewise.slm.fitted import Forest, Statistics, n_tree_columns, start_and_link
 from planewise.table import COLUMN_KINDS, Column, TableModel
 from planewise.words import feature_names, fitted_model, number, shorten
 
@@ -48,6 +48,12 @@ class TreeEnsemble:
     feature_names: list[str]
     categories: Categories
     units: dict[int, str] = field(default_factory=dict)  # by column, where its numbers stand for something else
+    statistics: Statistics = field(default_factory=dict)  # by column, what trees read beside its categories
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns the trees read."""
+        return n_tree_columns(self.n_features, self.statistics)
 
     @property
     def n_outputs(self) -> int:
@@ -176,6 +182,7 @@ def tree_ensemble(model: Any) -> TreeEnsemble:
         n_features=model.n_features_in_,
         feature_names=feature_names(model),
         categories=getattr(model, "categories_", {}),
+        statistics=getattr(model, "target_statistics_", {}),
     )
 
 

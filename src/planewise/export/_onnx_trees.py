@@ -55,8 +55,9 @@ class Projections:
     def columns(self) -> str:
         """All of them side by side, in float."""
         graph = self.graph
-        missing = graph.add("IsNaN", "X")
-        filled = graph.add("Where", missing, graph.constant(0, np.float32), "X")
+        rows = self._with_statistics("X") if self.model.statistics else "X"
+        missing = graph.add("IsNaN", rows)
+        filled = graph.add("Where", missing, graph.constant(0, np.float32), rows)
         parts = [self._directions(missing, filled)] if self.directions else []
         parts += [self._sets(feature, missing, filled) for feature in sorted(self.by_feature)]
         if not parts:  # no plane at all: any column will do
@@ -65,7 +66,7 @@ class Projections:
 
     def _directions(self, missing: str, filled: str) -> str:
         graph = self.graph
-        weights = np.zeros((self.model.n_features, len(self.directions)), np.float32)
+        weights = np.zeros((self.model.n_columns, len(self.directions)), np.float32)
         for (features, values), column in self.directions.items():
             weights[np.frombuffer(features, np.int32), column] = np.frombuffer(values, np.float32)
         held = graph.constant(weights, np.float32)
@@ -86,18 +87,32 @@ class Projections:
             weight, threshold = forest.term_weight[forest.term_start[plane]], forest.threshold[plane]
             right[:, place] = np.float32(0) >= threshold
             right[forest.set_category[slice(*forest.set_start[plane : plane + 2])], place] = weight >= threshold
-        column = graph.constant(feature, np.int64)
-        category = graph.add("Gather", filled, column, axis=1)
+        found = graph.add("Gather", graph.constant(right, np.float32), self._category(feature, filled, known))
+        gone = graph.add("Gather", missing, graph.constant([feature], np.int64), axis=1)
+        return graph.add("Where", gone, graph.constant(np.nan, np.float32), found)
+
+    def _category(self, feature: int, filled: str, known: int) -> str:
+        """The number of each row's category in a column without gaps, `known` for one not seen in fit."""
+        graph = self.graph
+        category = graph.add("Gather", filled, graph.constant(feature, np.int64), axis=1)
         beyond = graph.constant(known, np.float32)
         outside = graph.add(
             "Or", graph.add("Less", category, graph.constant(0, np.float32)), graph.add("Greater", category, beyond)
         )
         between = graph.add("Greater", category, graph.add("Floor", category))
         unseen = graph.add("Or", outside, between)
-        place_ = graph.cast(graph.add("Where", unseen, beyond, category), "INT64")
-        found = graph.add("Gather", graph.constant(right, np.float32), place_)
-        gone = graph.add("Gather", missing, graph.constant([feature], np.int64), axis=1)
-        return graph.add("Where", gone, graph.constant(np.nan, np.float32), found)
+        return graph.cast(graph.add("Where", unseen, beyond, category), "INT64")
+
+    def _with_statistics(self, rows: str) -> str:
+        """The columns that trees read: those of X, then target statistics by category."""
+        graph, parts = self.graph, [rows]
+        filled = graph.add("Where", graph.add("IsNaN", rows), graph.constant(0, np.float32), rows)
+        for source, known in sorted(self.model.statistics.items()):
+            table = graph.constant(np.vstack([known.values, known.prior]), np.float32)
+            found = graph.add("Gather", table, self._category(source, filled, len(known.values)))
+            gone = graph.add("IsNaN", graph.add("Gather", rows, graph.constant([source], np.int64), axis=1))
+            parts.append(graph.add("Where", gone, graph.constant(np.nan, np.float32), found))
+        return graph.add("Concat", *parts, axis=1)
 
     def split(self, plane: int) -> float:
         """What the plane's column is compared with."""

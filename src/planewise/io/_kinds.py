@@ -299,11 +299,24 @@ class Categories:
         return packed
 
     def unpack(self, packed: Any, arrays: ArrayReader, where: str) -> dict[int, Any]:
+        return ByColumn(Labels()).unpack(packed, arrays, where)
+
+
+@dataclass(frozen=True)
+class ByColumn:
+    """A value of one kind for some of the columns, by their numbers."""
+
+    kind: Kind
+
+    def pack(self, value: Any, arrays: ArrayWriter) -> Any:
+        return [[int(column), self.kind.pack(each, arrays)] for column, each in value.items()]
+
+    def unpack(self, packed: Any, arrays: ArrayReader, where: str) -> dict[int, Any]:
         require(
             isinstance(packed, list)
             and all(isinstance(pair, list) and len(pair) == 2 and type(pair[0]) is int for pair in packed),
             f"has invalid {where}",
         )
-        out = {column: Labels().unpack(known, arrays, where) for column, known in packed}
+        out = {column: self.kind.unpack(each, arrays, where) for column, each in packed}
         require(len(out) == len(packed), f"has {where} with a column twice")
         return out

@@ -9,7 +9,7 @@ import numpy as np
 from planewise._core import N_STRENGTHS, N_TRIAL_LOSSES
 from planewise.io._declaration import Declaration, check_length
 from planewise.io._errors import require
-from planewise.io._kinds import Integer, Kind, Labels, Maybe, Number, Numbers, Plain, Record, Several, Word
+from planewise.io._kinds import ByColumn, Integer, Kind, Labels, Maybe, Number, Numbers, Plain, Record, Several, Word
 from planewise.io._trees import FOREST_ARRAYS, TREE_ARRAYS, Trees, check_columns
 from planewise.slm import (
     DiscriminantFeatureTest,
@@ -20,14 +20,24 @@ from planewise.slm import (
     SLMForestRegressor,
     SLMRegressor,
 )
-from planewise.slm.fitted import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, RawLoss, Trials, class_loss_name
+from planewise.slm.fitted import (
+    CLASSIFICATION_LOSSES,
+    REGRESSION_LOSSES,
+    RawLoss,
+    TargetStatistics,
+    Trials,
+    class_loss_name,
+    n_tree_columns,
+    statistic_places,
+)
 
 _SEED = Integer(0, 2**32)
 
 
 def _check_trees(model: Any, trees: Any, where: str) -> None:
     require(hasattr(model, "categories_"), "does not say which columns are categorical")
-    check_columns(trees, model.n_features_in_, model.categories_, where)
+    n_statistics = len(statistic_places(getattr(model, "target_statistics_", {})))
+    check_columns(trees, model.n_features_in_, model.categories_, n_statistics, where)
 
 
 # ------------------------------------------------------------------------------------------------------- one tree
@@ -94,13 +104,43 @@ def _boosting(losses: tuple[str, ...]) -> dict[str, Kind]:
     }
 
 
-_TRIALS: dict[str, Kind] = {
-    "_trials": Record(Trials, {"losses": Numbers("float64", ndim=2), "left_out": Numbers("float64", ndim=2)})
+_STATISTICS = Record(
+    TargetStatistics,
+    {"values": Numbers("float32", ndim=2), "prior": Numbers("float32"), "classes": Maybe(Numbers("int32"))},
+)
+_BOOSTING_MAY_HAVE: dict[str, Kind] = {
+    "_trials": Record(Trials, {"losses": Numbers("float64", ndim=2), "left_out": Numbers("float64", ndim=2)}),
+    "target_statistics_": ByColumn(_STATISTICS),
 }
+
+
+def _derive_boosting(model: Any) -> None:
+    model.target_statistics_ = getattr(model, "target_statistics_", {})  # files of earlier versions have none
+
+
+def _check_statistics(model: Any) -> None:
+    n_classes = len(model.classes_) if hasattr(model, "classes_") else None
+    for column, known in getattr(model, "target_statistics_", {}).items():
+        require(column in getattr(model, "categories_", {}), "has target statistics of a column without categories")
+        check_length(known.values, (len(model.categories_[column]), len(known.prior)), "target_statistics_.values")
+        fitting = (
+            known.classes is None if n_classes is None else _are_classes(known.classes, len(known.prior), n_classes)
+        )
+        require(fitting and len(known.prior) >= 1, "has target statistics that do not match its target")
+        finite = np.isfinite(known.values).all() and np.isfinite(known.prior).all()
+        require(bool(finite), "has target statistics that are not finite")
+
+
+def _are_classes(given: Any, length: int, n_classes: int) -> bool:
+    """Whether these are the places of so many classes, in order."""
+    if given is None or len(given) != length:
+        return False
+    return bool((np.diff(given) > 0).all() and (given >= 0).all() and (given < n_classes).all())
 
 
 def _check_boosting(model: Any) -> None:
     forest, loss = model.forest_, model._loss
+    _check_statistics(model)
     _check_trees(model, forest, "forest_")
     outputs = 1
     if hasattr(model, "classes_"):
@@ -116,7 +156,8 @@ def _check_boosting(model: Any) -> None:
         forest.n_trees == model.n_iter_ * forest.trees_per_round, "has a number of trees that does not match its rounds"
     )
     check_length(model.base_score_, outputs, "base_score_")
-    check_length(model.feature_means_, model.n_features_in_, "feature_means_")
+    n_columns = n_tree_columns(model.n_features_in_, getattr(model, "target_statistics_", {}))
+    check_length(model.feature_means_, n_columns, "feature_means_")
     require(hasattr(model, "_trials") == (loss.core != "constant"), "lacks what boosting continues from")
     if hasattr(model, "_trials"):
         if model._trials.losses.shape[1] == N_STRENGTHS:  # versions 1 and 2 knew one depth
@@ -179,14 +220,16 @@ MODELS = [
         SLMBoostClassifier,
         _boosting(CLASSIFICATION_LOSSES) | {"classes_": Labels()},
         _check_boosting,
-        optional=_TRIALS,
+        optional=_BOOSTING_MAY_HAVE,
+        derive=_derive_boosting,
         reset=_RESET,
     ),
     Declaration(
         SLMBoostRegressor,
         _boosting(REGRESSION_LOSSES),
         _check_boosting,
-        optional=_TRIALS,
+        optional=_BOOSTING_MAY_HAVE,
+        derive=_derive_boosting,
         reset=_RESET,
     ),
     Declaration(

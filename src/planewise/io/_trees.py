@@ -78,9 +78,10 @@ class Trees:
         return forest
 
 
-def check_columns(trees: Forest, n_features: int, categories: Categories, where: str) -> None:
-    """The columns and categories that planes refer to."""
+def check_columns(trees: Forest, n_features: int, categories: Categories, n_statistics: int, where: str) -> None:
+    """The columns and categories that planes refer to; columns of target statistics come last."""
     counts = [len(categories[column]) if column in categories else 0 for column in range(n_features)]
+    counts += [0] * n_statistics
     try:
         trees.check_columns(counts)
     except ValueError as error:

@@ -145,6 +145,11 @@ class SelectionDisplay(OneAxesDisplay):
             flat = estimator.forest_.part(0, 1)
         if not hasattr(flat, "term_coefficient"):
             raise TypeError(f"{type(estimator).__name__} does not draw directions; pass a fitted tree of planewise.")
+        if getattr(estimator, "target_statistics_", {}):
+            raise ValueError(
+                "SelectionDisplay ranks the columns of X, but this model reads target statistics in place of some; fit "
+                "it with target_statistics=None."
+            )
         task = "classification" if is_classifier(estimator) else "regression"
         ranked = DiscriminantFeatureTest(task=task, n_bins=estimator.n_bins).fit(X, y).order_
         names = names_of_features(estimator, feature_names, X)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
-from planewise._input import prediction_rows
 from planewise._tables import n_rows
 from planewise.plot._display import Display
 from planewise.plot._tree_layout import LINE, Box, Layout, arrange, folded_note, leaf_label
@@ -33,9 +32,9 @@ from planewise.plot.style import (
     with_symbols,
 )
 from planewise.plot.trees import DrawnTree, drawn_tree, shown_nodes
+from planewise.slm.fitted import tree_column_names, tree_rows
 from planewise.words import categories_of, count, counted, formula, number
 from planewise.words import class_names as names_of_classes
-from planewise.words import feature_names as names_of_features
 
 WIDEST = 10.0  # inches of a figure of our own
 
@@ -119,7 +118,7 @@ class TreeDisplay(Display):
         """
         drawn = drawn_tree(estimator, tree)
         which = 0 if tree is None else tree
-        names = names_of_features(estimator, feature_names)
+        names = tree_column_names(estimator, feature_names)
         drawn.value = value = _as_chances(estimator, drawn.value)
         labels = estimator.classes_ if _holds_chances(estimator, value) else None
         counts, mix = drawn.n_samples, None if labels is None else value
@@ -372,7 +371,7 @@ def _holds_chances(estimator: Any, value: NDArray[np.float64]) -> bool:
 def _apply(estimator: Any, X: Any, tree: int) -> NDArray[Any]:
     """The node of the drawn tree in which each row ends."""
     if not hasattr(estimator, "apply"):  # boosting
-        return estimator.forest_.part(tree, tree + 1).apply(prediction_rows(estimator, X))[:, 0]
+        return estimator.forest_.part(tree, tree + 1).apply(tree_rows(estimator, X))[:, 0]
     nodes = np.asarray(estimator.apply(X))
     return nodes if nodes.ndim == 1 else nodes.reshape(len(nodes), -1)[:, tree]
 

@@ -105,6 +105,11 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns are categorical: those of a category data type, or a list of names, numbers or a mask. Planes
         split such a column alone, into two sets of categories. An unseen category goes to the heavier side.
+    target_statistics : int, "auto" or None, default="auto"
+        Beside a categorical column with more than this many categories, planes also use, as a number like any other,
+        the mean target of each category, or the share of each class in it (of the eight most frequent classes, if there
+        are more). Categories with few rows are shrunk towards the mean of all rows, which unseen ones have. For a
+        training row it is computed from the rows of other folds, of five. "auto" is 50; None uses sets alone.
     monotonic_cst : list of int, dict or None, default=None
         By column (or by name): 1 if the score may not fall as the feature rises, -1 if it may not rise, 0 otherwise.
         Nodes then have one plane, and trees `max_depth` times `max_planes` levels. Not for more than two classes.
@@ -156,10 +161,14 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         without validation rows.
     n_stored_numbers_, n_bytes_ : int
         Number of non-zero weights, thresholds and leaf values; and the bytes that prediction needs.
-    feature_means_ : float32 array of shape (n_features,)
-        Means of the training columns; NaN for categories.
+    feature_means_ : float32 array of shape (n_features,) or longer
+        Means of the training columns; NaN for categories. Those of target statistics, if there are any, follow.
     categories_ : dict
         The categories of each categorical column, by its number.
+    target_statistics_ : dict
+        By the number of the column, for columns with target statistics: an object with `values` of shape (n_categories,
+        n_statistics), in the order of ``categories_``, `prior` of shape (n_statistics,), which unseen categories have,
+        and `classes`, the places in ``classes_`` of the classes that the statistics are shares of (None in regression).
     evals_result_ : dict
         Lists with one loss per round, from the first round of the model on: "train" if the training loss was monitored
         (`verbose`, `callbacks`, `checkpoint` or validation rows; built-in losses only), "validation" with validation
@@ -225,6 +234,7 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         max_rows_per_tree: int | None = 65536,
         max_ranked_features: int | None = None,
         categorical_features: Any = "from_dtype",
+        target_statistics: int | str | None = "auto",
         monotonic_cst: Any = None,
         base_score: float | None = None,
         early_stopping: bool = False,
@@ -262,7 +272,7 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
             Numbers to predict.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights; zero leaves a row out. An integer weighs as much as that many equal rows, but
-            `min_samples_leaf`, `noise_margin` and the order of categories count rows.
+            `min_samples_leaf`, `noise_margin`, the order of categories and the folds of `target_statistics` count rows.
         X_val, y_val : like X and y, default=None
             Validation rows: their loss after each round is kept in ``evals_result_``. They end the fit only with
             `early_stopping`; without it, all `n_estimators` rounds are grown and kept.
@@ -379,6 +389,11 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns are categorical: those of a category data type, or a list of names, numbers or a mask. Planes
         split such a column alone, into two sets of categories. An unseen category goes to the heavier side.
+    target_statistics : int, "auto" or None, default="auto"
+        Beside a categorical column with more than this many categories, planes also use, as a number like any other,
+        the mean target of each category, or the share of each class in it (of the eight most frequent classes, if there
+        are more). Categories with few rows are shrunk towards the mean of all rows, which unseen ones have. For a
+        training row it is computed from the rows of other folds, of five. "auto" is 50; None uses sets alone.
     monotonic_cst : list of int, dict or None, default=None
         By column (or by name): 1 if the score may not fall as the feature rises, -1 if it may not rise, 0 otherwise.
         Nodes then have one plane, and trees `max_depth` times `max_planes` levels. Not for more than two classes.
@@ -437,10 +452,14 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         without validation rows.
     n_stored_numbers_, n_bytes_ : int
         Number of non-zero weights, thresholds and leaf values; and the bytes that prediction needs.
-    feature_means_ : float32 array of shape (n_features,)
-        Means of the training columns; NaN for categories.
+    feature_means_ : float32 array of shape (n_features,) or longer
+        Means of the training columns; NaN for categories. Those of target statistics, if there are any, follow.
     categories_ : dict
         The categories of each categorical column, by its number.
+    target_statistics_ : dict
+        By the number of the column, for columns with target statistics: an object with `values` of shape (n_categories,
+        n_statistics), in the order of ``categories_``, `prior` of shape (n_statistics,), which unseen categories have,
+        and `classes`, the places in ``classes_`` of the classes that the statistics are shares of (None in regression).
     evals_result_ : dict
         Lists with one loss per round, from the first round of the model on: "train" if the training loss was monitored
         (`verbose`, `callbacks`, `checkpoint` or validation rows; built-in losses only), "validation" with validation
@@ -511,6 +530,7 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         max_rows_per_tree: int | None = 65536,
         max_ranked_features: int | None = None,
         categorical_features: Any = "from_dtype",
+        target_statistics: int | str | None = "auto",
         monotonic_cst: Any = None,
         base_score: float | None = None,
         early_stopping: bool = False,
@@ -550,7 +570,7 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
             Class labels of any kind.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights; zero leaves a row out. An integer weighs as much as that many equal rows, but
-            `min_samples_leaf`, `noise_margin` and the order of categories count rows.
+            `min_samples_leaf`, `noise_margin`, the order of categories and the folds of `target_statistics` count rows.
         X_val, y_val : like X and y, default=None
             Validation rows: their loss after each round is kept in ``evals_result_``. They end the fit only with
             `early_stopping`; without it, all `n_estimators` rounds are grown and kept.
@@ -587,7 +607,7 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         """One class: nothing to learn."""
         self.forest_, self.base_score_ = Forest.empty(), np.zeros(1)
         self._loss, self._seed, self.n_iter_, self.best_iteration_ = RawLoss("constant"), 0, 0, None
-        self.evals_result_ = {}
+        self.evals_result_, self.target_statistics_ = {}, {}
         self.feature_means_ = np.full(self.n_features_in_, np.nan, dtype=np.float32)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:

@@ -21,7 +21,17 @@ from planewise.slm._boost_checkpoint import Checkpoint, fingerprint
 from planewise.slm._explain import ExplainsByContributions
 from planewise.slm._growth import ENDLESS, GROWTH_LIMITS, TreeEstimator, growth_options, training_table
 from planewise.slm._objectives import LossLike, RawLoss
-from planewise.slm.fitted import Forest, Trials
+from planewise.slm._target_statistics import (
+    Targets,
+    TargetStatistics,
+    added_to_sources,
+    columns_with_statistics,
+    n_tree_columns,
+    statistic_places,
+    training_rows_with_statistics,
+    with_statistics,
+)
+from planewise.slm.fitted import Forest, Trials, tree_rows
 
 Callback = Callable[[int, dict[str, float]], Any]
 History = dict[str, list[float]]
@@ -75,6 +85,7 @@ class Boosting(ExplainsByContributions, TreeEstimator):
         "max_rows_per_tree": integer(256, none=True),
         "subsample": real(0, 1, open_low=True),
         "colsample": real(0, 1, open_low=True),
+        "target_statistics": either(integer(0, none=True), one_of("auto")),
         "early_stopping": boolean(),
         "validation_fraction": real(0, 0.9, open_low=True),
         "refit": boolean(),
@@ -99,6 +110,7 @@ class Boosting(ExplainsByContributions, TreeEstimator):
     subsample: float
     colsample: float
     max_rows_per_tree: int | None
+    target_statistics: int | str | None
     monotonic_cst: Any
     base_score: float | None
     early_stopping: bool
@@ -112,6 +124,7 @@ class Boosting(ExplainsByContributions, TreeEstimator):
     warm_start: bool
     verbose: int
     base_score_: NDArray[np.float64]
+    target_statistics_: dict[int, TargetStatistics]
     _seed: int
     _loss: RawLoss
     _trials: Trials
@@ -144,9 +157,12 @@ class Boosting(ExplainsByContributions, TreeEstimator):
                 stratify=data.target if stratified else None,
             )
             data, validation = data.part(np.sort(learn)), data.part(np.sort(rest))
+        data = self._with_target_statistics(data, loss, seed)
+        if validation is not None:
+            validation = validation._replace(rows=with_statistics(validation.rows, self.target_statistics_))
         self._boost(data, loss, seed, validation)
         if self.early_stopping and X_val is None and self.refit and not self.warm_start:
-            self._boost_again(everything, loss, seed)
+            self._boost_again(self._with_target_statistics(everything, loss, seed), loss, seed)
 
     def _boost_again(self, data: Data, loss: RawLoss, seed: int) -> None:
         """As many rounds as were best, grown from all rows."""
@@ -161,6 +177,21 @@ class Boosting(ExplainsByContributions, TreeEstimator):
         self.forest_, self.base_score_ = Forest(boosting.forest()), start.base
         self._trials = self._trials._replace(losses=boosting.trial_losses())
         self.feature_means_ = table.mean
+
+    def _with_target_statistics(self, data: Data, loss: RawLoss, seed: int) -> Data:
+        """Training rows as trees read them; a warm start keeps the statistics that its trees refer to."""
+        continues = self._continues()
+        if continues:
+            columns = list(self.target_statistics_)
+        else:
+            columns = columns_with_statistics(data.rows, self.categories_, self.target_statistics)
+            self.target_statistics_ = {}
+        if not columns:
+            return data
+        targets = Targets(data.target, data.weight, loss.n_classes)
+        if not continues:
+            self.target_statistics_ = {j: targets.learn(data.rows[:, j], len(self.categories_[j])) for j in columns}
+        return data._replace(rows=training_rows_with_statistics(data.rows, targets, self.target_statistics_, seed))
 
     def _check_validation(self, X_val: Any, y_val: Any) -> None:
         if (X_val is None) != (y_val is None):
@@ -362,7 +393,7 @@ class Boosting(ExplainsByContributions, TreeEstimator):
             return []
         if loss.n_outputs > 1:
             raise ValueError("monotonic_cst needs a regressor or two classes: with more, no score alone decides.")
-        return [int(sign) for sign in signs]
+        return [*(int(sign) for sign in signs), *(0 for _ in statistic_places(self.target_statistics_))]
 
     def _open_checkpoint(self, *arrays: NDArray[Any]) -> Checkpoint | None:
         if self.checkpoint is None:
@@ -374,9 +405,25 @@ class Boosting(ExplainsByContributions, TreeEstimator):
         params = {name: value for name, value in self.get_params().items() if name not in silent}
         return Checkpoint(self.checkpoint, fingerprint(params | {"categories": category_counts(self)}, *arrays))
 
+    def get_feature_importances(self, kind: str = "gain") -> NDArray[np.float64]:
+        """Share of each feature in the planes, by "gain", by number of planes ("split") or by their rows ("cover")."""
+        n_features, statistics = self.n_features_in_, self.target_statistics_
+        shares = self._trees().importances(n_tree_columns(n_features, statistics), kind)
+        return added_to_sources(shares, n_features, statistics)
+
+    @property
+    def n_stored_numbers_(self) -> int:
+        """Number of non-zero weights, thresholds, leaf values and target statistics."""
+        return super().n_stored_numbers_ + sum(each.n_numbers for each in self.target_statistics_.values())
+
+    @property
+    def n_bytes_(self) -> int:
+        """Bytes of the arrays that prediction needs."""
+        return super().n_bytes_ + sum(4 * each.n_numbers for each in self.target_statistics_.values())
+
     def _raw(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        return self.forest_.predict(prediction_rows(self, X), self.base_score_, n_threads=thread_count(self.n_jobs))
+        return self.forest_.predict(tree_rows(self, X), self.base_score_, n_threads=thread_count(self.n_jobs))
 
     def predict_contributions(self, X: Any) -> NDArray[np.float64]:
         """What each feature added to the raw score of each row.
@@ -395,11 +442,12 @@ class Boosting(ExplainsByContributions, TreeEstimator):
             ``decision_function`` of a classifier, the prediction of a regressor (its logarithm for "poisson").
         """
         check_is_fitted(self)
-        rows = prediction_rows(self, X)
-        out = self.forest_.contributions(rows, self.feature_means_, thread_count(self.n_jobs))
-        out[:, :, -1] += self.base_score_
+        rows = tree_rows(self, X)
+        found = self.forest_.contributions(rows, self.feature_means_, thread_count(self.n_jobs))
+        columns = added_to_sources(found[:, :, :-1], self.n_features_in_, self.target_statistics_)
+        out = np.concatenate([columns, found[:, :, -1:] + self.base_score_[:, None]], axis=2)
         return out[:, 0] if out.shape[1] == 1 else out
 
     def _staged_raw(self, X: Any) -> Iterator[NDArray[np.float64]]:
         check_is_fitted(self)
-        yield from self.forest_.stages(prediction_rows(self, X), self.base_score_, thread_count(self.n_jobs))
+        yield from self.forest_.stages(tree_rows(self, X), self.base_score_, thread_count(self.n_jobs))

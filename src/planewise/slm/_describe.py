@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.slm.fitted import Forest, start_and_link
+from planewise.slm.fitted import Forest, start_and_link, tree_column_names
 from planewise.words import (
     Description,
     Limits,
@@ -39,7 +39,7 @@ class DescribedTrees:
             ("trees", str(trees.n_trees)),
             ("planes", str(trees.n_planes)),
             ("leaves", str(trees.n_leaves)),
-            ("numbers stored", str(trees.stored_numbers())),
+            ("numbers stored", str(model.n_stored_numbers_)),
         ]
         if start.any():
             about.facts.append(("starts from", ", ".join(number(each) for each in start)))
@@ -88,7 +88,7 @@ class _Rules:
 
     def __init__(self, model: Any, tree: int, limits: Limits) -> None:
         self.trees, start = _trees(model)
-        self.names, self.categories = feature_names(model), model.categories_
+        self.names, self.categories = tree_column_names(model), model.categories_
         self.value = _leaf_in_words(model, start, tree)
         self.root = int(self.trees.node_start[tree])
         self.max_depth, self.nodes_left = limits.max_depth, limits.max_nodes

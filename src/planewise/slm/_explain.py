@@ -12,7 +12,17 @@ from planewise._input import prediction_rows
 from planewise._tables import rows_as_given
 from planewise.slm._describe import DescribedTrees
 from planewise.slm.fitted import Forest, start_and_link
-from planewise.words import Contributions, Path, Start, Step, feature_names, normal_form, plane_in_words, read_plane
+from planewise.words import (
+    CategoryStatistic,
+    Contributions,
+    Path,
+    Start,
+    Step,
+    feature_names,
+    normal_form,
+    plane_in_words,
+    read_plane,
+)
 
 
 class ExplainsByPath(DescribedTrees):
@@ -97,15 +107,36 @@ class ExplainsByContributions(DescribedTrees):
         """
         parts, answers = self.predict_contributions(X), self.predict(X)  # type: ignore[attr-defined]
         made = _number_added_up if getattr(self, "classes_", None) is None else _class_added_up
-        return [made(self, feature_names(self), *each) for each in zip(rows_as_given(X), parts, answers, strict=True)]
+        codes = prediction_rows(self, X)
+        return [
+            made(self, feature_names(self), *each) for each in zip(rows_as_given(X), codes, parts, answers, strict=True)
+        ]
 
 
-def _number_added_up(estimator: Any, names: list[str], values: Any, parts: Any, answer: Any) -> Contributions:
+def _category_statistics(estimator: Any, row: NDArray[np.float32], of: Any = None) -> dict[int, CategoryStatistic]:
+    """By column, what the model reads in place of a row's category: the share of the class `of`, where it is there."""
+    found = {}
+    for column, known in getattr(estimator, "target_statistics_", {}).items():
+        place = 0
+        if known.classes is not None:
+            places = np.flatnonzero(estimator.classes_[known.classes] == of)
+            if len(places) == 0:
+                continue
+            place = int(places[0])
+        value, code = known.of_codes(row[[column]])[0, place], row[column]
+        if not np.isnan(value):
+            name = known.names(getattr(estimator, "classes_", None))[place]
+            found[column] = CategoryStatistic(name, float(value), bool(code >= len(known.values)))
+    return found
+
+
+def _number_added_up(estimator: Any, names: list[str], values: Any, row: Any, parts: Any, answer: Any) -> Contributions:
     logarithm = start_and_link(estimator)[1] == "exp"
     return Contributions.of_columns(
         names,
         values,
         parts[:-1],
+        _category_statistics(estimator, row),
         prediction=answer,
         what="the logarithm of the prediction" if logarithm else "the prediction",
         of=None,
@@ -115,7 +146,7 @@ def _number_added_up(estimator: Any, names: list[str], values: Any, parts: Any, 
     )
 
 
-def _class_added_up(estimator: Any, names: list[str], values: Any, parts: Any, answer: Any) -> Contributions:
+def _class_added_up(estimator: Any, names: list[str], values: Any, row: Any, parts: Any, answer: Any) -> Contributions:
     classes = estimator.classes_
     shares = hasattr(estimator, "voting")  # the trees of a forest add up to probabilities
     by_votes = shares and estimator.voting == "hard"
@@ -139,6 +170,7 @@ def _class_added_up(estimator: Any, names: list[str], values: Any, parts: Any, a
         names,
         values,
         parts[:-1],
+        _category_statistics(estimator, row, of),
         prediction=answer,
         what="the trees' mean probability" if by_votes else f"the {what}",
         of=of,

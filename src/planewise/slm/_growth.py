@@ -131,8 +131,11 @@ class TreeEstimator(ShownInNotebooks, BaseEstimator):
 def training_table(
     estimator: Any, rows: NDArray[np.float32], weight: NDArray[np.float64], n_threads: int
 ) -> _core.Table:
-    """The rows as the core learns from them."""
-    return _core.Table(rows, weight, n_threads, category_counts(estimator), estimator.bins == "robust")
+    """The rows as the core learns from them; columns beyond those of X are numbers."""
+    categories = category_counts(estimator)
+    if categories:
+        categories += [0] * (rows.shape[1] - len(categories))
+    return _core.Table(rows, weight, n_threads, categories, estimator.bins == "robust")
 
 
 def growth_options(estimator: Any, seed: int) -> _core.GrowOptions:

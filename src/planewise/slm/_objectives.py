@@ -88,6 +88,11 @@ class RawLoss:
         return gradient, hessian
 
     @property
+    def n_classes(self) -> int | None:
+        """How many classes it is about; None if it is about numbers."""
+        return {"constant": 1, "logistic": 2, "softmax": self.n_outputs}.get(self.core)
+
+    @property
     def link(self) -> str:
         """How a raw score becomes a prediction: "identity", "exp", "logistic" or "softmax"."""
         return {"poisson": "exp", "logistic": "logistic", "softmax": "softmax"}.get(self.core, "identity")

@@ -10,16 +10,33 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from planewise import _core
+from planewise._input import prediction_rows
 from planewise.slm._objectives import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, RawLoss, class_loss_name
+from planewise.slm._target_statistics import (
+    Place,
+    Statistics,
+    TargetStatistics,
+    n_tree_columns,
+    statistic_places,
+    with_statistics,
+)
+from planewise.words import feature_names
 
 __all__ = [
     "CLASSIFICATION_LOSSES",
     "REGRESSION_LOSSES",
     "Forest",
+    "Place",
     "RawLoss",
+    "Statistics",
+    "TargetStatistics",
     "Trials",
     "class_loss_name",
+    "n_tree_columns",
     "start_and_link",
+    "statistic_places",
+    "tree_column_names",
+    "tree_rows",
 ]
 
 IntArray = NDArray[np.int32]
@@ -373,6 +390,25 @@ def start_and_link(model: Any) -> tuple[NDArray[np.float64], str]:
         trees = model.tree_ if hasattr(model, "tree_") else model.forest_
         return np.zeros(trees.n_outputs), "probability"
     return np.array([0.0 if hasattr(model, "tree_") else model._centre]), "identity"
+
+
+def tree_rows(model: Any, X: Any) -> NDArray[np.float32]:
+    """X as the rows that an estimator's trees read, checked: its columns, then target statistics of categories."""
+    return with_statistics(prediction_rows(model, X), _statistics_of(model))
+
+
+def tree_column_names(model: Any, given: Sequence[Any] | None = None) -> list[str]:
+    """Names of the columns that an estimator's trees read, such as "city" and "city (share of 'yes')".
+
+    `given` are names of the columns of X to use instead of the model's own.
+    """
+    names, statistics = feature_names(model, given), _statistics_of(model)
+    worded = {source: known.names(getattr(model, "classes_", None)) for source, known in statistics.items()}
+    return names + [f"{names[source]} ({worded[source][k]})" for source, k in statistic_places(statistics)]
+
+
+def _statistics_of(model: Any) -> Statistics:
+    return getattr(model, "target_statistics_", {})
 
 
 def _smallest(array: NDArray[Any]) -> NDArray[Any]:

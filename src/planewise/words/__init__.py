@@ -1,6 +1,6 @@
 """Names, numbers, values, planes, descriptions of models and reasons for predictions, as data and as plain text."""
 
-from planewise.words._contribution_words import Part, Start
+from planewise.words._contribution_words import CategoryStatistic, Part, Start
 from planewise.words._descriptions import (
     Description,
     Limits,
@@ -30,6 +30,7 @@ from planewise.words._values import class_in_words, mix_in_words, plain_data, va
 __all__ = [
     "MINUS",
     "SAME_VALUES",
+    "CategoryStatistic",
     "Contributions",
     "Description",
     "Limits",

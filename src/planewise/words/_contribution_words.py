@@ -19,16 +19,45 @@ HARDLY = 0.1  # of the largest contribution: what adds less is not named beside 
 
 
 @dataclass(frozen=True)
+class CategoryStatistic:
+    """The number that a model reads in place of a row's category."""
+
+    name: str  # such as "share of 'yes'"
+    value: float
+    is_new: bool = False  # whether the category did not occur in fit, and the number is that of all rows
+
+    def in_words(self) -> str:
+        """Such as "share of 'yes' 0.43"."""
+        words = f"{shorten(self.name)} {number(self.value)}"
+        return f"new category, {words} in all rows" if self.is_new else words
+
+
+@dataclass(frozen=True)
 class Part:
     """What one column added."""
 
     column: str
     value: Any  # of the row
     added: float
+    statistic: CategoryStatistic | None = None
 
     def in_words(self) -> str:
         """Such as "age is 22"."""
-        return f"{shorten(self.column)} is {shorten(value_in_words(self.value))}"
+        return f"{shorten(self.column)} is {shorten(value_in_words(self.value))}{self._statistic_in_words()}"
+
+    def value_in_words(self) -> str:
+        """Such as "Berlin (share of 'yes' 0.43)"."""
+        return value_in_words(self.value) + self._statistic_in_words()
+
+    def _statistic_in_words(self) -> str:
+        return "" if self.statistic is None else f" ({self.statistic.in_words()})"
+
+    def data(self) -> dict[str, Any]:
+        """Column, value and what it added."""
+        found = {"column": self.column, "value": self.value, "added": self.added}
+        if self.statistic is not None:
+            found["target_statistic"] = {"name": self.statistic.name, "value": self.statistic.value}
+        return found
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
-from planewise.words._contribution_words import Part, Start, class_why, number_why
+from planewise.words._contribution_words import CategoryStatistic, Part, Start, class_why, number_why
 from planewise.words._descriptions import TableSection
 from planewise.words._numbers import counted, number, percent, signed
 from planewise.words._values import label_in_words, plain_data, threshold_in_words, value_in_words
@@ -179,16 +179,26 @@ class Contributions(Reason):
     only_class: bool = False
 
     @classmethod
-    def of_columns(cls, names: Sequence[str], values: Sequence[Any], added: Iterable[float], **known: Any) -> Self:
-        """From one number per column."""
-        parts = [Part(*each) for each in zip(names, values, map(float, added), strict=True)]
+    def of_columns(
+        cls,
+        names: Sequence[str],
+        values: Sequence[Any],
+        added: Iterable[float],
+        statistics: Mapping[int, CategoryStatistic] | None = None,
+        **known: Any,
+    ) -> Self:
+        """From one number per column; `statistics` are those of the row's categories, by column."""
+        parts = [
+            Part(*each, (statistics or {}).get(column))
+            for column, each in enumerate(zip(names, values, map(float, added), strict=True))
+        ]
         return cls(parts=sorted(parts, key=lambda each: -abs(each.added)), **known)
 
     def with_values(self, value: Callable[[str], Any]) -> Self:
         return replace(self, parts=[replace(each, value=value(each.column)) for each in self.parts])
 
     def data(self) -> dict[str, Any]:
-        parts = [{"column": each.column, "value": each.value, "added": each.added} for each in self.parts]
+        parts = [each.data() for each in self.parts]
         return plain_data(
             {
                 "kind": "contributions",
@@ -218,7 +228,7 @@ class Contributions(Reason):
         else:
             title = f"What each column added to {what}: {number(self.average)} on average, {number(self.total)} here"
         shown = self.parts[:MAX_ROWS]
-        rows = [[each.column, value_in_words(each.value), signed(each.added)] for each in shown]
+        rows = [[each.column, each.value_in_words(), signed(each.added)] for each in shown]
         weights = [each.added for each in shown]
         if (others := self.parts[MAX_ROWS:]) and self.average is not None:
             weights.append(sum(each.added for each in others))

@@ -60,7 +60,8 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
     smoothing : float or "auto", default="auto"
         Weight of the parent's value in a node's value, in units of the Hessian, which is rows for the squared error. 0
         gives plain Newton steps, as in the paper. "auto" chooses a strength between 0 and 32 by the same trials as
-        `max_depth` (beyond `max_rows_per_tree` rows, it is 8). Not used by the absolute and the quantile loss, whose leaves hold the best constant of their rows.
+        `max_depth` (beyond `max_rows_per_tree` rows, it is 8). Not used by the absolute and the quantile loss, whose
+        leaves hold the best constant of their rows.
     subsample : float, default=1.0
         Share of the rows each tree is grown on.
     colsample : float, default=1.0
@@ -344,7 +345,8 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
     smoothing : float or "auto", default="auto"
         Weight of the parent's value in a node's value, in units of the Hessian, which is rows for the squared error. 0
         gives plain Newton steps, as in the paper. "auto" chooses a strength between 0 and 32 by the same trials as
-        `max_depth` (beyond `max_rows_per_tree` rows, it is 8). Not used by the absolute and the quantile loss, whose leaves hold the best constant of their rows.
+        `max_depth` (beyond `max_rows_per_tree` rows, it is 8). Not used by the absolute and the quantile loss, whose
+        leaves hold the best constant of their rows.
     subsample : float, default=1.0
         Share of the rows each tree is grown on.
     colsample : float, default=1.0

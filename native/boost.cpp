@@ -204,9 +204,7 @@ Booster::Update<S> Booster::grow_one(std::size_t output, std::size_t number, S &
     if (bag > options_.max_rows_per_tree)
         few = draw_rows(rows.empty() ? nullptr : rows.data(), bag, options_.max_rows_per_tree, random);
 
-    const auto strength = [&] {
-        return share * (searches() ? trials_[output].strength() : options_.grow.smoothing);
-    };
+    const auto strength = [&] { return share * (searches() ? trials_[output].strength() : options_.grow.smoothing); };
     Grown<S> grown;
     if (searches() && is_trial(number))
         grown = grow_on_trial<S>(output, derivatives, rows, options, share, random.next(), threads, stop);
@@ -286,7 +284,8 @@ void Booster::add_left_out(const Update<S> &update, std::size_t output, const De
 }
 
 // Grows a tree from a part of every row's weight (most rows wholly or not at all), and asks the rest what depth and
-// smoothing would have served it best. Its values are the caller's to set. Nothing grown if no row is left to grow from.
+// smoothing would have served it best. Its values are the caller's to set. Nothing grown if no row is left to grow
+// from.
 template <class S>
 Grown<S> Booster::grow_on_trial(std::size_t output, const Derivatives &derivatives,
                                 const std::vector<std::uint32_t> &rows, GrowOptions options, double share,

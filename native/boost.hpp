@@ -134,9 +134,9 @@ class Booster {
     std::vector<double> by_output_;      // derivatives of some outputs: gradient, then Hessian of each
     VectorGradients vectors_;
     std::size_t tree_;
-    std::vector<Directions> known_;           // by output
-    std::vector<TreeTrials> trials_;          // by output
-    std::vector<double> one_of_;              // by row: the part of its weight that is one row
+    std::vector<Directions> known_;   // by output
+    std::vector<TreeTrials> trials_;  // by output
+    std::vector<double> one_of_;      // by row: the part of its weight that is one row
     std::optional<SetAside> aside_;
     std::vector<double> left_out_, left_out_gradient_, left_out_hessian_;
     std::vector<double> first_;  // by tree of a round: the summed Hessian before the first one

@@ -341,8 +341,8 @@ class Chooser {
         const float margin = (high - low) / 8;
         low = std::max(now.low, low - margin);
         high = std::min(now.high, high + margin);
-        if (low < high && static_cast<double>(now.high) - static_cast<double>(now.low) >
-                              usual * (static_cast<double>(high) - static_cast<double>(low)))
+        if (low<high &&static_cast<double>(now.high) - static_cast<double>(now.low)> usual *
+            (static_cast<double>(high) - static_cast<double>(low)))
             now.low = low, now.high = high;
     }
 

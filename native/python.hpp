@@ -68,8 +68,7 @@ class Table {
   public:
     // `categories` has the number of categories of each column, 0 for numbers; none at all: numbers everywhere.
     // `bodies`: whether robust bins will be wanted.
-    Table(Rows x, const Vector<double> &weight, int n_threads, const std::vector<std::int32_t> &categories,
-          bool bodies)
+    Table(Rows x, const Vector<double> &weight, int n_threads, const std::vector<std::int32_t> &categories, bool bodies)
         : kept_(x), matrix_{x.data(), x.shape(0), x.shape(1), {}, {}, categories} {
         check_length(weight.size(), x.shape(0), "weight");
         if (categories.size() > 0 && categories.size() != x.shape(1))

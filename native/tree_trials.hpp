@@ -1,9 +1,9 @@
 // How deep trees are grown, and how strongly their values are shrunk towards those of the nodes above: both found by
 // rows a tree was not grown from.
 //
-// Data with noise wants shallow trees and much shrinkage, data without neither, and the loss on the training rows cannot
-// tell them apart. So now and then some rows are set aside while a tree is grown one level deeper than usual, and every
-// depth and strength is asked what it would have done for them.
+// Data with noise wants shallow trees and much shrinkage, data without neither, and the loss on the training rows
+// cannot tell them apart. So now and then some rows are set aside while a tree is grown one level deeper than usual,
+// and every depth and strength is asked what it would have done for them.
 #pragma once
 
 #include <algorithm>
@@ -49,8 +49,7 @@ class TreeTrials {
                 const double *above =
                     node == 0 ? nullptr : &value[static_cast<std::size_t>(tree.parent[node]) * outputs];
                 inside.value(sums_inside + node * width, here, above, node == 0 ? 0.0 : strength * share);
-                add(k, tree.depth[node], tree.is_leaf(node),
-                    outside.loss(sums_outside + node * width, here, step));
+                add(k, tree.depth[node], tree.is_leaf(node), outside.loss(sums_outside + node * width, here, step));
             }
         }
     }

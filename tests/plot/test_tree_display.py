@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from planewise import (
     MCMClassifier,
     SLMBoostClassifier,
+    SLMBoostRegressor,
     SLMClassifier,
     SLMForestClassifier,
     SLMRegressor,
@@ -195,3 +196,14 @@ def test_the_helpers_notice_clipped_and_overlapping_type():
     ax.text(-0.4, 0.1, "over the border")
     assert overlapping_texts(figure) == [("one text", "another")]
     assert clipped_texts(figure) == ["over the border"]
+
+
+def test_a_target_statistic_is_named_and_a_row_finds_its_path():
+    rng = np.random.default_rng(0)
+    city, size = rng.integers(0, 60, 900), rng.normal(size=900)
+    frame = pd.DataFrame({"city": pd.Categorical([f"city {k}" for k in city]), "size": size})
+    score = rng.normal(size=60)[city] + 0.2 * size
+    model = SLMBoostRegressor(n_estimators=3, random_state=0).fit(frame, score)
+    display = TreeDisplay.from_estimator(model, row=frame.iloc[[0]], X=frame)
+    assert any("city (mean of target)" in words for planes in display.formulas for words in planes)
+    assert len(display.path) > 1

@@ -36,6 +36,7 @@ from planewise.slm.fitted import Forest, Trials, tree_rows
 Callback = Callable[[int, dict[str, float]], Any]
 History = dict[str, list[float]]
 USUAL_DEPTH = 3
+MANY_ROWS = 2**18  # a level more pays, and takes less time than others need
 
 
 class Data(NamedTuple):
@@ -366,7 +367,7 @@ class Boosting(ExplainsByContributions, TreeEstimator):
         options.smoothing = 8.0 if self.smoothing == "auto" else float(self.smoothing)  # 8: where nothing is tried
         options.max_joint = 8
         if self.max_depth == "auto":  # where nothing is tried
-            options.max_depth = USUAL_DEPTH
+            options.max_depth = USUAL_DEPTH + (n_rows > MANY_ROWS)
         options.monotone = self._signs(loss)
         if options.monotone:  # one plane per node, and as many planes on a path as without constraints
             options.max_depth = min(options.max_depth * options.max_planes, ENDLESS)

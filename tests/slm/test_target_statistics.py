@@ -54,8 +54,8 @@ def held_out_loss(model, X, y):
 # -------------------------------------------------------------------------------------------------- what they are worth
 @ALL_TASKS
 def test_many_categories_are_learned(task):
-    X, y = towns(task, n=6000, n_towns=400, noise=2.0)
-    learn = np.arange(len(y)) < 4000
+    X, y = towns(task, n=16000, n_towns=800, noise=2.0)
+    learn = np.arange(len(y)) < 12000
     loss = {
         most: held_out_loss(
             boosting(task, n_estimators=60, target_statistics=most).fit(X[learn], y[learn]), X[~learn], y[~learn]

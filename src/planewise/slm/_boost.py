@@ -110,7 +110,7 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         Beside a categorical column with more than this many categories, planes also use, as a number like any other,
         the mean target of each category, or the share of each class in it (of the eight most frequent classes, if there
         are more). Categories with few rows are shrunk towards the mean of all rows, which unseen ones have. For a
-        training row it is computed from the rows of other folds, of five. "auto" is 50; None uses sets alone.
+        training row it is computed from the rows of other folds, of ten. "auto" is 50; None uses sets alone.
     monotonic_cst : list of int, dict or None, default=None
         By column (or by name): 1 if the score may not fall as the feature rises, -1 if it may not rise, 0 otherwise.
         Nodes then have one plane, and trees `max_depth` times `max_planes` levels. Not for more than two classes.
@@ -395,7 +395,7 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         Beside a categorical column with more than this many categories, planes also use, as a number like any other,
         the mean target of each category, or the share of each class in it (of the eight most frequent classes, if there
         are more). Categories with few rows are shrunk towards the mean of all rows, which unseen ones have. For a
-        training row it is computed from the rows of other folds, of five. "auto" is 50; None uses sets alone.
+        training row it is computed from the rows of other folds, of ten. "auto" is 50; None uses sets alone.
     monotonic_cst : list of int, dict or None, default=None
         By column (or by name): 1 if the score may not fall as the feature rises, -1 if it may not rise, 0 otherwise.
         Nodes then have one plane, and trees `max_depth` times `max_planes` levels. Not for more than two classes.

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 MAX_CATEGORIES_OF_SETS = 50  # "auto": columns with more categories get target statistics
-PRIOR_ROWS = 10.0  # a category with as many rows is believed as much as all rows together
-N_FOLDS = 5
+PRIOR_ROWS = 4.0  # a category with as many rows is believed as much as all rows together
+N_FOLDS = 10
 MAX_CLASSES = 8  # with more classes, only the most frequent have a statistic each
 
 Floats = NDArray[np.float64]

@@ -75,16 +75,18 @@ class TreeTrials {
         return at(best);
     }
 
-    // Deeper trees for any gain; shallower ones, which later rounds could not make up for, for a clear one.
+    // From the usual depth a level at a time, as long as it is clearly better: in the first rounds nearly everything is
+    // better with more cells, and what they got wrong stays.
     std::size_t choice() const {
         if (depth_ >= 0) return best_strength(deepest);
         constexpr double clearly = 0.05;
         std::size_t best = best_strength(usual_depth);
-        const double margin = clearly * std::fabs(losses_[best]);
-        for (int d = usual_depth + 1; d <= deepest; ++d)
-            if (losses_[best_strength(d)] < losses_[best]) best = best_strength(d);
-        for (int d = usual_depth - 1; d >= 1; --d)
-            if (losses_[best_strength(d)] < losses_[best] - margin) best = best_strength(d);
+        const auto try_depth = [&](int depth) {
+            const std::size_t other = best_strength(depth);
+            if (losses_[other] < losses_[best] - clearly * std::fabs(losses_[best])) best = other;
+        };
+        for (int depth = usual_depth + 1; depth <= deepest; ++depth) try_depth(depth);
+        for (int depth = usual_depth - 1; depth >= 1; --depth) try_depth(depth);
         return best;
     }
 

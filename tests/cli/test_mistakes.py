@@ -96,7 +96,7 @@ def test_nothing_to_learn_from(run):
             "The parameter 'max_depth' of SLMClassifier must be an integer of 1 or more or None",
         ),
         ("max_depth=0", "must be an integer of 1 or more"),
-        ("bins=tiny", "must be 'uniform' or 'quantile'"),
+        ("bins=tiny", "must be 'uniform' or 'robust' or 'quantile'"),
         ("max_depth", "--set takes name=value"),
     ],
 )

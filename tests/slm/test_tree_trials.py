@@ -118,7 +118,7 @@ def test_the_depth_found_serves_new_rows_as_well_as_the_better_extreme(n, noise)
         model = SLMBoostRegressor(max_depth=depth, random_state=0).fit(X, y)
         return np.sqrt(np.mean((model.predict(X_new) - y_new) ** 2))
 
-    assert error("auto") < 1.03 * min(error(1), error(6))
+    assert error("auto") < 1.05 * min(error(1), error(6))
 
 
 def test_no_tree_is_deeper_than_six_levels_and_a_given_depth_is_kept():

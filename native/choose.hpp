@@ -124,7 +124,7 @@ class Chooser {
             if (bins_.size() < (d + 1) * n) bins_.resize((d + 1) * n);
             now.low = range.low;
             now.high = range.high;
-            if (options_.bins == Bins::robust && now.order == nullptr && !now.flat)
+            if (options_.bins == Bins::robust && !matrix.body_low.empty() && now.order == nullptr && !now.flat)
                 leave_tails(matrix, directions, d, now);
             put_into_bins(now, d, may_miss);
             now.cut = best_cut(d, now);
@@ -341,9 +341,9 @@ class Chooser {
         const float margin = (high - low) / 8;
         low = std::max(now.low, low - margin);
         high = std::min(now.high, high + margin);
-        if (low<high &&static_cast<double>(now.high) - static_cast<double>(now.low)> usual *
-            (static_cast<double>(high) - static_cast<double>(low)))
-            now.low = low, now.high = high;
+        const double body = static_cast<double>(high) - static_cast<double>(low);
+        const double range = static_cast<double>(now.high) - static_cast<double>(now.low);
+        if (body > 0 && range > usual * body) now.low = low, now.high = high;
     }
 
     std::size_t channels() const { return statistics_.channels(); }

@@ -21,14 +21,17 @@ double rounded(double x) {
     return std::ldexp(std::nearbyint(std::ldexp(mantissa, 12)), exponent - 12);
 }
 
-// Spreads the bits of a value, so that a share of all values can be picked: equal ones together, however often a row is
-// given.
-std::uint32_t mixed(float x) {
-    std::uint32_t bits;
-    std::memcpy(&bits, &x, sizeof bits);
-    bits = (bits ^ bits >> 16) * 0x7feb352du;
-    bits = (bits ^ bits >> 15) * 0x846ca68bu;
-    return bits ^ bits >> 16;
+// A number that follows from a row's values alone: some of all rows can be picked by it, equal ones together.
+std::uint32_t mixed(const float *row, std::size_t columns) {
+    std::uint32_t sum = 0x9e3779b9u;
+    for (std::size_t j = 0; j < columns; ++j) {
+        std::uint32_t bits;
+        std::memcpy(&bits, row + j, sizeof bits);
+        sum = (sum ^ bits) * 0x7feb352du;
+        sum ^= sum >> 15;
+    }
+    sum *= 0x846ca68bu;
+    return sum ^ sum >> 16;
 }
 
 struct Body {
@@ -55,24 +58,35 @@ Body body_of(std::vector<std::pair<float, double>> &values) {
 
 }  // namespace
 
-// From a few thousand of the values: all of a short column, of a long one those with certain bits.
+// From a few thousand rows: all of a short table, of a long one some that are picked by their values, so that a row
+// given twice counts twice.
 void Matrix::find_bodies(const double *weight, Threads &threads) {
     constexpr double enough = 2048;
+    constexpr std::size_t fewest = 256;
     double total = 0;
     std::size_t counting = 0;
     for (std::size_t i = 0; i < rows; ++i) total += weight[i], counting += weight[i] > 0;
     const double count = counting > 0 ? total / weight_of_a_row(total, counting) : 0;
-    std::uint32_t skip = 1;  // one value in so many, a power of two
+    std::uint32_t skip = 1;  // one row in so many, a power of two
     while (count / skip > 2 * enough) skip *= 2;
+    std::vector<std::uint8_t> picked(rows, 1);
+    if (skip > 1)
+        threads.stretches(rows, columns, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) picked[i] = (mixed(row(i), columns) & (skip - 1)) == 0;
+        });
     body_low.assign(columns, 0.0f);
     body_high.assign(columns, 0.0f);
     threads.each(columns, 4 * rows * columns, [&](std::size_t j, int) {
         if (is_categorical(j)) return;
         std::vector<std::pair<float, double>> values;
-        for (std::size_t i = 0; i < rows; ++i) {
-            const float x = row(i)[j];
-            if (x == x && weight[i] > 0 && (mixed(x) & (skip - 1)) == 0) values.emplace_back(x, weight[i]);
-        }
+        const auto gather = [&](bool all) {
+            values.clear();
+            for (std::size_t i = 0; i < rows; ++i)
+                if ((all || picked[i]) && row(i)[j] == row(i)[j] && weight[i] > 0)
+                    values.emplace_back(row(i)[j], weight[i]);
+        };
+        gather(false);
+        if (skip > 1 && values.size() < fewest) gather(true);  // few different rows, or few with a value here
         const Body body = body_of(values);
         body_low[j] = body.low, body_high[j] = body.high;
     });

@@ -146,10 +146,7 @@ class SelectionDisplay(OneAxesDisplay):
         if not hasattr(flat, "term_coefficient"):
             raise TypeError(f"{type(estimator).__name__} does not draw directions; pass a fitted tree of planewise.")
         if getattr(estimator, "target_statistics_", {}):
-            raise ValueError(
-                "SelectionDisplay ranks the columns of X, but this model reads target statistics in place of some; fit "
-                "it with target_statistics=None."
-            )
+            raise ValueError("SelectionDisplay ranks columns of numbers, but this model has categorical columns.")
         task = "classification" if is_classifier(estimator) else "regression"
         ranked = DiscriminantFeatureTest(task=task, n_bins=estimator.n_bins).fit(X, y).order_
         names = names_of_features(estimator, feature_names, X)

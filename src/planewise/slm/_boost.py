@@ -110,7 +110,7 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         Beside a categorical column with more than this many categories, planes also use, as a number like any other,
         the mean target of each category, or the share of each class in it (of the eight most frequent classes, if there
         are more). Categories with few rows are shrunk towards the mean of all rows, which unseen ones have. For a
-        training row it is computed from the rows of other folds, of ten. "auto" is 50; None uses sets alone.
+        training row it is computed from the rows of other folds (there are ten). "auto" is 50; None uses sets alone.
     monotonic_cst : list of int, dict or None, default=None
         By column (or by name): 1 if the score may not fall as the feature rises, -1 if it may not rise, 0 otherwise.
         Nodes then have one plane, and trees `max_depth` times `max_planes` levels. Not for more than two classes.
@@ -124,8 +124,9 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         Share of the rows set aside for validation by `early_stopping`.
     refit : bool, default=True
         After `early_stopping` on a share of the training rows, grow the same number of rounds again from all of them.
-        This takes about as long again, and most models are two or three per cent better for it. Not with `X_val`,
-        where no training rows were set aside, and not with `warm_start`, which keeps its trees.
+        This takes about as long again. Not with `X_val`, where no training rows were set aside, not with `warm_start`,
+        which keeps its trees, and not if a callback ended the fit. `callbacks`, `evals_result_` and `best_iteration_`
+        are those of the first pass.
     n_iter_no_change : int, default=10
         Number of rounds without progress that end the fit.
     tol : float, default=0.0
@@ -395,7 +396,7 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         Beside a categorical column with more than this many categories, planes also use, as a number like any other,
         the mean target of each category, or the share of each class in it (of the eight most frequent classes, if there
         are more). Categories with few rows are shrunk towards the mean of all rows, which unseen ones have. For a
-        training row it is computed from the rows of other folds, of ten. "auto" is 50; None uses sets alone.
+        training row it is computed from the rows of other folds (there are ten). "auto" is 50; None uses sets alone.
     monotonic_cst : list of int, dict or None, default=None
         By column (or by name): 1 if the score may not fall as the feature rises, -1 if it may not rise, 0 otherwise.
         Nodes then have one plane, and trees `max_depth` times `max_planes` levels. Not for more than two classes.
@@ -409,8 +410,9 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         Share of the rows set aside for validation by `early_stopping`.
     refit : bool, default=True
         After `early_stopping` on a share of the training rows, grow the same number of rounds again from all of them.
-        This takes about as long again, and most models are two or three per cent better for it. Not with `X_val`,
-        where no training rows were set aside, and not with `warm_start`, which keeps its trees.
+        This takes about as long again. Not with `X_val`, where no training rows were set aside, not with `warm_start`,
+        which keeps its trees, and not if a callback ended the fit. `callbacks`, `evals_result_` and `best_iteration_`
+        are those of the first pass.
     n_iter_no_change : int, default=10
         Number of rounds without progress that end the fit.
     tol : float, default=0.0

@@ -158,11 +158,12 @@ class Boosting(ExplainsByContributions, TreeEstimator):
                 stratify=data.target if stratified else None,
             )
             data, validation = data.part(np.sort(learn)), data.part(np.sort(rest))
+            self._check_rows_set_aside(len(learn))
         data = self._with_target_statistics(data, loss, seed)
         if validation is not None:
             validation = validation._replace(rows=with_statistics(validation.rows, self.target_statistics_))
-        self._boost(data, loss, seed, validation)
-        if self.early_stopping and X_val is None and self.refit and not self.warm_start:
+        ended = self._boost(data, loss, seed, validation)
+        if self.early_stopping and X_val is None and self.refit and not self.warm_start and not ended:
             self._boost_again(self._with_target_statistics(everything, loss, seed), loss, seed)
 
     def _boost_again(self, data: Data, loss: RawLoss, seed: int) -> None:
@@ -190,9 +191,20 @@ class Boosting(ExplainsByContributions, TreeEstimator):
         if not columns:
             return data
         targets = Targets(data.target, data.weight, loss.n_classes)
+        learned = {j: targets.learn(data.rows[:, j], len(self.categories_[j])) for j in columns}
         if not continues:
-            self.target_statistics_ = {j: targets.learn(data.rows[:, j], len(self.categories_[j])) for j in columns}
+            self.target_statistics_ = learned
+        elif not all(learned[j].equals(self.target_statistics_[j]) for j in columns):  # a warm start on other rows
+            return data._replace(rows=with_statistics(data.rows, self.target_statistics_))
         return data._replace(rows=training_rows_with_statistics(data.rows, targets, self.target_statistics_, seed))
+
+    def _check_rows_set_aside(self, n_learned: int) -> None:
+        """An error if a warm start would validate on rows that its trees were grown from."""
+        if self._continues() and self.forest_.n_samples[0] > max(1, round(self.subsample * n_learned)):
+            raise ValueError(
+                "warm_start=True with early_stopping=True needs X_val and y_val here: the trees that are there were "
+                "grown from all rows, so none of them can be set aside. Or fit with both from the first fit on."
+            )
 
     def _check_validation(self, X_val: Any, y_val: Any) -> None:
         if (X_val is None) != (y_val is None):
@@ -202,8 +214,11 @@ class Boosting(ExplainsByContributions, TreeEstimator):
                 "early_stopping=True, X_val and y_val need a built-in loss: a custom one has no value to monitor."
             )
 
-    def _boost(self, data: Data, loss: RawLoss, seed: int, validation: Data | None) -> None:
-        """Grow the missing rounds, then make them this estimator's; nothing changes before the end."""
+    def _boost(self, data: Data, loss: RawLoss, seed: int, validation: Data | None) -> bool:
+        """Grow the missing rounds, then make them this estimator's; nothing changes before the end.
+
+        Returns whether a callback ended it.
+        """
         threads = thread_count(self.n_jobs)
         checkpoint = self._open_checkpoint(*data, *(validation or ()))
         start = self._start(data, loss, checkpoint)
@@ -221,13 +236,13 @@ class Boosting(ExplainsByContributions, TreeEstimator):
             return new if start.before is None else Forest.joined([start.before, new])
 
         history = start.history or {"train": [], "validation": []}
-        best_trials = start.trials
+        best_trials, ended = start.trials, False
         is_monitored = bool(validation or self.verbose or self.callbacks or checkpoint)
         if is_monitored:
             self._complete_history(history, monitored, loss, start, threads)
         if is_monitored or loss.own is not None:
             names = list(monitored)
-            found = self._run_rounds(boosting, data, loss, start.rounds, history, names, checkpoint, grown)
+            found, ended = self._run_rounds(boosting, data, loss, start.rounds, history, names, checkpoint, grown)
             best_trials = found or best_trials
         else:
             boosting.rounds(self.n_estimators - start.rounds)
@@ -237,6 +252,7 @@ class Boosting(ExplainsByContributions, TreeEstimator):
         self._trials = best_trials if self.early_stopping and best_trials is not None else Trials.of(boosting)
         if not self.warm_start:  # they will not be needed, and are as long as the table
             self._trials = self._trials._replace(left_out=np.empty((0, loss.n_outputs)))
+        return ended
 
     def _start(self, data: Data, loss: RawLoss, checkpoint: Checkpoint | None) -> Start:
         """Where this fit starts."""
@@ -321,10 +337,10 @@ class Boosting(ExplainsByContributions, TreeEstimator):
         monitored: Sequence[str],
         checkpoint: Checkpoint | None,
         grown: Callable[[], Forest],
-    ) -> Trials | None:
+    ) -> tuple[Trials | None, bool]:
         """Round by round, if losses are monitored or the loss is custom; rounds are counted from the model's first.
 
-        Returns what a warm start needs of the best round, if that is one of these.
+        Returns what a warm start needs of the best round, if that is one of these, and whether a callback ended it.
         """
         weight = data.weight[:, None]
         best = None
@@ -348,8 +364,8 @@ class Boosting(ExplainsByContributions, TreeEstimator):
                     checkpoint.write(grown(), history, Trials.of(boosting))
                 # All callbacks hear of the round, even when an earlier one asks to stop.
                 if any([callback(number, now) for callback in self.callbacks or ()]):
-                    break
-        return best
+                    return best, True
+        return best, False
 
     def _is_past_best(self, losses: list[float]) -> bool:
         """Whether the last `n_iter_no_change` rounds brought nothing better (by more than `tol`)."""

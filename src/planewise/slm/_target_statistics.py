@@ -63,6 +63,11 @@ class TargetStatistics:
         """How many numbers the statistics take."""
         return self.values.size + self.prior.size
 
+    def equals(self, other: TargetStatistics) -> bool:
+        """Whether the other has the same numbers of the same classes."""
+        pairs = [(self.values, other.values), (self.prior, other.prior), (self.classes, other.classes)]
+        return all(np.array_equal(a, b) if a is not None and b is not None else a is b for a, b in pairs)
+
     def names(self, classes: NDArray[Any] | None) -> list[str]:
         """What each statistic is, in words."""
         if self.classes is None or classes is None:

@@ -122,8 +122,9 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
         beta: the feature of rank d is drawn with probability proportional to exp(-beta * d).
     n_bins : int, default=16
         B: number of bins of the one-dimensional test.
-    bins : {"uniform", "quantile"}, default="uniform"
-        Bins of equal width, as in the paper, or with about equally many rows.
+    bins : {"uniform", "robust", "quantile"}, default="uniform"
+        Bins of equal width, as in the paper ("uniform"); the same, but where a few far values take most of the range,
+        only over the range of the others ("robust"); or bins with about equally many rows ("quantile").
     refine_thresholds : bool, default=True
         Test again between the bins next to the best threshold, and put it midway between two rows. False keeps
         thresholds on the edges of bins, as in the paper.
@@ -321,8 +322,9 @@ class SLMRegressor(RegressorMixin, _SLMTree):
         beta: the feature of rank d is drawn with probability proportional to exp(-beta * d).
     n_bins : int, default=16
         B: number of bins of the one-dimensional test.
-    bins : {"uniform", "quantile"}, default="uniform"
-        Bins of equal width, as in the paper, or with about equally many rows.
+    bins : {"uniform", "robust", "quantile"}, default="uniform"
+        Bins of equal width, as in the paper ("uniform"); the same, but where a few far values take most of the range,
+        only over the range of the others ("robust"); or bins with about equally many rows ("quantile").
     refine_thresholds : bool, default=True
         Test again between the bins next to the best threshold, and put it midway between two rows. False keeps
         thresholds on the edges of bins, as in the paper.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from planewise._extras import require
 from planewise.words import first_of
 
-MAX_CATEGORIES = 1000
+MAX_CATEGORIES = 50_000
 MAX_INDICATORS = 50  # columns that one category column becomes for a machine: its most frequent categories
 A_DAY = 86_400_000_000  # in microseconds
 TRUTHS = {"true": 1.0, "1": 1.0, "false": 0.0, "0": 0.0}

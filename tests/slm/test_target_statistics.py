@@ -284,6 +284,16 @@ def test_a_warm_start_on_other_rows_keeps_the_tables():
     assert model.n_iter_ == 10
 
 
+def test_a_warm_start_on_other_rows_reads_them_as_prediction_will():
+    """Statistics of the new targets would be other numbers than those that prediction uses."""
+    X, y = towns("numbers", n=4000)
+    first, second = np.arange(4000) < 2000, np.arange(4000) >= 2000
+    model = boosting("numbers", n_estimators=40, warm_start=True).fit(X[first], y[first])
+    model.set_params(n_estimators=80).fit(X[second], y[second] + 10)
+    new, target = towns("numbers", n=4000)
+    assert model.score(new, target + 10) > 0.9
+
+
 @ALL_TASKS
 def test_a_resumed_fit_gives_the_model_of_an_undisturbed_one(task, tmp_path):
     X, y = towns(task, missing=0.1)

@@ -40,6 +40,8 @@ def expected_failures(estimator):
         SLMBoostRegressor(n_estimators=10),
         SLMBoostClassifier(n_estimators=10, min_samples_leaf=1, noise_margin=0),
         SLMBoostRegressor(n_estimators=10, min_samples_leaf=1, noise_margin=0),
+        SLMBoostClassifier(n_estimators=10, early_stopping=True, validation_fraction=0.3),
+        SLMBoostRegressor(n_estimators=10, early_stopping=True, max_depth=2, bins="uniform", target_statistics=None),
     ],
     expected_failed_checks=expected_failures,
 )

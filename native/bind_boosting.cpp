@@ -9,8 +9,12 @@ namespace planewise {
 namespace {
 
 constexpr std::pair<const char *, Loss> known_losses[] = {
-    {"squared", Loss::squared}, {"absolute", Loss::absolute}, {"huber", Loss::huber},    {"quantile", Loss::quantile},
-    {"poisson", Loss::poisson}, {"logistic", Loss::logistic}, {"softmax", Loss::softmax}};
+    {"squared", Loss::squared}, {"absolute", Loss::absolute}, {"huber", Loss::huber},     {"quantile", Loss::quantile},
+    {"poisson", Loss::poisson}, {"gamma", Loss::gamma},       {"tweedie", Loss::tweedie}, {"logistic", Loss::logistic},
+    {"softmax", Loss::softmax}, {"ranking", Loss::ranking}};
+
+// One number per row, rows x outputs, or for ranking rows x (grade, query).
+using Targets = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 
 Loss loss_named(const std::string &name) {
     for (const auto &[word, loss] : known_losses)
@@ -24,13 +28,36 @@ std::string name_of(Loss wanted) {
     return "";
 }
 
+// The objective for scores of so many outputs and these targets; an error if they do not go together.
+Objective fitting(Objective objective, const Targets &target, std::size_t rows, std::size_t outputs) {
+    objective.outputs = outputs;
+    objective.targets = target.ndim() == 2 ? target.shape(1) : 1;
+    if (target.ndim() < 1 || target.ndim() > 2) throw std::invalid_argument("target must have one or two dimensions");
+    check_length(target.shape(0), rows, "target");
+    const bool by_class = objective.loss == Loss::softmax || objective.loss == Loss::logistic;
+    if (objective.loss == Loss::ranking) {
+        if (objective.targets != QueryRanking::targets || outputs != 1)
+            throw std::invalid_argument("ranking needs targets with a grade and a query, and one output");
+        return objective;
+    }
+    if (objective.targets != 1 && (by_class || objective.targets != outputs))
+        throw std::invalid_argument("target must have one column, or one per output");
+    if (by_class && objective.loss != Loss::softmax && outputs != 1)
+        throw std::invalid_argument("the logistic loss has one output");
+    if (objective.loss == Loss::softmax)
+        for (std::size_t i = 0; i < rows; ++i)
+            if (!(target.data()[i] >= 0 && target.data()[i] < static_cast<double>(outputs)))
+                throw std::invalid_argument("target must hold numbers of classes");
+    if (!objective.levels.empty() && (objective.levels.size() != outputs || objective.targets != 1))
+        throw std::invalid_argument("levels must have one entry per output, and target one column");
+    return objective;
+}
+
 // The loss of scores that no booster holds: those of rounds before a warm start.
-double mean_loss(const std::string &loss, double alpha, const Numbers &target, const Numbers &weight,
-                 const Scores &score) {
-    check_length(target.size(), score.shape(0), "target");
+double mean_loss(const BoostOptions &options, const Targets &target, const Numbers &weight, const Scores &score) {
     check_length(weight.size(), score.shape(0), "weight");
-    return Objective{loss_named(loss), alpha, score.shape(1)}.mean_loss(score.data(), target.data(), weight.data(),
-                                                                        score.shape(0));
+    return fitting(options.objective, target, score.shape(0), score.shape(1))
+        .mean_loss(score.data(), target.data(), weight.data(), score.shape(0));
 }
 
 constexpr std::size_t n_trial_losses = std::tuple_size_v<TreeTrials::Losses>;
@@ -39,11 +66,12 @@ constexpr std::size_t n_trial_losses = std::tuple_size_v<TreeTrials::Losses>;
 class Boosting {
   public:
     // `trees` were grown before.
-    Boosting(const Table &table, const Numbers &target, const Numbers &weight, const Scores &score, std::size_t trees,
+    Boosting(const Table &table, const Targets &target, const Numbers &weight, const Scores &score, std::size_t trees,
              BoostOptions options, int n_threads)
-        : booster_(table.matrix(), vector_of(target, table, "target"), vector_of(weight, table, "weight"),
+        : objective_(fitting(options.objective, target, table.matrix().rows, score.shape(1))),
+          booster_(table.matrix(), vector_of(target), vector_of(weight, table, "weight"),
                    std::vector<double>(score.data(), score.data() + score.size()), trees,
-                   with_outputs(std::move(options), score.shape(1))),
+                   with_objective(std::move(options), objective_)),
           rows_(table.matrix().rows),
           columns_(table.matrix().columns),
           n_threads_(n_threads) {
@@ -64,15 +92,20 @@ class Boosting {
             booster_.round_with(gradient.data(), hessian.data(), threads, stop);
         });
     }
-    void watch(const Table &table, const Numbers &target, const Numbers &weight, const Scores &score) {
+    std::size_t watch(const Table &table, const Targets &target, const Numbers &weight, const Scores &score) {
         check_length(score.shape(0), table.matrix().rows, "score");
-        booster_.watch(table.matrix(), vector_of(target, table, "target"), vector_of(weight, table, "weight"),
+        if (fitting(objective_, target, score.shape(0), score.shape(1)).targets != objective_.targets ||
+            score.shape(1) != objective_.outputs)
+            throw std::invalid_argument("target and score must have as many columns as those of training");
+        booster_.watch(table.matrix(), vector_of(target), vector_of(weight, table, "weight"),
                        std::vector<double>(score.data(), score.data() + score.size()));
+        return booster_.watched_sets() - 1;
     }
-    void begin_at(const Numbers &base) {
-        if (base.size() != booster_.outputs()) throw std::invalid_argument("base must have one entry per output");
+    void begin_at(const Scores &score) {
+        if (score.shape(0) != rows_ || score.shape(1) != booster_.outputs())
+            throw std::invalid_argument("score must have one entry per row and output");
         run_native(n_threads_, [&](Threads &threads, const std::function<bool()> &) {
-            booster_.begin_at(std::vector<double>(base.data(), base.data() + base.size()), threads);
+            booster_.begin_at(std::vector<double>(score.data(), score.data() + score.size()), threads);
         });
     }
     void begin_with(const Scores &hessian) {
@@ -107,9 +140,9 @@ class Boosting {
         booster_.set_left_out(std::vector<double>(score.data(), score.data() + score.size()));
     }
     double loss() const { return booster_.mean_loss(); }
-    double watched_loss() const { return booster_.watched_loss(); }
-    Out<double> watched_score() const {
-        return array(std::vector<double>(booster_.watched_score()), booster_.outputs());
+    double watched_loss(std::size_t set) const { return booster_.watched_loss(set); }
+    Out<double> watched_score(std::size_t set) const {
+        return array(std::vector<double>(booster_.watched_score(set)), booster_.outputs());
     }
     Out<double> score() const { return array(std::vector<double>(booster_.score()), booster_.outputs()); }
     FittedForest forest() const {
@@ -119,14 +152,16 @@ class Boosting {
     }
 
   private:
-    static BoostOptions with_outputs(BoostOptions options, std::size_t outputs) {
-        options.objective.outputs = outputs;
+    static BoostOptions with_objective(BoostOptions options, const Objective &objective) {
+        options.objective = objective;
         return options;
     }
+    static std::vector<double> vector_of(const Targets &from) { return {from.data(), from.data() + from.size()}; }
     static std::vector<double> vector_of(const Numbers &from, const Table &table, const char *name) {
         check_length(from.size(), table.matrix().rows, name);
         return std::vector<double>(from.data(), from.data() + from.size());
     }
+    Objective objective_;
     Booster booster_;
     std::size_t rows_, columns_;
     int n_threads_;
@@ -137,8 +172,6 @@ class Boosting {
 void bind_boosting(nb::module_ &m) {
     m.attr("N_STRENGTHS") = TreeTrials::strengths.size();
     m.attr("N_TRIAL_LOSSES") = n_trial_losses;
-    m.def("mean_loss", &mean_loss, "loss"_a, "alpha"_a, "target"_a, "weight"_a, "score"_a,
-          "Weighted mean loss of raw scores.");
     nb::class_<BoostOptions>(m, "BoostOptions", "How to boost; the estimators' docstrings explain each.")
         .def(nb::init<>())
         .def_rw("grow", &BoostOptions::grow)
@@ -148,6 +181,21 @@ void bind_boosting(nb::module_ &m) {
         .def_prop_rw(
             "alpha", [](const BoostOptions &o) { return o.objective.alpha; },
             [](BoostOptions &o, double alpha) { o.objective.alpha = alpha; })
+        .def_prop_rw(
+            "power", [](const BoostOptions &o) { return o.objective.power; },
+            [](BoostOptions &o, double power) { o.objective.power = power; })
+        .def_prop_rw(
+            "levels", [](const BoostOptions &o) { return o.objective.levels; },
+            [](BoostOptions &o, std::vector<double> levels) { o.objective.levels = std::move(levels); })
+        .def_prop_rw(
+            "places", [](const BoostOptions &o) { return o.objective.ranking.places; },
+            [](BoostOptions &o, std::size_t places) { o.objective.ranking.places = places; })
+        .def_prop_rw(
+            "truncation", [](const BoostOptions &o) { return o.objective.ranking.truncation; },
+            [](BoostOptions &o, std::size_t truncation) { o.objective.ranking.truncation = truncation; })
+        .def_prop_rw(
+            "linear_gain", [](const BoostOptions &o) { return o.objective.ranking.linear_gain; },
+            [](BoostOptions &o, bool linear) { o.objective.ranking.linear_gain = linear; })
         .def_rw("learning_rate", &BoostOptions::learning_rate)
         .def_rw("reg_lambda", &BoostOptions::reg_lambda)
         .def_rw("subsample", &BoostOptions::subsample)
@@ -157,15 +205,16 @@ void bind_boosting(nb::module_ &m) {
         .def_rw("find_smoothing", &BoostOptions::find_smoothing)
         .def_rw("find_depth", &BoostOptions::find_depth)
         .def_rw("vector_leaves", &BoostOptions::vector_leaves);
+    m.def("mean_loss", &mean_loss, "options"_a, "target"_a, "weight"_a, "score"_a, "Weighted mean loss of raw scores.");
     nb::class_<Boosting>(m, "Boosting", "Second-order boosting on one table.")
         .def(
-            nb::init<const Table &, const Numbers &, const Numbers &, const Scores &, std::size_t, BoostOptions, int>(),
+            nb::init<const Table &, const Targets &, const Numbers &, const Scores &, std::size_t, BoostOptions, int>(),
             nb::keep_alive<1, 2>(), "table"_a, "target"_a, "weight"_a, "score"_a, "trees"_a, "options"_a, "n_threads"_a)
         .def("rounds", &Boosting::rounds, "count"_a, "Grow that many rounds with the built-in loss.")
         .def("round_with", &Boosting::round_with, "gradient"_a, "hessian"_a, "Grow one round on these derivatives.")
         .def("watch", &Boosting::watch, nb::keep_alive<1, 2>(), "table"_a, "target"_a, "weight"_a, "score"_a,
-             "Follow the scores of other rows as trees are added.")
-        .def("begin_at", &Boosting::begin_at, "base"_a, "The constant scores before any tree.")
+             "Follow the scores of one more set of rows as trees are added; returns the number of the set.")
+        .def("begin_at", &Boosting::begin_at, "score"_a, "The scores before any tree.")
         .def("begin_with", &Boosting::begin_with, "hessian"_a, "The Hessian of a custom loss before any tree.")
         .def("recall", &Boosting::recall, "before"_a, "Trees grown before: good directions are tried again.")
         .def("trial_losses", &Boosting::trial_losses,
@@ -173,8 +222,8 @@ void bind_boosting(nb::module_ &m) {
         .def("set_trial_losses", &Boosting::set_trial_losses, "losses"_a, "Those of the fit before.")
         .def("left_out", &Boosting::left_out, "Scores of the rows without their own part in them, if any are kept.")
         .def("set_left_out", &Boosting::set_left_out, "score"_a, "Those of the fit before.")
-        .def("watched_loss", &Boosting::watched_loss, "Weighted mean loss on the watched rows now.")
-        .def("watched_score", &Boosting::watched_score, "Raw scores of the watched rows now.")
+        .def("watched_loss", &Boosting::watched_loss, "set"_a, "Weighted mean loss on a watched set now.")
+        .def("watched_score", &Boosting::watched_score, "set"_a, "Raw scores of a watched set now.")
         .def("loss", &Boosting::loss, "Weighted mean loss on the training rows now.")
         .def("score", &Boosting::score, "Raw scores of the training rows now.")
         .def("forest", &Boosting::forest, "All trees so far.");

@@ -246,7 +246,16 @@ FittedForest joined(const std::vector<const FittedForest *> &parts) {
     return FittedForest(std::move(whole));
 }
 
-FittedForest with_means(const FittedForest &forest, const Scores &totals, double smoothing, double centre) {
+// Values that follow the signs of the columns; nothing without signs.
+void hold(Forest &trees, const std::vector<std::int32_t> &monotone) {
+    if (monotone.empty()) return;
+    if (trees.n_values > 2 || monotone.size() < trees.columns_used())
+        throw std::invalid_argument("monotone needs one sign per column, and one value or the shares of two classes");
+    trees.hold_monotone(monotone);
+}
+
+FittedForest with_means(const FittedForest &forest, const Scores &totals, double smoothing, double centre,
+                        const std::vector<std::int32_t> &monotone) {
     const Forest &arrays = forest.arrays();
     if (arrays.trees() != 1 || arrays.value.empty() || arrays.weight.empty())
         throw std::invalid_argument("means are for a single tree");
@@ -254,15 +263,18 @@ FittedForest with_means(const FittedForest &forest, const Scores &totals, double
         throw std::invalid_argument("totals must have one row per node and one column per value, then the weight");
     Forest other = arrays;
     other.set_means(totals.data(), smoothing, centre);
+    hold(other, monotone);
     return FittedForest(std::move(other));
 }
 
-FittedForest compacted(const FittedForest &forest, std::size_t columns, double smoothing) {
+FittedForest compacted(const FittedForest &forest, std::size_t columns, double smoothing,
+                       const std::vector<std::int32_t> &monotone) {
     const Forest &arrays = forest.arrays();
     if (arrays.value.empty() || arrays.weight.empty() || columns < 1 || columns > arrays.n_values)
         throw std::invalid_argument("only trees as they were grown can be made compact");
     Forest other = arrays;
     if (smoothing > 0) other.smooth(smoothing);
+    hold(other, monotone);
     other.compact(columns);
     other.n_outputs = columns;
     return FittedForest(std::move(other));
@@ -305,10 +317,12 @@ void bind_forest(nb::module_ &m) {
         .def("part", &part, "first"_a, "last"_a, "Trees first .. last-1 alone.")
         .def("pruned", &pruned, "cut"_a, "The same trees with the marked nodes as leaves.")
         .def("with_means", &with_means, "totals"_a, "smoothing"_a, "centre"_a = 0.0,
-             "A single grown tree with values from the sums of its leaves, the weight last.")
-        .def("compacted", &compacted, "columns"_a, "smoothing"_a = 0.0,
-             "The same trees with the values smoothed, and the last columns of them in float32: for trees that are "
-             "added up.")
+             "monotone"_a = std::vector<std::int32_t>{},
+             "A single grown tree with values from the sums of its leaves, the weight last; `monotone` has the sign "
+             "that they follow along each column.")
+        .def("compacted", &compacted, "columns"_a, "smoothing"_a = 0.0, "monotone"_a = std::vector<std::int32_t>{},
+             "The same trees with the values smoothed, following the signs of `monotone`, and the last columns of them "
+             "in float32: for trees that are added up.")
         .def_static("joined", &joined, "forests"_a, "The trees of all these forests, one forest's after another's.");
 }
 

@@ -149,7 +149,17 @@ void bind_options(nb::module_ &m) {
         .def_rw("max_rows_per_node", &GrowOptions::max_rows_per_node)
         .def_rw("max_features", &GrowOptions::max_features)
         .def_rw("seed", &GrowOptions::seed)
-        .def_rw("monotone", &GrowOptions::monotone);
+        .def_rw("monotone", &GrowOptions::monotone)
+        .def(
+            "limit_interactions",
+            [](GrowOptions &o, std::size_t columns, std::size_t most, std::vector<std::vector<std::int32_t>> groups,
+               std::vector<std::int32_t> source) {
+                o.interactions =
+                    std::make_shared<const Interactions>(columns, most, std::move(groups), std::move(source));
+            },
+            "columns"_a, "most"_a, "groups"_a, "source"_a,
+            "On a path from the root to a leaf, only so many columns may meet (0: any number), and only those that lie "
+            "in one of the groups (none: any). `source` says for each column which one it counts as.");
     nested(options, "n_projections", &GrowOptions::draw, &DrawOptions::n_projections);
     nested(options, "rows_per_projection", &GrowOptions::draw, &DrawOptions::rows_per_projection);
     nested(options, "max_coef", &GrowOptions::draw, &DrawOptions::max_coef);

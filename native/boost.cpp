@@ -73,20 +73,36 @@ double Booster::mean_loss() const {
 
 void Booster::watch(const Matrix &matrix, std::vector<double> target, std::vector<double> weight,
                     std::vector<double> score) {
-    watched_ = {&matrix, std::move(target), std::move(weight), std::move(score)};
+    watched_.push_back({&matrix, std::move(target), std::move(weight), std::move(score)});
 }
 
-double Booster::watched_loss() const {
-    return options_.objective.mean_loss(watched_.score.data(), watched_.target.data(), watched_.weight.data(),
-                                        watched_.target.size());
+double Booster::watched_loss(std::size_t set) const {
+    const Watched &rows = watched_.at(set);
+    return options_.objective.mean_loss(rows.score.data(), rows.target.data(), rows.weight.data(), rows.matrix->rows);
 }
 
-void Booster::begin_at(const std::vector<double> &base, Threads &threads) {
-    std::vector<double> score(score_.size());
-    for (std::size_t i = 0; i < score.size(); ++i) score[i] = base[i % outputs()];
+void Booster::begin_at(const std::vector<double> &score, Threads &threads) {
     options_.objective.derivatives(score.data(), target_.data(), weight_.data(), matrix_.rows, gradient_.data(),
                                    hessian_.data(), threads);
     begin_with(hessian_.data());
+    if (options_.vector_leaves && options_.objective.loss != Loss::softmax) find_units();
+}
+
+// By output, the size of a Newton step at the start. In these units, targets of any scale have the same say in the
+// planes of a tree that they share.
+void Booster::find_units() {
+    const double total = std::accumulate(weight_.begin(), weight_.end(), 0.0);
+    units_.assign(outputs(), 0.0);
+    for (std::size_t i = 0; i < score_.size(); ++i)
+        if (hessian_[i] > 0) units_[i % outputs()] += gradient_[i] * gradient_[i] / hessian_[i];
+    for (double &unit : units_) {
+        unit = std::sqrt(unit / total);
+        if (!(unit > 0) || !std::isfinite(unit)) unit = 1;
+        // In few digits: rows given twice or with a weight of two must not differ by how their sums are rounded.
+        int exponent = 0;
+        const double digits = std::frexp(unit, &exponent);
+        unit = std::ldexp(std::nearbyint(256 * digits) / 256, exponent);
+    }
 }
 
 void Booster::begin_with(const double *hessian) {
@@ -116,17 +132,34 @@ void Booster::round(Threads &threads, const std::function<bool()> &stop) {
                                            left_out_gradient_.data(), left_out_hessian_.data(), threads);
         }
     }
-    round_with(gradient_.data(), hessian_.data(), threads, stop);
+    for (std::size_t i = 0; i < gradient_.size() && !units_.empty(); ++i) gradient_[i] /= units_[i % outputs()];
+    grow_round(gradient_.data(), hessian_.data(), units_.empty() ? nullptr : units_.data(), threads, stop);
+}
+
+// Rows of the same values and targets together; of which query they are does not count.
+void Booster::set_aside() {
+    if (options_.objective.loss != Loss::ranking) {
+        aside_.emplace(matrix_, target_, options_.objective.targets, weight_);
+        return;
+    }
+    std::vector<double> grade(matrix_.rows);
+    for (std::size_t i = 0; i < matrix_.rows; ++i) grade[i] = target_[QueryRanking::targets * i];
+    aside_.emplace(matrix_, grade, 1, weight_);
 }
 
 void Booster::round_with(const double *gradient, const double *hessian, Threads &threads,
                          const std::function<bool()> &stop) {
+    grow_round(gradient, hessian, nullptr, threads, stop);
+}
+
+void Booster::grow_round(const double *gradient, const double *hessian, const double *units, Threads &threads,
+                         const std::function<bool()> &stop) {
     const std::size_t count = outputs();
     const bool trial = searches() && is_trial(tree_);
-    if (trial && !aside_) aside_.emplace(matrix_, target_, weight_);
+    if (trial && !aside_) set_aside();
     const bool left_out = trial && !left_out_.empty();
     const Derivatives all{gradient, hessian, left_out ? left_out_gradient_.data() : nullptr,
-                          left_out ? left_out_hessian_.data() : nullptr};
+                          left_out ? left_out_hessian_.data() : nullptr, units};
     if (options_.vector_leaves) {
         Update<VectorGradients> update = grow_one(0, tree_, vectors_, all, threads, stop);
         move_scores(0, &update, &all, 1, threads);
@@ -216,8 +249,10 @@ Booster::Update<S> Booster::grow_one(std::size_t output, std::size_t number, S &
         if (bag < all || !few.empty()) find_other_leaves(grown.tree, matrix_, threads, grown.leaf);
     }
     if (tried || !few.empty()) set_values(statistics, rows, strength(), threads, grown);
-    if (options_.objective.renews_leaves()) renew_leaves(grown.leaf, grown.tree);
-    if (!options.monotone.empty()) hold_monotone(grown.tree);
+    for (std::size_t i = 0; i < grown.tree.value.size() && derivatives.units != nullptr; ++i)
+        grown.tree.value[i] *= derivatives.units[i % grown.tree.n_values];
+    if (options_.objective.renews_leaves()) renew_leaves(grown.leaf, output, grown.tree);
+    if (!options.monotone.empty()) grown.tree.hold_monotone(options.monotone);
     // Newton's step on an exponential can overshoot without end.
     const double longest = options_.objective.has_log_link() ? longest_log_step : infinity;
     const auto held = [&](double step) { return std::clamp(step, -longest, longest); };
@@ -242,13 +277,13 @@ void Booster::move_scores(std::size_t first, const Update<S> *update, const Deri
             }
         }
     });
-    if (watched_.matrix == nullptr) return;
-    for (std::size_t k = 0; k < some; ++k) {
-        const std::vector<std::int32_t> leaf = leaves_of(update[k].grown.tree, *watched_.matrix, threads);
-        threads.stretches(leaf.size(), 2, [&](std::size_t begin, std::size_t end) {
-            add_values(update[k].grown.tree, leaf, first + k, begin, end, watched_.score);
-        });
-    }
+    for (Watched &watched : watched_)
+        for (std::size_t k = 0; k < some; ++k) {
+            const std::vector<std::int32_t> leaf = leaves_of(update[k].grown.tree, *watched.matrix, threads);
+            threads.stretches(leaf.size(), 2, [&](std::size_t begin, std::size_t end) {
+                add_values(update[k].grown.tree, leaf, first + k, begin, end, watched.score);
+            });
+        }
 }
 
 void Booster::keep(Forest &tree, std::size_t output) {
@@ -396,40 +431,28 @@ void Booster::remember(const Forest &tree, Directions &known) {
     known = std::move(next);
 }
 
-// Inner nodes keep their Newton step, which only a row in a cell without training rows would see; unless constraints
-// compare them.
-void Booster::renew_leaves(const std::vector<std::int32_t> &leaf, Forest &tree) const {
+// Of all nodes in which a row can end: also those with a cell that no training row fell into. Constraints compare all.
+void Booster::renew_leaves(const std::vector<std::int32_t> &leaf, std::size_t output, Forest &tree) const {
     const std::size_t nodes = tree.nodes();
-    const bool all = !options_.grow.monotone.empty();
-    std::vector<std::vector<double>> residual(nodes), weight(nodes);
-    for (std::size_t i = 0; i < matrix_.rows; ++i)
-        for (std::int32_t node = leaf[i]; node >= 0; node = all ? tree.parent[static_cast<std::size_t>(node)] : -1) {
-            residual[static_cast<std::size_t>(node)].push_back(target_[i] - score_[i]);
-            weight[static_cast<std::size_t>(node)].push_back(weight_[i]);
-        }
+    std::vector<char> wanted(nodes, static_cast<char>(!options_.grow.monotone.empty()));
     for (std::size_t node = 0; node < nodes; ++node)
-        if (!residual[node].empty())
-            tree.value[node] = options_.objective.best_constant(std::move(residual[node]), weight[node]);
-}
-
-// From the root down: no value on the lower side of a constrained plane may pass the middle of both sides' values.
-void Booster::hold_monotone(Forest &tree) const {
-    std::vector<Bounds> bounds(tree.nodes());
-    for (std::size_t node = 0; node < tree.nodes(); ++node) {
-        const auto plane = static_cast<std::size_t>(tree.plane_start[node]);
-        tree.value[node] = bounds[node].held(tree.value[node]);
-        if (tree.is_leaf(node)) continue;
-        const auto first = static_cast<std::size_t>(tree.term_start[plane]);
-        const int sign = sign_of(options_.grow.monotone, &tree.term_feature[first], &tree.term_coefficient[first],
-                                 static_cast<std::size_t>(tree.term_start[plane + 1]) - first);
-        const auto entry = static_cast<std::size_t>(tree.child_start[node]);
-        const auto left = static_cast<std::size_t>(tree.children[entry]),
-                   right = static_cast<std::size_t>(tree.children[entry + 1]);
-        bounds[left] = bounds[right] = bounds[node];
-        if (sign == 0) continue;
-        const double middle = (bounds[node].held(tree.value[left]) + bounds[node].held(tree.value[right])) / 2;
-        bounds[sign > 0 ? left : right].high = middle;
-        bounds[sign > 0 ? right : left].low = middle;
+        for (auto entry = static_cast<std::size_t>(tree.child_start[node]);
+             entry < static_cast<std::size_t>(tree.child_start[node + 1]); ++entry)
+            if (static_cast<std::size_t>(tree.children[entry]) == node) wanted[node] = 1;
+    for (std::size_t value = 0; value < tree.n_values; ++value) {
+        const std::size_t k = output + value;
+        std::vector<std::vector<double>> residual(nodes), weight(nodes);
+        for (std::size_t i = 0; i < matrix_.rows; ++i)
+            for (std::int32_t at = leaf[i]; at >= 0; at = tree.parent[static_cast<std::size_t>(at)]) {
+                const auto node = static_cast<std::size_t>(at);
+                if (!wanted[node]) continue;
+                residual[node].push_back(target_[options_.objective.place(i, k)] - score_[i * outputs() + k]);
+                weight[node].push_back(weight_[i]);
+            }
+        for (std::size_t node = 0; node < nodes; ++node)
+            if (!residual[node].empty())
+                tree.value[node * tree.n_values + value] =
+                    options_.objective.best_constant(std::move(residual[node]), weight[node], k);
     }
 }
 

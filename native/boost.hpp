@@ -29,8 +29,8 @@ struct BoostOptions {
 
 class Booster {
   public:
-    // `score` is where boosting starts (rows x outputs); `trees` is how many were grown before, so that a fit taken up
-    // again draws what the undisturbed one would have drawn.
+    // `target` is rows x targets of the objective; `score` is where boosting starts (rows x outputs); `trees` is how
+    // many were grown before, so that a fit taken up again draws what the undisturbed one would have drawn.
     Booster(const Matrix &matrix, std::vector<double> target, std::vector<double> weight, std::vector<double> score,
             std::size_t trees, const BoostOptions &options);
 
@@ -39,13 +39,14 @@ class Booster {
     // One round with the caller's derivatives, rows x outputs.
     void round_with(const double *gradient, const double *hessian, Threads &threads, const std::function<bool()> &stop);
 
-    // Rows that are not learned from, but whose scores follow: for early stopping.
+    // One more set of rows that are not learned from, but whose scores follow; sets are numbered as they come.
     void watch(const Matrix &matrix, std::vector<double> target, std::vector<double> weight, std::vector<double> score);
-    double watched_loss() const;
-    const std::vector<double> &watched_score() const { return watched_.score; }
+    std::size_t watched_sets() const { return watched_.size(); }
+    double watched_loss(std::size_t set) const;
+    const std::vector<double> &watched_score(std::size_t set) const { return watched_.at(set).score; }
 
-    // Where scores were before any tree, also of an earlier fit: as a constant, or by the caller's Hessian there.
-    void begin_at(const std::vector<double> &base, Threads &threads);
+    // Where scores were before any tree, also of an earlier fit (rows x outputs), or the caller's Hessian there.
+    void begin_at(const std::vector<double> &score, Threads &threads);
     void begin_with(const double *hessian);
 
     // Trees that were grown before: their directions are among the first candidates.
@@ -68,10 +69,12 @@ class Booster {
 
   private:
     double certainty_left(std::size_t output, const double *hessian) const;
+    void find_units();
     // Of one output, or of all (rows x outputs); left_out: at the scores `left_out_`, in a trial.
     struct Derivatives {
         const double *gradient = nullptr, *hessian = nullptr;
         const double *left_out_gradient = nullptr, *left_out_hessian = nullptr;
+        const double *units = nullptr;  // by output, what gradients were divided by; none: nothing
     };
     // A new tree, and the regularisation of its leaves.
     template <class S>
@@ -79,6 +82,8 @@ class Booster {
         Grown<S> grown;
         double lambda = 0, smoothing = 0;
     };
+    void grow_round(const double *gradient, const double *hessian, const double *units, Threads &threads,
+                    const std::function<bool()> &stop);
     std::vector<Derivatives> split(const Derivatives &all, std::size_t first, std::size_t some, Threads &threads);
     void grow_some(std::size_t first, std::size_t last, const Derivatives &all, Threads &threads,
                    const std::function<bool()> &stop);
@@ -88,9 +93,9 @@ class Booster {
     template <class S>
     void move_scores(std::size_t first, const Update<S> *update, const Derivatives *derivatives, std::size_t some,
                      Threads &threads);
+    void set_aside();
     void keep(Forest &tree, std::size_t output);
-    void hold_monotone(Forest &tree) const;
-    void renew_leaves(const std::vector<std::int32_t> &leaf, Forest &tree) const;
+    void renew_leaves(const std::vector<std::int32_t> &leaf, std::size_t output, Forest &tree) const;
     static void remember(const Forest &tree, Directions &known);
     static std::vector<std::uint32_t> draw_rows(const std::uint32_t *named, std::size_t count, std::size_t wanted,
                                                 Random &random);
@@ -128,7 +133,7 @@ class Booster {
 
     const Matrix &matrix_;
     BoostOptions options_;
-    Watched watched_;
+    std::vector<Watched> watched_;
     std::vector<double> target_, weight_, score_, gradient_, hessian_;
     std::vector<Gradients> statistics_;  // by thread
     std::vector<double> by_output_;      // derivatives of some outputs: gradient, then Hessian of each
@@ -140,6 +145,7 @@ class Booster {
     std::optional<SetAside> aside_;
     std::vector<double> left_out_, left_out_gradient_, left_out_hessian_;
     std::vector<double> first_;  // by tree of a round: the summed Hessian before the first one
+    std::vector<double> units_;  // of gradients, by output, where leaves hold values for all; empty: none
     Forest forest_;
 };
 

@@ -13,6 +13,7 @@
 
 #include "bits.hpp"
 #include "categories.hpp"
+#include "interactions.hpp"
 #include "measure.hpp"
 #include "projection.hpp"
 
@@ -96,6 +97,8 @@ class Chooser {
         bounds_ = bounds;
         monotone_ = &monotone;
     }
+    // Interaction constraints: the columns used above the node.
+    void follow(const Path &path) { path_ = &path; }
     const std::int64_t *total() const { return total_.data(); }  // over all sampled rows
 
     // The 1-D test (DFT, RFT) of the next direction; directions are measured in their order.
@@ -106,20 +109,26 @@ class Chooser {
             return measure_categories(sample, matrix, directions, d);
         Measured now;
         find_values(sample, directions, d, now);
-        bool may_miss = false;
+        bool may_miss = false, may_be_infinite = false;
         double rounding = 0;
         for (std::uint32_t t = directions.begin(d); t < directions.end(d); ++t) {
             rounding += std::fabs(static_cast<double>(directions.weight[t])) *
                         static_cast<double>(sample.reach(directions.feature[t]));
             may_miss = may_miss || matrix.may_miss[static_cast<std::size_t>(directions.feature[t])];
+            may_be_infinite =
+                may_be_infinite || matrix.may_be_infinite(static_cast<std::size_t>(directions.feature[t]));
         }
-        const Range range = find_range(sample, directions, d, may_miss);
+        may_miss = may_miss || may_be_infinite;  // a sum of infinities of both signs is missing
+        const Range range = find_range(sample, directions, d, may_miss, may_be_infinite);
         const double span = static_cast<double>(range.high) - static_cast<double>(range.low);
         now.missing = range.missing;
         // One feature is compared as it is; a sum of several is blurred by rounding.
         now.flat = !(span > (directions.terms(d) == 1 ? 0.0 : 64 * 1.1920929e-7 * rounding));
         now.sign = sign_of(directions, d);
-        now.splittable = now.sign != at_odds && range.missing < n && span < 3e38 && (!now.flat || range.missing > 0);
+        now.below = range.below;
+        now.above = range.above;
+        now.splittable = now.sign != at_odds && range.missing < n && span < 3e38 &&
+                         (!now.flat || range.missing > 0 || now.infinite());
         if (now.splittable) {
             if (bins_.size() < (d + 1) * n) bins_.resize((d + 1) * n);
             now.low = range.low;
@@ -197,12 +206,14 @@ class Chooser {
         bool splittable = false;
         bool flat = false;  // one value only: the missing ones can be split off, nothing else
         float low = 0, high = 0;
+        bool below = false, above = false;  // whether rows are at -infinity or infinity
         std::size_t missing = 0;
         std::size_t edges = 0;                 // where its edges start, if they are no simple steps
         const CategoryOrder *order = nullptr;  // of a categorical column
         int sign = 0;                          // which side must have the larger values: 1 right, -1 left, 0 either
         bool binned = true;
         Cut cut;
+        bool infinite() const { return below || above; }
         double by_chance() const { return order != nullptr ? order->by_chance() : 0.0; }
     };
     int sign_of(const Directions &directions, std::size_t d) const {
@@ -213,7 +224,7 @@ class Chooser {
     bool bounded() const { return monotone_ != nullptr && !monotone_->empty(); }
 
     bool has_edges(const Measured &now) const {
-        return now.order != nullptr || options_.bins == Bins::quantile || options_.exact_edges;
+        return now.order != nullptr || options_.bins == Bins::quantile || options_.exact_edges || now.infinite();
     }
 
     // A categorical column, its categories in the order of their target statistics in this node. The sums by category
@@ -272,12 +283,13 @@ class Chooser {
 
     // Of the values along direction d. The range of a column is known already, and rounding keeps the order of
     // products.
-    Range find_range(const Sample &sample, const Directions &directions, std::size_t d, bool may_miss) const {
+    Range find_range(const Sample &sample, const Directions &directions, std::size_t d, bool may_miss,
+                     bool may_be_infinite) const {
         const float weight = directions.weight[directions.begin(d)];
         const Range *known = sample.range(directions.feature[directions.begin(d)]);
         if (directions.terms(d) > 1 || known == nullptr || !(weight > 0 && std::isfinite(weight)))
-            return range_of(values_.data(), rows_.size(), may_miss);
-        return {weight * known->low, weight * known->high, known->missing};
+            return range_of(values_.data(), rows_.size(), may_miss, may_be_infinite);
+        return {weight * known->low, weight * known->high, known->missing, known->below, known->above};
     }
 
     float width(const Measured &now) const { return (now.high - now.low) / static_cast<float>(options_.n_bins); }
@@ -293,6 +305,10 @@ class Chooser {
     void put_into_bins(Measured &now, std::size_t d, bool may_miss) {
         const std::size_t n = rows_.size();
         std::uint8_t *bin = bins_.data() + d * n;
+        if (now.infinite()) {
+            add_edges_with_infinities(now);
+            return assign_bins(values_.data(), n, &edges_[now.edges], options_.n_bins, may_miss, bin);
+        }
         if (now.flat) {  // all in the last bin: no edge parts them, but edge 0 parts them from the missing ones
             for (std::size_t i = 0; i < n; ++i)
                 bin[i] = static_cast<std::uint8_t>(values_[i] == values_[i] ? options_.n_bins - 1 : options_.n_bins);
@@ -313,18 +329,35 @@ class Chooser {
             assign_bins(values_.data(), n, now.low, 1.0f / width(now), options_.n_bins, may_miss, bin);
             return;
         }
-        // Quantiles of at most 256 evenly spaced rows: sorting all of them would cost more than the rest of the test.
+        now.edges = edges_.size();
+        add_quantiles(now, options_.n_bins);
+        assign_bins(values_.data(), n, &edges_[now.edges], options_.n_bins, may_miss, bin);
+    }
+
+    // The edges of so many bins, by at most 256 evenly spaced rows: sorting all would cost more than the rest of the
+    // test.
+    void add_quantiles(const Measured &now, int bins) {
+        const std::size_t n = rows_.size(), step = (n + 255) / 256;
         sorted_.clear();
-        const std::size_t step = (n + 255) / 256;
         for (std::size_t i = 0; i < n; i += step)
-            if (values_[i] == values_[i]) sorted_.push_back(values_[i]);
+            if (std::isfinite(values_[i])) sorted_.push_back(values_[i]);
         if (sorted_.empty()) sorted_.push_back(now.low);
         std::sort(sorted_.begin(), sorted_.end());
+        for (int b = 1; b < bins; ++b)
+            edges_.push_back(sorted_[static_cast<std::size_t>(b) * sorted_.size() / static_cast<std::size_t>(bins)]);
+    }
+
+    // Infinities have bins of their own at the ends, and the other values what is left.
+    void add_edges_with_infinities(Measured &now) {
+        const int bins = options_.n_bins - now.below - now.above;
         now.edges = edges_.size();
-        for (int b = 1; b < options_.n_bins; ++b)
-            edges_.push_back(
-                sorted_[static_cast<std::size_t>(b) * sorted_.size() / static_cast<std::size_t>(options_.n_bins)]);
-        assign_bins(values_.data(), n, &edges_[now.edges], options_.n_bins, may_miss, bin);
+        if (now.below) edges_.push_back(std::numeric_limits<float>::lowest());
+        if (options_.bins == Bins::quantile) add_quantiles(now, bins);
+        const double low = now.low, span = static_cast<double>(now.high) - low;
+        for (int b = 1; b < bins && options_.bins != Bins::quantile; ++b)
+            edges_.push_back(static_cast<float>(low + b * span / bins));
+        if (now.above) edges_.push_back(std::numeric_limits<float>::max());
+        edges_.resize(now.edges + static_cast<std::size_t>(options_.n_bins) - 1, std::numeric_limits<float>::max());
     }
 
     // Where a few far values take most of the range, bins cover where the others are; the outermost take the rest.
@@ -476,8 +509,9 @@ class Chooser {
     void add_rises(std::size_t c, int edges, int sign) {
         const std::size_t width = channels(), count = static_cast<std::size_t>(edges);
         const std::int64_t *left = &lefts_[c * count * width], *total = &totals_[c * width];
-        if constexpr (std::is_same_v<S, Gradients>) {
+        if constexpr (S::can_be_bounded)
             if (bounded()) return add_bounded_rises(left, total, sign, count);
+        if constexpr (std::is_same_v<S, Gradients>) {
             statistics_.add_rises(left, total, base_[c], options_.min_samples_leaf, options_.min_child_weight, count,
                                   gains_.data());
         } else {
@@ -485,12 +519,16 @@ class Chooser {
         }
     }
 
+    // The same with values held within bounds; nothing where the right side's value would not lie on the side that
+    // `sign` asks for (1: not below the left one's, -1: not above).
     void add_bounded_rises(const std::int64_t *left, const std::int64_t *total, int sign, std::size_t edges) {
         const double whole = statistics_.bounded_score(total, bounds_);
         for (std::size_t e = 0; e < edges; ++e, left += channels()) {
             for (std::size_t k = 0; k < channels(); ++k) right_[k] = total[k] - left[k];
             if (!admissible(left) || !admissible(right_.data())) continue;
-            if (!statistics_.agrees(left, right_.data(), bounds_, sign)) continue;
+            const double rise =
+                statistics_.bounded_value(right_.data(), bounds_) - statistics_.bounded_value(left, bounds_);
+            if (!(sign * rise >= 0)) continue;
             gains_[e] +=
                 statistics_.bounded_score(left, bounds_) + statistics_.bounded_score(right_.data(), bounds_) - whole;
         }
@@ -538,7 +576,8 @@ class Chooser {
     // Measures again between the neighbouring edges, then goes to the middle of the gap the best edge lies in.
     float refine(const Measured &now, std::size_t d, Cut &cut) {
         const std::size_t n = rows_.size();
-        const float from = edge(now, cut.edge - 1), to = edge(now, cut.edge + 1);
+        float from = edge(now, cut.edge - 1), to = edge(now, cut.edge + 1);
+        if (now.infinite()) from = std::max(from, now.low), to = std::min(to, now.high);
         std::uint8_t *bin = bins_.data() + d * n;
         kept_.assign(bin, bin + n);
         Cut finer;
@@ -551,6 +590,9 @@ class Chooser {
         if (use_finer) cut = finer;
         const Gap gap = gap_at(values_.data(), use_finer ? bin : kept_.data(), n, cut.edge, options_.n_bins);
         std::copy(kept_.begin(), kept_.end(), bin);
+        if (now.above && !(gap.above <= std::numeric_limits<float>::max())) return std::numeric_limits<float>::max();
+        if (now.below && !(gap.below >= std::numeric_limits<float>::lowest()))
+            return std::numeric_limits<float>::lowest();
         const float middle = gap.below + (gap.above - gap.below) / 2;
         return middle > gap.below ? middle : gap.above;
     }
@@ -559,8 +601,10 @@ class Chooser {
                      std::vector<Plane> &planes) {
         if (options_.max_planes < 2) return;
         order_.clear();
+        const Path first = path_with(directions, planes);
         for (std::size_t d = 0; d < measured_.size(); ++d)
-            if (measured_[d].splittable && measured_[d].cut.gain > 0 && measured_[d].cut.gain >= least)
+            if (measured_[d].splittable && measured_[d].cut.gain > 0 && measured_[d].cut.gain >= least &&
+                may_follow(first, directions, d))
                 order_.push_back(d);
         std::stable_sort(order_.begin(), order_.end(),
                          [&](std::size_t a, std::size_t b) { return measured_[a].cut.better_than(measured_[b].cut); });
@@ -569,7 +613,9 @@ class Chooser {
         while (planes.size() < static_cast<std::size_t>(options_.max_planes)) {
             Cut best;
             std::size_t winner = 0;
+            const Path path = path_with(directions, planes);
             for (std::size_t d : order_) {
+                if (!may_follow(path, directions, d)) continue;
                 bin_rows(sample, directions, d);
                 const Cut cut = best_cut(d, measured_[d]);
                 if (cut.better_than(best)) best = cut, winner = d;
@@ -588,8 +634,10 @@ class Chooser {
         double joint = score_of_cells();
         while (planes.size() < static_cast<std::size_t>(options_.max_planes)) {
             std::size_t winner = measured_.size();
+            const Path path = path_with(directions, planes);
             for (std::size_t d = 0; d < measured_.size(); ++d) {
                 worst_[d] = std::max(worst_[d], cosine(directions, d, planes.back().direction));
+                if (!may_follow(path, directions, d)) continue;
                 if (!measured_[d].splittable || !(measured_[d].cut.gain > 0) || measured_[d].cut.gain < least) continue;
                 if (winner == measured_.size() || worst_[d] < worst_[winner]) winner = d;
             }
@@ -610,6 +658,18 @@ class Chooser {
             }
             joint = score;
         }
+    }
+
+    // The columns used when these planes are in the node, and whether a direction may join them.
+    Path path_with(const Directions &directions, const std::vector<Plane> &planes) const {
+        if (path_ == nullptr || !path_->is_limited()) return {};
+        Path path = *path_;
+        for (const Plane &plane : planes)
+            path.use(&directions.feature[directions.begin(plane.direction)], directions.terms(plane.direction));
+        return path;
+    }
+    static bool may_follow(const Path &path, const Directions &directions, std::size_t d) {
+        return path.allows(&directions.feature[directions.begin(d)], directions.terms(d));
     }
 
     std::size_t filled_cells() const {
@@ -648,6 +708,7 @@ class Chooser {
     std::vector<std::size_t> order_, tally_;
     Bounds bounds_;
     const std::vector<std::int32_t> *monotone_ = nullptr;
+    const Path *path_ = nullptr;
 };
 
 }  // namespace planewise

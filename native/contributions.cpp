@@ -1,6 +1,7 @@
 #include "contributions.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "predict.hpp"
 
@@ -49,7 +50,9 @@ class Walker {
         double total = 0;
         for (std::size_t t = first_term(node); t < first_term(node + 1); ++t) {
             const auto feature = static_cast<std::size_t>(forest_.term_feature[t]);
-            const double apart = static_cast<double>(x[feature]) - static_cast<double>(mean_[feature]);
+            constexpr float most = std::numeric_limits<float>::max();  // so far away is infinity
+            const float value = x[feature] > most ? most : x[feature] < -most ? -most : x[feature];
+            const double apart = static_cast<double>(value) - static_cast<double>(mean_[feature]);
             const double size = apart == apart ? std::fabs(static_cast<double>(forest_.term_weight[t]) * apart)
                                                : std::abs(forest_.term_coefficient[t]);
             share.push_back(size);

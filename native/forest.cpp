@@ -6,6 +6,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "projection.hpp"
+#include "statistics.hpp"
+
 namespace planewise {
 
 namespace {
@@ -321,6 +324,29 @@ void Forest::smooth(double strength) {
             for (std::size_t k = 0; k < n_values; ++k)
                 value[node * n_values + k] = own * value[node * n_values + k] + (1 - own) * value[above * n_values + k];
         }
+    }
+}
+
+// From the root down: no value on the lower side of a constrained plane may pass the middle of both sides' values.
+void Forest::hold_monotone(const std::vector<std::int32_t> &monotone) {
+    std::vector<Bounds> bounds(nodes());
+    for (std::size_t node = 0, tree = 0; node < nodes(); ++node) {
+        if (static_cast<std::int32_t>(node) == node_start[tree + 1]) ++tree;
+        double &here = value[(node + 1) * n_values - 1];
+        here = bounds[node].held(here);
+        if (n_values == 2) value[2 * node] = 1 - here;
+        if (is_leaf(node)) continue;
+        const auto plane = static_cast<std::size_t>(plane_start[node]),
+                   first = static_cast<std::size_t>(term_start[plane]),
+                   last = static_cast<std::size_t>(term_start[plane + 1]),
+                   entry = static_cast<std::size_t>(child_start[node]);
+        const int sign = sign_of(monotone, &term_feature[first], &term_coefficient[first], last - first);
+        const auto left = static_cast<std::size_t>(node_start[tree] + children[entry]),
+                   right = static_cast<std::size_t>(node_start[tree] + children[entry + 1]);
+        const auto sides =
+            bounds[node].parted(sign, value[(left + 1) * n_values - 1], value[(right + 1) * n_values - 1]);
+        bounds[left] = sides.first;
+        bounds[right] = sides.second;
     }
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <stdexcept>
 
 #include "route.hpp"
 
@@ -24,6 +25,7 @@ struct Node {
     double earned = 0;                   // gain less what ordering categories gains by chance
     std::vector<std::int32_t> children;  // by code
     Bounds bounds;
+    Path path;
 
     std::size_t rows() const { return end - begin; }
 };
@@ -39,6 +41,9 @@ class Grower {
           threads_(threads),
           stop_(stop),
           rows_(std::move(rows)) {
+        if ((options_.interactions != nullptr && options_.interactions->columns() != matrix.columns) ||
+            (!options_.monotone.empty() && options_.monotone.size() != matrix.columns))
+            throw std::invalid_argument("constraints of another number of columns than the table has");
         if (rows_.empty()) {
             rows_.resize(matrix.rows);
             std::iota(rows_.begin(), rows_.end(), 0u);
@@ -138,6 +143,7 @@ class Grower {
         const auto constant = [&](std::int32_t j) { return !(matrix_.scale[static_cast<std::size_t>(j)] > 0); };
         all->erase(std::remove_if(all->begin(), all->end(), constant), all->end());
         root.ranking = all;
+        if (options_.interactions != nullptr) root.path = Path(*options_.interactions);
         total_weight_ = statistics_.weight(root.sum.data());
         nodes_.push_back(std::move(root));
     }
@@ -156,8 +162,12 @@ class Grower {
     void offer(const Node &here, Random &random, Ranking &offered) const {
         const Ranking &known = *here.ranking;
         offered = known;
+        if (here.path.is_limited())
+            offered.erase(std::remove_if(offered.begin(), offered.end(),
+                                         [&](std::int32_t feature) { return !here.path.allows(feature); }),
+                          offered.end());
         const std::size_t share = options_.max_features;
-        if (share == 0 || share >= known.size() || here.parent < 0) return;
+        if (share == 0 || share >= offered.size() || here.parent < 0) return;
         for (std::size_t k = share / 2; k < share; ++k)
             std::swap(offered[k], offered[k + random.below(static_cast<std::uint32_t>(offered.size() - k))]);
         offered.resize(share);
@@ -173,6 +183,7 @@ class Grower {
         desk.sample.gather(desk.offered);
         desk.chooser.open(desk.sample);
         desk.chooser.bound(here.bounds, options_.monotone);
+        desk.chooser.follow(here.path);
         desk.directions.clear();
         const TwoValued &two_valued = matrix_.two_valued;
         const bool as_bits = two_valued.words > 0 && desk.chooser.can_measure_bits();
@@ -194,7 +205,7 @@ class Grower {
         if (draw.rows_per_projection > 0)
             draw.n_projections = static_cast<int>(std::min<double>(
                 draw.n_projections, statistics_.count(here.sum.data()) / draw.rows_per_projection + 1));
-        desk.proposer.draw(usable, draw, random, desk.directions, options_.known);
+        desk.proposer.draw(usable, draw, random, desk.directions, options_.known, here.path);
         for (std::size_t d = axes; d < desk.directions.size(); ++d) {
             if (may_ask && stop_()) throw Interrupted{};
             desk.chooser.measure(desk.sample, matrix_, desk.directions, d);
@@ -265,7 +276,7 @@ class Grower {
             piece.sums.assign(2 * set, 0);
             for (std::size_t i = piece.begin; i < piece.end; ++i)
                 statistics_.add(statistics_.data()[rows_[i]], &piece.sums[i % 2 * set + code_[i] * width]);
-            for (std::size_t k = 0; k < set; ++k) piece.sums[k] += piece.sums[set + k];
+            for (std::size_t c = 0; c < set; ++c) piece.sums[c] += piece.sums[set + c];
             piece.sums.resize(set);
         });
         for (std::size_t first = 0; first < pieces.size();) {
@@ -326,7 +337,7 @@ class Grower {
             cells = add_up(first, last, --planes);
         node(id).planes.keep(planes);
         const std::int64_t children = cells.count;
-        const double gain = cells.score - statistics_.score(node(id).sum.data());
+        const double gain = gain_of(node(id), cells);
         node(id).gain = gain;
         const std::vector<double> &by_chance = node(id).planes.by_chance;
         node(id).earned = gain - std::accumulate(by_chance.begin(), by_chance.end(), 0.0);
@@ -338,8 +349,26 @@ class Grower {
         leaves += children - 1;
         make_children(id, cells, fresh);
         place_rows(first, last, cells);
-        if constexpr (std::is_same_v<S, Gradients>)
-            if (!options_.monotone.empty()) bound_children(id);
+        if constexpr (S::can_be_bounded)
+            if (!options_.monotone.empty()) {
+                const std::vector<std::int32_t> &child = node(id).children;
+                const auto bounds = bounds_below(node(id), node(child[0]).sum.data(), node(child[1]).sum.data());
+                node(child[0]).bounds = bounds.first;
+                node(child[1]).bounds = bounds.second;
+            }
+    }
+
+    // What the cells gain; of constrained ones only what their bounds leave.
+    double gain_of(const Node &here, const Cells &cells) const {
+        if constexpr (S::can_be_bounded)
+            if (!options_.monotone.empty()) {
+                if (cells.count < 2) return 0.0;
+                const std::int64_t *left = cells.sums.data(), *right = left + statistics_.channels();
+                const auto bounds = bounds_below(here, left, right);
+                return statistics_.bounded_score(left, bounds.first) + statistics_.bounded_score(right, bounds.second) -
+                       statistics_.bounded_score(here.sum.data(), here.bounds);
+            }
+        return cells.score - statistics_.score(here.sum.data());
     }
 
     // Children in the order of their codes; codes that were joined share one.
@@ -347,12 +376,14 @@ class Grower {
         const std::size_t codes = cells.cell.size(), width = statistics_.channels();
         std::vector<std::int32_t> child(codes, id);
         std::size_t at = node(id).begin;
+        const Path path = path_below(node(id));
         for (std::size_t c = 0; c < codes; ++c) {
             if (cells.cell[c] != static_cast<int>(c)) continue;
             Node next;
             next.parent = id;
             next.depth = node(id).depth + 1;
             next.ranking = node(id).ranking;
+            next.path = path;
             next.sum.assign(&cells.sums[c * width], &cells.sums[c * width] + width);
             next.begin = at;
             for (std::size_t from = 0; from < codes; ++from)
@@ -363,6 +394,13 @@ class Grower {
             nodes_.push_back(std::move(next));
         }
         node(id).children = std::move(child);
+    }
+
+    static Path path_below(const Node &here) {
+        Path path = here.path;
+        const std::vector<std::int32_t> &used = here.planes.directions.feature;  // by all of its planes
+        path.use(used.data(), used.size());
+        return path;
     }
 
     // Where each piece's rows go: into the segment of their child, code by code, in their order.
@@ -384,20 +422,13 @@ class Grower {
     }
 
     // Where a plane points along a constrained column, no value on its lower side may pass the middle of both sides.
-    void bound_children(std::int32_t id) {
-        const Node &here = node(id);
-        const std::int32_t left = here.children[0], right = here.children[1];
-        node(left).bounds = node(right).bounds = here.bounds;
+    std::pair<Bounds, Bounds> bounds_below(const Node &here, const std::int64_t *left,
+                                           const std::int64_t *right) const {
         const Directions &plane = here.planes.directions;
         const int sign =
             sign_of(options_.monotone, plane.feature.data(), plane.coefficient.data(), plane.feature.size());
-        if (sign == 0) return;
-        double l, r;
-        statistics_.value(node(left).sum.data(), &l);
-        statistics_.value(node(right).sum.data(), &r);
-        const double middle = (here.bounds.held(l) + here.bounds.held(r)) / 2;
-        (sign > 0 ? node(left) : node(right)).bounds.high = middle;
-        (sign > 0 ? node(right) : node(left)).bounds.low = middle;
+        return here.bounds.parted(sign, statistics_.bounded_value(left, here.bounds),
+                                  statistics_.bounded_value(right, here.bounds));
     }
 
     bool accept(const Node &here, std::int64_t children, std::int64_t leaves) const {

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "choose.hpp"
 #include "forest.hpp"
+#include "interactions.hpp"
 #include "matrix.hpp"
 #include "parallel.hpp"
 #include "propose.hpp"
@@ -30,6 +32,7 @@ struct GrowOptions {
     // By column: 1, values may not fall as it rises; -1, not rise; 0, free. None given: all free. Needs one plane per
     // node.
     std::vector<std::int32_t> monotone;
+    std::shared_ptr<const Interactions> interactions;  // which columns may meet on a path; none: all
     DrawOptions draw;
     ChooseOptions choose;
 };

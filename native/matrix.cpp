@@ -78,16 +78,16 @@ void Matrix::find_bodies(const double *weight, Threads &threads) {
     body_high.assign(columns, 0.0f);
     threads.each(columns, 4 * rows * columns, [&](std::size_t j, int) {
         if (is_categorical(j)) return;
-        std::vector<std::pair<float, double>> values;
+        std::vector<std::pair<float, double>> seen;
         const auto gather = [&](bool all) {
-            values.clear();
+            seen.clear();
             for (std::size_t i = 0; i < rows; ++i)
-                if ((all || picked[i]) && row(i)[j] == row(i)[j] && weight[i] > 0)
-                    values.emplace_back(row(i)[j], weight[i]);
+                if ((all || picked[i]) && std::isfinite(row(i)[j]) && weight[i] > 0)
+                    seen.emplace_back(row(i)[j], weight[i]);
         };
         gather(false);
-        if (skip > 1 && values.size() < fewest) gather(true);  // few different rows, or few with a value here
-        const Body body = body_of(values);
+        if (skip > 1 && seen.size() < fewest) gather(true);  // few different rows, or few with a value here
+        const Body body = body_of(seen);
         body_low[j] = body.low, body_high[j] = body.high;
     });
 }
@@ -95,23 +95,27 @@ void Matrix::find_bodies(const double *weight, Threads &threads) {
 void Matrix::find_scales(const double *weight, Threads &threads) {
     scale.assign(columns, 0.0);
     may_miss.assign(columns, 0);
+    has_infinite.assign(columns, 0);
     mean.assign(columns, std::numeric_limits<float>::quiet_NaN());
     constexpr std::size_t together = 16;  // columns of one cache line
     threads.each((columns + together - 1) / together, 2 * rows * columns, [&](std::size_t piece, int) {
         const std::size_t first = piece * together, count = std::min(together, columns - first);
         double total[together] = {}, centre[together] = {}, squares[together] = {};
         float low[together], high[together];
+        bool below[together] = {}, above[together] = {};  // infinities
         std::fill(low, low + together, std::numeric_limits<float>::infinity());
         std::fill(high, high + together, -std::numeric_limits<float>::infinity());
         for (std::size_t i = 0; i < rows; ++i) {
             const float *x = row(i) + first;
             for (std::size_t j = 0; j < count; ++j) {
-                const bool there = x[j] == x[j];
-                low[j] = x[j] < low[j] ? x[j] : low[j];
-                high[j] = x[j] > high[j] ? x[j] : high[j];
+                const bool there = std::fabs(x[j]) <= std::numeric_limits<float>::max();
+                low[j] = there && x[j] < low[j] ? x[j] : low[j];
+                high[j] = there && x[j] > high[j] ? x[j] : high[j];
+                below[j] |= x[j] < std::numeric_limits<float>::lowest();
+                above[j] |= x[j] > std::numeric_limits<float>::max();
                 total[j] += there ? weight[i] : 0.0;
                 centre[j] += there ? weight[i] * static_cast<double>(x[j]) : 0.0;
-                may_miss[first + j] = static_cast<char>(may_miss[first + j] | !there);
+                may_miss[first + j] = static_cast<char>(may_miss[first + j] | (x[j] != x[j]));
             }
         }
         for (std::size_t j = 0; j < count; ++j) {
@@ -122,7 +126,7 @@ void Matrix::find_scales(const double *weight, Threads &threads) {
             const float *x = row(i) + first;
             for (std::size_t j = 0; j < count; ++j) {
                 const double apart = static_cast<double>(x[j]) - centre[j];
-                squares[j] += x[j] == x[j] ? weight[i] * apart * apart : 0.0;
+                squares[j] += std::fabs(x[j]) <= std::numeric_limits<float>::max() ? weight[i] * apart * apart : 0.0;
             }
         }
         for (std::size_t j = 0; j < count; ++j) {
@@ -131,8 +135,9 @@ void Matrix::find_scales(const double *weight, Threads &threads) {
             else if (high[j] >
                      low[j])  // not by the deviation: a weighted mean of equal values may be off by a rounding
                 scale[first + j] = rounded(std::sqrt(squares[j] / total[j]));
-            else if (may_miss[first + j] && total[j] > 0)
-                scale[first + j] = 1.0;  // one value: that it is missing may still say something
+            else if (may_miss[first + j] + below[j] + above[j] + (total[j] > 0) > 1)
+                scale[first + j] = 1.0;  // one value: that it is missing, or infinite, may still say something
+            has_infinite[first + j] = static_cast<char>(below[j] || above[j]);
         }
     });
 }
@@ -146,17 +151,17 @@ void Matrix::find_two_valued(Threads &threads) {
         std::vector<std::size_t> left;  // columns that may still turn out to have two values
         for (std::size_t j = begin; j < begin + count && rows > 0; ++j) {
             first[j] = other[j] = row(0)[j];
-            if (!is_categorical(j) && first[j] == first[j]) left.push_back(j);
+            if (!is_categorical(j) && std::isfinite(first[j])) left.push_back(j);
         }
         for (std::size_t i = 0; i < rows && !left.empty(); ++i)
             for (std::size_t k = 0; k < left.size();) {
                 const std::size_t j = left[k];
                 const float x = row(i)[j];
                 if (x != first[j] && other[j] == first[j]) other[j] = x;
-                if (x == first[j] || x == other[j]) {
+                if (std::isfinite(x) && (x == first[j] || x == other[j])) {
                     others[j] += x != first[j];
                     ++k;
-                } else {  // a third value, or none
+                } else {  // a third value, none, or an infinity
                     others[j] = 0;
                     left[k] = left.back();
                     left.pop_back();

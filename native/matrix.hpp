@@ -44,12 +44,15 @@ struct Matrix {
     std::vector<float> body_low = {}, body_high = {};
 
     TwoValued two_valued = {};
+    std::vector<char> has_infinite = {};  // whether it has infinities, which are values beyond all others
 
+    bool may_be_infinite(std::size_t j) const { return !has_infinite.empty() && has_infinite[j] != 0; }
     bool is_categorical(std::size_t j) const { return !categories.empty() && categories[j] > 0; }
 
     const float *row(std::size_t i) const { return values + i * columns; }
 
-    // Fills scale, mean and may_miss from the rows with their weights; missing values do not count.
+    // Fills scale, mean, may_miss and has_infinite from the rows with their weights; missing values and infinities do
+    // not count.
     void find_scales(const double *weight, Threads &threads);
     void find_two_valued(Threads &threads);
     void find_bodies(const double *weight, Threads &threads);

@@ -62,7 +62,8 @@ void Sample::gather(const std::vector<std::int32_t> &features) {
     }
     for (std::int32_t feature : numbers_) {
         const auto j = static_cast<std::size_t>(feature);
-        if (!matrix_.is_categorical(j)) range_[j] = range_of(column(feature), n, matrix_.may_miss[j] != 0);
+        if (!matrix_.is_categorical(j))
+            range_[j] = range_of(column(feature), n, matrix_.may_miss[j] != 0, matrix_.may_be_infinite(j));
     }
 }
 
@@ -113,7 +114,24 @@ PLANEWISE_CLONES static Range range_without_missing(const float *values, std::si
     return out;
 }
 
-Range range_of(const float *values, std::size_t count, bool may_miss) {
+static Range range_with_infinities(const float *values, std::size_t count) {
+    constexpr float most = std::numeric_limits<float>::max();
+    Range out{most, -most, 0};
+    for (std::size_t i = 0; i < count; ++i) {
+        const float v = values[i];
+        const bool there = std::fabs(v) <= most;
+        out.low = there && v < out.low ? v : out.low;
+        out.high = there && v > out.high ? v : out.high;
+        out.missing += v != v;
+        out.below |= v < -most;
+        out.above |= v > most;
+    }
+    if (out.low > out.high) out.low = out.high = 0;
+    return out;
+}
+
+Range range_of(const float *values, std::size_t count, bool may_miss, bool may_be_infinite) {
+    if (may_be_infinite) return range_with_infinities(values, count);
     if (!may_miss && count > 0) return range_without_missing(values, count);
     Range out{std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(), 0};
     for (std::size_t i = 0; i < count; ++i) {

@@ -13,8 +13,9 @@
 namespace planewise {
 
 struct Range {
-    float low, high;      // of the values that are there
-    std::size_t missing;  // NaN
+    float low, high;  // of the values that are there; infinities are beyond, and both are zero if there are no others
+    std::size_t missing;                // NaN
+    bool below = false, above = false;  // whether there are infinities
 };
 
 // The rows by which a node is judged, as columns side by side.
@@ -63,7 +64,7 @@ class Sample {
 // Values of the sample along one direction, terms added in their stored order.
 void project(Sample &sample, const Directions &directions, std::size_t d, float *values);
 
-Range range_of(const float *values, std::size_t count, bool may_miss);
+Range range_of(const float *values, std::size_t count, bool may_miss, bool may_be_infinite = false);
 
 // The bin of v among `bins` of one width from `low` on is trunc((v - low) * per_width) in float32, no lower than the
 // first and no higher than the last; NaN goes to bin `bins`.

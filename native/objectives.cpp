@@ -9,6 +9,7 @@ namespace planewise {
 namespace {
 
 constexpr double least_hessian = 1e-16;
+constexpr double most = 1e250;  // of an exponential: sums of so many stay finite
 
 double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
@@ -30,18 +31,27 @@ double weighted_quantile(const std::vector<double> &value, const std::vector<dou
     return order.empty() ? 0.0 : value[order.back()];
 }
 
-// Where a residual stops counting squared: the alpha-quantile of their sizes now.
-double huber_bound(const double *score, const double *target, const double *weight, std::size_t rows, double alpha) {
-    std::vector<double> size(rows);
-    for (std::size_t i = 0; i < rows; ++i) size[i] = std::fabs(target[i] - score[i]);
-    std::vector<double> counts(weight, weight + rows);
-    const double bound = weighted_quantile(size, counts, alpha);
-    if (bound > 0) return bound;
-    // Most rows fit already: the others decide, or nothing would be learned from them.
-    for (std::size_t i = 0; i < rows; ++i)
-        if (size[i] == 0) counts[i] = 0;
-    return weighted_quantile(size, counts, alpha);
+// Where a residual stops counting squared, by output: the alpha-quantile of their sizes now.
+std::vector<double> huber_bounds(const Objective &objective, const double *score, const double *target,
+                                 const double *weight, std::size_t rows) {
+    std::vector<double> bounds(objective.outputs, 0.0);
+    if (objective.loss != Loss::huber) return bounds;
+    for (std::size_t k = 0; k < bounds.size(); ++k) {
+        std::vector<double> size(rows), counts(weight, weight + rows);
+        for (std::size_t i = 0; i < rows; ++i)
+            size[i] = std::fabs(target[objective.place(i, k)] - score[i * objective.outputs + k]);
+        bounds[k] = weighted_quantile(size, counts, objective.alpha);
+        if (bounds[k] > 0) continue;
+        // Most rows fit already: the others decide, or nothing would be learned from them.
+        for (std::size_t i = 0; i < rows; ++i)
+            if (size[i] == 0) counts[i] = 0;
+        bounds[k] = weighted_quantile(size, counts, objective.alpha);
+    }
+    return bounds;
 }
+
+// y e^x, also where y is zero and the exponential endless.
+double times_exp(double y, double x) { return y == 0 ? 0.0 : std::min(y * std::exp(x), most); }
 
 void softmax_derivatives(const double *score, const double *target, const double *weight, std::size_t begin,
                          std::size_t end, std::size_t outputs, double *gradient, double *hessian) {
@@ -59,85 +69,130 @@ void softmax_derivatives(const double *score, const double *target, const double
     }
 }
 
-void plain_derivatives(const Objective &objective, double bound, const double *score, const double *target,
-                       const double *weight, std::size_t begin, std::size_t end, double *gradient, double *hessian) {
-    const double alpha = objective.alpha;
-    for (std::size_t i = begin; i < end; ++i) {
-        const double f = score[i], y = target[i], apart = f - y;
-        double g = apart, h = 1;
-        switch (objective.loss) {
-            case Loss::absolute:
-                g = apart > 0 ? 1 : apart < 0 ? -1 : 0;
-                break;
-            case Loss::huber:
-                g = std::clamp(apart, -bound, bound);
-                break;
-            case Loss::quantile:
-                g = apart >= 0 ? 1 - alpha : -alpha;
-                break;
-            case Loss::poisson:
-                h = std::exp(f), g = h - y;
-                break;
-            case Loss::logistic: {
-                const double p = sigmoid(f);
-                g = p - y, h = std::max(p * (1 - p), least_hessian);
-                break;
-            }
-            case Loss::squared:
-            case Loss::softmax:
-                break;
+// Few bits, so that a whole number of rows adds up to the same as one row of that weight.
+double coarse(double level) {
+    const double rounded = std::nearbyint(std::ldexp(level, 16)) / std::ldexp(1, 16);
+    return rounded > 0 && rounded < 1 ? rounded : level;
+}
+
+struct Slope {
+    double gradient, hessian;
+};
+
+// Of a loss whose outputs do not depend on each other, at score f.
+Slope slope_at(const Objective &objective, std::size_t output, double bound, double f, double y) {
+    const double apart = f - y, p = objective.power;
+    switch (objective.loss) {
+        case Loss::absolute:
+            return {apart > 0 ? 1.0 : apart < 0 ? -1.0 : 0.0, 1};
+        case Loss::huber:
+            return {std::clamp(apart, -bound, bound), 1};
+        case Loss::quantile:
+            return {apart >= 0 ? 1 - coarse(objective.level(output)) : -coarse(objective.level(output)), 1};
+        case Loss::poisson: {
+            const double mean = times_exp(1, f);
+            return {mean - y, mean};
         }
-        gradient[i] = weight[i] * g;
-        hessian[i] = weight[i] * h;
+        case Loss::gamma: {
+            const double ratio = times_exp(y, -f);
+            return {1 - ratio, std::max(ratio, least_hessian)};
+        }
+        case Loss::tweedie: {
+            const double part = times_exp(y, (1 - p) * f), rest = times_exp(1, (2 - p) * f);
+            return {rest - part, std::max((p - 1) * part + (2 - p) * rest, least_hessian)};
+        }
+        case Loss::logistic: {
+            const double chance = sigmoid(f);
+            return {chance - y, std::max(chance * (1 - chance), least_hessian)};
+        }
+        case Loss::squared:
+        case Loss::softmax:
+        case Loss::ranking:
+            break;
     }
+    return {apart, 1};
+}
+
+void plain_derivatives(const Objective &objective, const std::vector<double> &bounds, const double *score,
+                       const double *target, const double *weight, std::size_t begin, std::size_t end, double *gradient,
+                       double *hessian) {
+    const std::size_t outputs = objective.outputs;
+    for (std::size_t i = begin; i < end; ++i)
+        for (std::size_t k = 0; k < outputs; ++k) {
+            const std::size_t at = i * outputs + k;
+            const Slope found = slope_at(objective, k, bounds[k], score[at], target[objective.place(i, k)]);
+            gradient[at] = weight[i] * found.gradient;
+            hessian[at] = weight[i] * found.hessian;
+        }
+}
+
+double softmax_loss(const double *f, std::size_t outputs, double label) {
+    const double top = *std::max_element(f, f + outputs);
+    double parts = 0;
+    for (std::size_t k = 0; k < outputs; ++k) parts += std::exp(f[k] - top);
+    return top + std::log(parts) - f[static_cast<std::size_t>(label)];
+}
+
+// Of the losses with logarithms as scores: half the deviance.
+double loss_at(const Objective &objective, std::size_t output, double bound, double f, double y) {
+    const double apart = f - y, size = std::fabs(apart), p = objective.power;
+    switch (objective.loss) {
+        case Loss::squared:
+            return apart * apart;
+        case Loss::absolute:
+            return size;
+        case Loss::huber:
+            return size <= bound ? 0.5 * apart * apart : bound * (size - 0.5 * bound);
+        case Loss::quantile:
+            return apart >= 0 ? (1 - objective.level(output)) * apart : -objective.level(output) * apart;
+        case Loss::poisson:
+            return times_exp(1, f) - y * f + (y > 0 ? y * std::log(y) - y : 0.0);
+        case Loss::gamma:
+            return f - std::log(y) + times_exp(y, -f) - 1;
+        case Loss::tweedie:
+            return std::pow(y, 2 - p) / ((1 - p) * (2 - p)) - times_exp(y, (1 - p) * f) / (1 - p) +
+                   times_exp(1, (2 - p) * f) / (2 - p);
+        case Loss::logistic:
+            return softplus(f) - y * f;
+        case Loss::softmax:
+        case Loss::ranking:
+            break;
+    }
+    return 0;
 }
 
 }  // namespace
 
 void Objective::derivatives(const double *score, const double *target, const double *weight, std::size_t rows,
                             double *gradient, double *hessian, Threads &threads) const {
-    const double bound = loss == Loss::huber ? huber_bound(score, target, weight, rows, alpha) : 0.0;
+    if (loss == Loss::ranking) return ranking.derivatives(score, target, weight, rows, gradient, hessian, threads);
+    const std::vector<double> bounds = huber_bounds(*this, score, target, weight, rows);
     threads.stretches(rows, 8 * outputs, [&](std::size_t begin, std::size_t end) {
         if (loss == Loss::softmax)
             softmax_derivatives(score, target, weight, begin, end, outputs, gradient, hessian);
         else
-            plain_derivatives(*this, bound, score, target, weight, begin, end, gradient, hessian);
+            plain_derivatives(*this, bounds, score, target, weight, begin, end, gradient, hessian);
     });
 }
 
 double Objective::mean_loss(const double *score, const double *target, const double *weight, std::size_t rows) const {
-    const double bound = loss == Loss::huber ? huber_bound(score, target, weight, rows, alpha) : 0.0;
+    if (loss == Loss::ranking) return ranking.mean_loss(score, target, weight, rows);
+    const std::vector<double> bounds = huber_bounds(*this, score, target, weight, rows);
+    std::vector<double> sorted(levels.size());
     double total = 0, sum = 0;
     for (std::size_t i = 0; i < rows; ++i) {
-        const double y = target[i], apart = score[i * outputs] - y, size = std::fabs(apart);
+        const double *f = score + i * outputs;
         double here = 0;
-        switch (loss) {
-            case Loss::squared:
-                here = apart * apart;
-                break;
-            case Loss::absolute:
-                here = size;
-                break;
-            case Loss::huber:
-                here = size <= bound ? 0.5 * apart * apart : bound * (size - 0.5 * bound);
-                break;
-            case Loss::quantile:
-                here = apart >= 0 ? (1 - alpha) * apart : -alpha * apart;
-                break;
-            case Loss::poisson:  // half the deviance
-                here = std::exp(score[i]) - y * score[i] + (y > 0 ? y * std::log(y) - y : 0.0);
-                break;
-            case Loss::logistic:
-                here = softplus(score[i]) - y * score[i];
-                break;
-            case Loss::softmax: {
-                const double *f = score + i * outputs;
-                const double top = *std::max_element(f, f + outputs);
-                double parts = 0;
-                for (std::size_t k = 0; k < outputs; ++k) parts += std::exp(f[k] - top);
-                here = top + std::log(parts) - f[static_cast<std::size_t>(y)];
-                break;
+        if (loss == Loss::softmax) {
+            here = softmax_loss(f, outputs, target[i]);
+        } else {
+            if (!sorted.empty()) {
+                sorted.assign(f, f + outputs);
+                std::sort(sorted.begin(), sorted.end());
+                f = sorted.data();
             }
+            for (std::size_t k = 0; k < outputs; ++k) here += loss_at(*this, k, bounds[k], f[k], target[place(i, k)]);
+            here /= static_cast<double>(outputs);
         }
         sum += weight[i] * here;
         total += weight[i];
@@ -145,8 +200,9 @@ double Objective::mean_loss(const double *score, const double *target, const dou
     return total > 0 ? sum / total : 0.0;
 }
 
-double Objective::best_constant(std::vector<double> residual, const std::vector<double> &weight) const {
-    return weighted_quantile(residual, weight, loss == Loss::quantile ? alpha : 0.5);
+double Objective::best_constant(std::vector<double> residual, const std::vector<double> &weight,
+                                std::size_t output) const {
+    return weighted_quantile(residual, weight, loss == Loss::quantile ? level(output) : 0.5);
 }
 
 }  // namespace planewise

@@ -1,7 +1,10 @@
 #include "predict.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+
+#include "dispatch.hpp"
 
 namespace planewise {
 
@@ -170,6 +173,13 @@ std::unique_ptr<Predictor::Walk> pack_planes(const Forest &forest, int planes, i
     return std::make_unique<Plain>(forest);
 }
 
+PLANEWISE_CLONES bool any_infinite(const float *x, std::size_t count) {
+    constexpr float most = std::numeric_limits<float>::max();
+    int found = 0;
+    for (std::size_t i = 0; i < count; ++i) found |= std::fabs(x[i]) > most;
+    return found != 0;
+}
+
 std::unique_ptr<Predictor::Walk> pack(const Forest &forest) {
     int planes = 1, terms = 1;
     for (std::size_t node = 0; node < forest.nodes(); ++node)
@@ -182,7 +192,11 @@ std::unique_ptr<Predictor::Walk> pack(const Forest &forest) {
 
 }  // namespace
 
-const Predictor::Walk &Predictor::walk() const {
+const Predictor::Walk &Predictor::walk(const float *x, std::size_t rows, std::size_t columns) const {
+    if (any_infinite(x, rows * columns)) {
+        std::call_once(plain_made_, [&] { plain_ = std::make_unique<Plain>(forest_); });
+        return *plain_;
+    }
     std::call_once(walk_made_, [&] { walk_ = pack(forest_); });
     return *walk_;
 }
@@ -196,9 +210,9 @@ void Predictor::apply(const float *x, std::size_t rows, std::size_t columns, Thr
                       std::int32_t *node) const {
     constexpr std::size_t chunk = 4096;
     const std::size_t trees = forest_.trees();
-    const Walk &way = walk();
     threads.each((rows + chunk - 1) / chunk, 8 * rows * trees, [&](std::size_t k, int) {
         const std::size_t begin = k * chunk, count = std::min(rows, begin + chunk) - begin;
+        const Walk &way = walk(x + begin * columns, count, columns);
         if (trees == 1) return way.find(0, x + begin * columns, count, columns, node + begin);
         std::vector<std::int32_t> found(count);
         for (std::size_t tree = 0; tree < trees; ++tree) {
@@ -238,7 +252,7 @@ void Predictor::add_values(const std::vector<Value> &value, const float *x, std:
     constexpr std::size_t most = 64;
     std::int32_t node[most];
     const std::size_t values = forest_.n_values, outputs = forest_.n_outputs;
-    const Walk &way = walk();
+    const Walk &way = walk(x, rows, columns);
     for (std::size_t tree = first; tree < last; ++tree) {
         double *to = out + (values == 1 ? tree % outputs : 0);
         for (std::size_t begin = 0; begin < rows; begin += most) {

@@ -82,13 +82,14 @@ class Predictor {
     void add_values(const std::vector<Value> &value, const float *x, std::size_t rows, std::size_t columns,
                     std::size_t first, std::size_t last, double *out) const;
 
-    const Walk &walk() const;
+    // For these rows. Planes are filled up with weights of zero, which infinities do not bear.
+    const Walk &walk(const float *x, std::size_t rows, std::size_t columns) const;
     const SmallTrees *small_trees() const;
 
     const Forest &forest_;
     // Made when first needed.
-    mutable std::once_flag walk_made_, small_trees_made_;
-    mutable std::unique_ptr<const Walk> walk_;
+    mutable std::once_flag walk_made_, plain_made_, small_trees_made_;
+    mutable std::unique_ptr<const Walk> walk_, plain_;
     mutable std::unique_ptr<const SmallTrees> small_trees_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 namespace planewise {
@@ -16,7 +17,7 @@ int coefficient_bound(const DrawOptions &options, double coef_decay, std::size_t
 }  // namespace
 
 void Proposer::draw(const Ranking &ranked, const DrawOptions &options, Random &random, Directions &out,
-                    const Directions *known) {
+                    const Directions *known, const Path &path) {
     if (ranked.size() < 2) return;
     std::size_t capacity = 64;
     // An enumerated round has at most 2p vectors, half of them mirror images: the table never fills.
@@ -26,55 +27,146 @@ void Proposer::draw(const Ranking &ranked, const DrawOptions &options, Random &r
         usable_.assign(matrix_.columns, 0);
         for (std::int32_t feature : ranked) usable_[static_cast<std::size_t>(feature)] = 1;
     }
-    std::vector<int> bounds;
-    for (const DrawRound &round : options.rounds) {
-        const std::size_t most = std::min<std::size_t>(static_cast<std::size_t>(round.subspace_size), ranked.size());
-        if (most < 2) continue;
-        const bool fixed = options.shared_subspace || most == ranked.size();
-        if (fixed) {
-            choose_ranks(most, ranked.size(), round.rank_decay, random);
-            std::sort(ranks_.begin(), ranks_.end());
-            bounds.clear();
-            double space = 1;
-            for (std::size_t rank : ranks_) {
-                bounds.push_back(coefficient_bound(options, round.coef_decay, rank));
-                space *= 2 * bounds.back() + 1;
-            }
-            if (space / 2 <= options.n_projections) {
-                enumerate(ranked, bounds, out);
-                continue;
-            }
+    const bool in_groups = !path.allows(ranked.data(), ranked.size());
+    if (in_groups) find_companies(ranked, path);
+    for (const DrawRound &round : options.rounds)
+        in_groups ? draw_round_in_groups(ranked, options, round, random, known, path, out)
+                  : draw_round(ranked, options, round, random, known, path, out);
+}
+
+void Proposer::draw_round(const Ranking &ranked, const DrawOptions &options, const DrawRound &round, Random &random,
+                          const Directions *known, const Path &path, Directions &out) {
+    const std::size_t most = std::min<std::size_t>(static_cast<std::size_t>(round.subspace_size), ranked.size());
+    if (most < 2) return;
+    const bool fixed = options.shared_subspace || most == ranked.size();
+    if (fixed) {
+        choose_ranks(most, ranked.size(), round.rank_decay, random);
+        std::sort(ranks_.begin(), ranks_.end());
+        std::vector<int> bounds;
+        double space = 1;
+        for (std::size_t rank : ranks_) {
+            bounds.push_back(coefficient_bound(options, round.coef_decay, rank));
+            space *= 2 * bounds.back() + 1;
         }
-        for (int trial = 0; trial < options.n_projections; ++trial) {
-            if (known != nullptr && random.below(3 * most_known) < known->size()) {
-                recall(ranked, options, round, *known, random);
+        if (space / 2 <= options.n_projections) return enumerate(ranked, bounds, out);
+    }
+    const std::vector<std::size_t> chosen = ranks_;
+    for (int trial = 0; trial < options.n_projections; ++trial) {
+        if (known != nullptr && random.below(3 * most_known) < known->size()) {
+            recall(ranked, options, round, *known, path, random);
+            // Where features may not all meet, most that is known is of no use here: better a new one than none.
+            if (!path.is_limited() || !terms_.empty()) {
                 keep(out);
                 continue;
             }
-            std::size_t count = most;
-            if (!fixed) {
-                count = 2 + random.below(static_cast<std::uint32_t>(most - 1));
-                choose_ranks(count, ranked.size(), round.rank_decay, random);
-            }
-            terms_.clear();
-            for (std::size_t rank : ranks_) {
-                const int bound = coefficient_bound(options, round.coef_decay, rank);
-                const int a = static_cast<int>(random.below(static_cast<std::uint32_t>(2 * bound + 1))) - bound;
-                if (a != 0) terms_.push_back({ranked[rank], a});
-            }
-            keep(out);
         }
+        if (fixed) {
+            if (path.is_limited()) ranks_ = chosen;  // `recall` may have drawn another
+            add_terms(ranked, options, round, random);
+        } else
+            draw_terms(ranked, options, round, most, random);
+        keep(out);
     }
 }
 
+void Proposer::draw_terms(const Ranking &ranked, const DrawOptions &options, const DrawRound &round, std::size_t most,
+                          Random &random) {
+    const std::size_t count = 2 + random.below(static_cast<std::uint32_t>(most - 1));
+    choose_ranks(count, ranked.size(), round.rank_decay, random);
+    add_terms(ranked, options, round, random);
+}
+
+// Coefficients for the ranks chosen.
+void Proposer::add_terms(const Ranking &ranked, const DrawOptions &options, const DrawRound &round, Random &random) {
+    terms_.clear();
+    for (std::size_t rank : ranks_) {
+        const int bound = coefficient_bound(options, round.coef_decay, rank);
+        const int a = static_cast<int>(random.below(static_cast<std::uint32_t>(2 * bound + 1))) - bound;
+        if (a != 0) terms_.push_back({ranked[rank], a});
+    }
+}
+
+void Proposer::draw_round_in_groups(const Ranking &ranked, const DrawOptions &options, const DrawRound &round,
+                                    Random &random, const Directions *known, const Path &path, Directions &out) {
+    if (round.subspace_size < 2 || eligible_.empty()) return;
+    if (options.shared_subspace) {
+        const Ranking company = draw_company(ranked, round, path, random);
+        return draw_round(company, options, round, random, known, path, out);
+    }
+    for (int trial = 0; trial < options.n_projections; ++trial) {
+        terms_.clear();
+        if (known != nullptr && random.below(3 * most_known) < known->size())
+            recall(eligible_, options, round, *known, path, random);
+        if (terms_.empty()) {
+            const Ranking &company = draw_company(ranked, round, path, random);
+            if (company.size() < 2) continue;
+            const std::size_t most = std::min(static_cast<std::size_t>(round.subspace_size), company.size());
+            draw_terms(company, options, round, most, random);
+        }
+        keep(out);
+    }
+}
+
+// Which features may meet another, and the members of each group that has two of them.
+void Proposer::find_companies(const Ranking &ranked, const Path &path) {
+    members_.clear();
+    eligible_.clear();
+    if (path.rules().size() == 0) {  // a number of features that may meet: those used before are in every company
+        for (std::int32_t feature : ranked)
+            if (!std::binary_search(path.sources().begin(), path.sources().end(), path.rules().source(feature)))
+                eligible_.push_back(feature);
+        return;
+    }
+    for (std::int32_t feature : ranked) {
+        path.open_groups(feature, columns_);
+        for (std::int32_t group : columns_) members_[group].push_back(feature);
+    }
+    for (auto group = members_.begin(); group != members_.end();)
+        group = group->second.size() < 2 ? members_.erase(group) : std::next(group);
+    for (std::int32_t feature : ranked) {
+        path.open_groups(feature, columns_);
+        if (std::any_of(columns_.begin(), columns_.end(), [&](std::int32_t g) { return members_.count(g) > 0; }))
+            eligible_.push_back(feature);
+    }
+}
+
+// Features that may meet, as they are ranked: a group of one that was drawn by its rank; or where only their number is
+// limited, as many as there is room for, with those used before.
+const Ranking &Proposer::draw_company(const Ranking &ranked, const DrawRound &round, const Path &path, Random &random) {
+    const Interactions &rules = path.rules();
+    if (rules.size() > 0) {
+        choose_ranks(1, eligible_.size(), round.rank_decay, random);
+        path.open_groups(eligible_[ranks_[0]], columns_);
+        columns_.erase(
+            std::remove_if(columns_.begin(), columns_.end(), [&](std::int32_t g) { return members_.count(g) == 0; }),
+            columns_.end());
+        return members_[columns_[random.below(static_cast<std::uint32_t>(columns_.size()))]];
+    }
+    choose_ranks(rules.most() - path.sources().size(), eligible_.size(), round.rank_decay, random);
+    columns_ = path.sources();
+    for (std::size_t rank : ranks_) columns_.push_back(rules.source(eligible_[rank]));
+    company_.clear();
+    for (std::int32_t feature : ranked)
+        if (std::find(columns_.begin(), columns_.end(), rules.source(feature)) != columns_.end())
+            company_.push_back(feature);
+    return company_;
+}
+
+bool Proposer::may_meet(const Path &path) {
+    if (!path.is_limited()) return true;
+    columns_.clear();
+    for (const Term &term : terms_) columns_.push_back(term.feature);
+    return path.allows(columns_.data(), columns_.size());
+}
+
 void Proposer::recall(const Ranking &ranked, const DrawOptions &options, const DrawRound &round,
-                      const Directions &known, Random &random) {
+                      const Directions &known, const Path &path, Random &random) {
     const std::size_t d = random.below(static_cast<std::uint32_t>(known.size()));
     terms_.clear();
     for (std::uint32_t t = known.begin(d); t < known.end(d); ++t)
         terms_.push_back({known.feature[t], known.coefficient[t]});
     const auto usable = [&](const Term &term) { return usable_[static_cast<std::size_t>(term.feature)] != 0; };
-    if (!std::all_of(terms_.begin(), terms_.end(), usable)) return terms_.clear();
+    if (!std::all_of(terms_.begin(), terms_.end(), usable) || !may_meet(path)) return terms_.clear();
     const std::uint32_t kind = random.below(4);
     if (kind < 2) return;  // as it was
     Term &term = terms_[random.below(static_cast<std::uint32_t>(terms_.size()))];
@@ -86,7 +178,9 @@ void Proposer::recall(const Ranking &ranked, const DrawOptions &options, const D
         const std::int32_t other = ranked[ranks_[0]];
         for (const Term &each : terms_)
             if (each.feature == other) return;
+        const std::int32_t before = term.feature;
         term.feature = other;
+        if (!may_meet(path)) term.feature = before;
     }
     terms_.erase(std::remove_if(terms_.begin(), terms_.end(), [](const Term &each) { return each.coefficient == 0; }),
                  terms_.end());

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
+#include "interactions.hpp"
 #include "matrix.hpp"
 #include "projection.hpp"
 #include "random.hpp"
@@ -40,27 +42,43 @@ class Proposer {
         out.close();
     }
     // Appends directions of two or more terms, none twice; single terms are the axis candidates already tried.
-    // When `known` is full, a third of them is recalled from it, half of those with one term changed.
+    // When `known` is full, a third of them is recalled from it, half of those with one term changed. `path` says which
+    // of the ranked features, each of them allowed alone, a direction may have together.
     void draw(const Ranking &ranked, const DrawOptions &options, Random &random, Directions &out,
-              const Directions *known = nullptr);
+              const Directions *known = nullptr, const Path &path = {});
 
   private:
     struct Term {
         std::int32_t feature, coefficient;
     };
+    void draw_round(const Ranking &ranked, const DrawOptions &options, const DrawRound &round, Random &random,
+                    const Directions *known, const Path &path, Directions &out);
+    // One direction of two up to `most` terms.
+    void draw_terms(const Ranking &ranked, const DrawOptions &options, const DrawRound &round, std::size_t most,
+                    Random &random);
+    void add_terms(const Ranking &ranked, const DrawOptions &options, const DrawRound &round, Random &random);
+    // The same where features may meet in groups only.
+    void draw_round_in_groups(const Ranking &ranked, const DrawOptions &options, const DrawRound &round, Random &random,
+                              const Directions *known, const Path &path, Directions &out);
+    void find_companies(const Ranking &ranked, const Path &path);
+    const Ranking &draw_company(const Ranking &ranked, const DrawRound &round, const Path &path, Random &random);
     void choose_ranks(std::size_t count, std::size_t available, double rank_decay, Random &random);
     void enumerate(const Ranking &ranked, const std::vector<int> &bounds, Directions &out);
-    // Puts a known direction into terms_; nothing if the node was not offered all of its features.
+    // Puts a known direction into terms_; nothing if the node may not use all of its features.
     void recall(const Ranking &ranked, const DrawOptions &options, const DrawRound &round, const Directions &known,
-                Random &random);
-    void keep(Directions &out);  // takes terms_ unless it is one term, or known
+                const Path &path, Random &random);
+    bool may_meet(const Path &path);  // the features of terms_
+    void keep(Directions &out);       // takes terms_ unless it is one term, or known
 
     const Matrix &matrix_;
     std::vector<std::size_t> ranks_;
     std::vector<Term> terms_;
     std::vector<std::uint64_t> known_;
     std::vector<double> keys_;
-    std::vector<char> usable_;  // by feature
+    std::vector<char> usable_;                 // by feature
+    Ranking eligible_, company_;               // features that may meet others, and those of one draw
+    std::map<std::int32_t, Ranking> members_;  // of groups with two features or more, as they are ranked
+    std::vector<std::int32_t> columns_;
 };
 
 }  // namespace planewise

@@ -22,8 +22,9 @@ Bits bits_of(Number value) {
     return bits;
 }
 
-std::uint64_t key_of(const float *row, std::size_t columns, double target) {
-    std::uint64_t key = mixed(bits_of<double, std::uint64_t>(target));
+std::uint64_t key_of(const float *row, std::size_t columns, const double *target, std::size_t targets) {
+    std::uint64_t key = mixed(bits_of<double, std::uint64_t>(target[0]));
+    for (std::size_t k = 1; k < targets; ++k) key = mixed(key ^ bits_of<double, std::uint64_t>(target[k]));
     for (std::size_t j = 0; j < columns; ++j) key = mixed(key ^ bits_of<float, std::uint32_t>(row[j]));
     return key;
 }
@@ -43,10 +44,12 @@ double binomial(std::int64_t count, double share, Random &random) {
 
 }  // namespace
 
-SetAside::SetAside(const Matrix &matrix, const std::vector<double> &target, const std::vector<double> &weight)
+SetAside::SetAside(const Matrix &matrix, const std::vector<double> &target, std::size_t targets,
+                   const std::vector<double> &weight)
     : rows_(matrix.rows), count_(weight) {
     std::vector<std::uint64_t> key(matrix.rows);
-    for (std::size_t i = 0; i < matrix.rows; ++i) key[i] = key_of(matrix.row(i), matrix.columns, target[i]);
+    for (std::size_t i = 0; i < matrix.rows; ++i)
+        key[i] = key_of(matrix.row(i), matrix.columns, &target[i * targets], targets);
     std::iota(rows_.begin(), rows_.end(), 0u);
     std::stable_sort(rows_.begin(), rows_.end(), [&](std::uint32_t a, std::uint32_t b) { return key[a] < key[b]; });
     const double one_row = weight_of_a_row(weight);

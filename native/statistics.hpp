@@ -9,6 +9,9 @@
 //   chance(sum, gain, cells)                    what one random cut gains per degree of freedom;
 //   chance_of_order(sums, present, total)       what the best cut through the categories present gains if they are
 //                                               noise, put in order by what the rows themselves say; or a bound of it.
+// and, for monotone constraints, if it can_be_bounded,
+//   bounded_value(sum, bounds), bounded_score(sum, bounds)   the value held within bounds, and what a cell is then
+//   worth.
 // Squared error and second-order boosting are the same sums (see `Gradients`); classification is `ClassCounts`.
 #pragma once
 
@@ -17,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "dispatch.hpp"
@@ -29,6 +33,16 @@ class Threads;
 struct Bounds {
     double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
     double held(double value) const { return std::clamp(value, low, high); }
+    // What is left on both sides of a plane with these values: where its right side must not be below the left one
+    // (sign 1) or above (-1), no value may pass the middle.
+    std::pair<Bounds, Bounds> parted(int sign, double left, double right) const {
+        std::pair<Bounds, Bounds> sides{*this, *this};
+        if (sign == 0) return sides;
+        const double middle = (held(left) + held(right)) / 2;
+        (sign > 0 ? sides.first : sides.second).high = middle;
+        (sign > 0 ? sides.second : sides.first).low = middle;
+        return sides;
+    }
 };
 
 // A category is believed as much as its node when it has that many rows.
@@ -111,19 +125,15 @@ class Gradients {
     // would be too small. The same arithmetic as `score`, laid out for vector units.
     void add_rises(const std::int64_t *left, const std::int64_t *total, double whole, std::int64_t least_rows,
                    double least_weight, std::size_t edges, double *rises) const;
-    // The same with values held within bounds; nothing where the right side's value would not lie on the side that
-    // `sign` asks for (1: not below the left one's, -1: not above).
-    double bounded_score(const std::int64_t *sum, const Bounds &bounds) const {
+    static constexpr bool can_be_bounded = true;
+    double bounded_value(const std::int64_t *sum, const Bounds &bounds) const {
         double v;
         value(sum, &v);
-        v = bounds.held(v);
-        return -factor_ * v * (2 * unit_g_ * static_cast<double>(sum[0]) + v * (weight(sum) + lambda_));
+        return bounds.held(v);
     }
-    bool agrees(const std::int64_t *left, const std::int64_t *right, const Bounds &bounds, int sign) const {
-        double l, r;
-        value(left, &l);
-        value(right, &r);
-        return sign * (bounds.held(r) - bounds.held(l)) >= 0;
+    double bounded_score(const std::int64_t *sum, const Bounds &bounds) const {
+        const double v = bounded_value(sum, bounds);
+        return -factor_ * v * (2 * unit_g_ * static_cast<double>(sum[0]) + v * (weight(sum) + lambda_));
     }
     double impurity(const std::int64_t *sum) const {
         const double squares = factor_ * unit_square_ * static_cast<double>(sum[3]);
@@ -174,6 +184,7 @@ class VectorGradients {
     // g and h are rows x outputs.
     void assign(const double *g, const double *h, std::size_t n, Threads *threads = nullptr);
 
+    static constexpr bool can_be_bounded = false;
     void set_lambda(double lambda) { lambda_ = lambda; }
     std::size_t size() const { return rows_.size(); }
     const Row *data() const { return rows_.data(); }
@@ -320,6 +331,21 @@ class ClassCounts {
         }
         const double all = static_cast<double>(total);
         return total > 0 ? unit_ * (parts / all - all) : 0.0;
+    }
+    // Of two classes, the share of the second; held within bounds, a cell is worth what the criterion's own loss (of
+    // logarithms, or squares) makes of its rows.
+    static constexpr bool can_be_bounded = true;
+    double bounded_value(const std::int64_t *sum, const Bounds &bounds) const {
+        const std::int64_t total = sum[0] + sum[1];
+        return bounds.held(total > 0 ? static_cast<double>(sum[1]) / static_cast<double>(total) : 0.0);
+    }
+    double bounded_score(const std::int64_t *sum, const Bounds &bounds) const {
+        const double share = bounded_value(sum, bounds);
+        if (share == bounded_value(sum, Bounds{})) return score(sum);
+        const auto first = static_cast<double>(sum[0]), second = static_cast<double>(sum[1]);
+        if (criterion_ == Criterion::gini)
+            return -2 * unit_ * (second * (1 - share) * (1 - share) + first * share * share);
+        return unit_ * ((second > 0 ? second * std::log(share) : 0.0) + (first > 0 ? first * std::log1p(-share) : 0.0));
     }
     double impurity(const std::int64_t *sum) const {
         int present = 0;

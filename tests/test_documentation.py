@@ -82,6 +82,11 @@ def test_the_examples_of_the_guide_to_ensembles_run(capsys):
     assert capsys.readouterr().err == ""
 
 
+def test_the_examples_for_users_of_other_libraries_run(capsys):
+    run_blocks(ROOT / "docs" / "coming_from.md")
+    assert capsys.readouterr().err == ""
+
+
 def test_the_examples_of_the_page_on_explanations_run(capsys):
     run_blocks(ROOT / "docs" / "explanations.md")
     assert capsys.readouterr().err == ""

@@ -41,6 +41,11 @@ WRONG = {
     "refine_thresholds": ([1, 0, "yes", None], "True or False"),
     "max_rows_per_node": ([15, 0, 1e4], "an integer of 16 or more or None"),
     "categorical_features": (["from_type", 3, [[0]], {"a": 1}], "'from_dtype', a list"),
+    "monotonic_cst": (["up", 3, [[1, 0, 0, 0]]], "a list with 1, -1 or 0 for each column, a dict of these"),
+    "interaction_cst": (
+        ["none", 3, [0, 1], [[0.5]], {"a": 1}],
+        "'pairwise', 'no_interactions', a list of groups (each a list or set of column names or numbers) or None",
+    ),
     "max_ranked_features": ([0, -1, 0.5, "sqrt"], "an integer of 1 or more or None"),
     "n_jobs": ([0, 1.0, "all", True], "an integer other than 0"),
     "random_state": ([-1, 2**32, 1.5, "seed", [0, 1]], "an integer from 0 to 4294967295"),

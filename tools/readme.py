@@ -57,8 +57,8 @@ def blocks_of(page: Path) -> list[Block]:
     for match in re.finditer(r"^```(\w*)\n(.*?)^```$", text, flags=re.S | re.M):
         kind, code = match.groups()
         line = text.count("\n", 0, match.start()) + 2
-        if kind not in (*RUN, "text", "json", "c"):
-            raise ValueError(f"{page.name}:{line}: blocks are python, sh, text, json or c, not {kind!r}")
+        if kind not in (*RUN, "text", "json", "c", "py"):  # py: programs of other libraries, which do not run
+            raise ValueError(f"{page.name}:{line}: blocks are python, py, sh, text, json or c, not {kind!r}")
         if kind in RUN:
             found.append(Block(kind, line, code, None))
         elif kind == "text" and found:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from planewise.slm import (
         DiscriminantFeatureTest,
         SLMBoostClassifier,
+        SLMBoostRanker,
         SLMBoostRegressor,
         SLMClassifier,
         SLMForestClassifier,
@@ -38,6 +39,7 @@ __all__ = [
     "RECIPClassifier",
     "RECIPRegressor",
     "SLMBoostClassifier",
+    "SLMBoostRanker",
     "SLMBoostRegressor",
     "SLMClassifier",
     "SLMForestClassifier",

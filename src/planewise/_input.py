@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
 from numbers import Real
@@ -13,6 +13,8 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from joblib import cpu_count, effective_n_jobs
 from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import is_classifier
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d, compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
@@ -30,13 +32,23 @@ from planewise._categories import (
     is_text,
     learn_categories,
 )
+from planewise._float32 import (
+    Origins,
+    fill,
+    find_origins,
+    require_dense_size,
+)
 from planewise._frames import block, codes, column_at, plain_columns
 
 FloatArray = NDArray[np.float32]
 Fit = TypeVar("Fit", bound=Callable[..., Any])
-Reader = Callable[[Any, Any], NDArray[Any]]  # of an estimator and X: the rows that the estimator takes
+Reader = Callable[..., NDArray[Any]]  # of an estimator and X: the rows that the estimator takes
 
 MOST_THREADS = 256
+
+# Number types of arrays that are kept until their values are read; all others become the first.
+_KINDS = [np.float64, np.float32, np.bool_]
+_KINDS += [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
 
 
 def all_or_nothing(fit: Fit) -> Fit:
@@ -83,14 +95,21 @@ class NumberProblem(Problem):
     target: NDArray[np.float64]
 
 
-def training_rows(estimator: Any, X: Any) -> FloatArray:
-    """X as float32 rows (C order), checked; sets ``n_features_in_`` and ``feature_names_in_``."""
-    return _checked(estimator, X, reset=True)
+def training_rows(
+    estimator: Any, X: Any, *, counts: NDArray[np.bool_] | None = None, origins: Origins | None = None
+) -> FloatArray:
+    """X as float32 rows (C order), checked; sets ``n_features_in_``, ``feature_names_in_`` and ``feature_origins_``.
+
+    Origins are those given, or found from the rows that count. Values too large for float32 become infinities.
+    """
+    return _checked(estimator, X, _Columns(True, counts, origins))
 
 
 def values_as_given(estimator: Any, X: Any, *, reset: bool = True) -> NDArray[np.float64]:
     """The same as float64, for estimators that show values again; `reset` in ``fit``."""
-    return _checked(estimator, X, reset=reset, dtype=np.float64)
+    rows = _checked(estimator, X, _Columns(reset), np.float64)
+    _refuse_infinity(estimator, rows, X)
+    return rows
 
 
 def precise_rows(estimator: Any, X: Any, *, reset: bool = True) -> NDArray[np.float64]:
@@ -98,12 +117,35 @@ def precise_rows(estimator: Any, X: Any, *, reset: bool = True) -> NDArray[np.fl
     return _without_gaps(estimator, X, reset, np.float64)
 
 
-def complete_rows(estimator: Any, X: Any, *, reset: bool = True) -> FloatArray:
-    """The same as float32."""
+def complete_rows(
+    estimator: Any, X: Any, *, reset: bool = True, counts: NDArray[np.bool_] | None = None
+) -> NDArray[Any]:
+    """The same as float32, or as float64 if a column has an origin: its values must be standardised first.
+
+    Sets ``feature_origins_`` in ``fit``, from the rows that count.
+    """
+    if reset:
+        estimator.feature_origins_ = {} if estimator.scaling is None else _origins_in(estimator, X, counts)
     rows = None if reset else _quickly_checked(estimator, X)
     if rows is None or len(_columns_with(np.isnan, rows)):
-        return _without_gaps(estimator, X, reset, np.float32)
+        rows = _without_gaps(estimator, X, reset, np.float64 if estimator.feature_origins_ else np.float32)
     return rows
+
+
+def _origins_in(estimator: Any, X: Any, counts: NDArray[np.bool_] | None) -> Origins:
+    _refuse_lazy_frame(X)
+    if not is_table(X):
+        return find_origins(_numbers(estimator, X, True, np.float32), counts)
+    frame, found = nw.from_native(X, eager_only=True), Origins()
+    plain = plain_columns(frame)
+    for places in plain.values():
+        found |= _renumbered(find_origins(block(frame, places), counts), places)
+    for j in sorted(set(range(frame.shape[1])).difference(*plain.values())):
+        column = column_at(frame, j)
+        if column.dtype.is_numeric():
+            values = _column_to_floats(estimator, column, np.float64, in_fit=True)
+            found |= _renumbered(find_origins(values[:, None], counts), [j])
+    return found
 
 
 def _without_gaps(estimator: Any, X: Any, reset: bool, dtype: Any) -> NDArray[Any]:
@@ -112,13 +154,12 @@ def _without_gaps(estimator: Any, X: Any, reset: bool, dtype: Any) -> NDArray[An
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         frame = nw.from_native(X, eager_only=True)
         rows = np.empty(frame.shape, dtype=dtype)
-        for j in _fill_plain(frame, plain_columns(frame), set(), rows):
+        for j in _fill_plain(frame, plain_columns(frame), set(), rows, lambda table, places: {}):
             rows[:, j] = _column_to_floats(estimator, column_at(frame, j), dtype, in_fit=reset)
         _require_rows(rows)
         names = frame.columns
     else:
-        with np.errstate(over="ignore", invalid="ignore"):  # too large for float32: refused as an infinity
-            rows = validate_data(estimator, X, reset=reset, dtype=dtype, order="C", ensure_all_finite="allow-nan")
+        rows = _dense(_numbers(estimator, X, reset, dtype), dtype)
         names = range(rows.shape[1])
     missing = _columns_with(lambda values: ~np.isfinite(values), rows)
     if len(missing):
@@ -130,6 +171,23 @@ def _without_gaps(estimator: Any, X: Any, reset: bool, dtype: Any) -> NDArray[An
     return rows
 
 
+def _numbers(estimator: Any, X: Any, reset: bool, dtype: Any) -> Any:
+    """What is not a data frame: an array or a CSR table of numbers of its own type, to be read as `dtype`."""
+    X = validate_data(estimator, X, reset=reset, dtype=_KINDS, accept_sparse="csr", ensure_all_finite=False)
+    if issparse(X):
+        require_dense_size(X, dtype)
+    return X
+
+
+def _dense(values: Any, dtype: Any, origins: Origins | None = None) -> NDArray[Any]:
+    """An array or a CSR table as rows in C order; what already is so is not copied."""
+    if isinstance(values, np.ndarray) and values.dtype == dtype and values.flags.c_contiguous and not origins:
+        return values
+    rows = np.empty(values.shape, dtype=dtype)
+    fill(rows, slice(None), values, origins or {})
+    return rows
+
+
 def _refuse_lazy_frame(X: Any) -> None:
     if nw.dependencies.is_polars_lazyframe(X):
         raise TypeError("X is a polars LazyFrame, which has no rows yet; pass X.collect() instead.")
@@ -138,12 +196,12 @@ def _refuse_lazy_frame(X: Any) -> None:
 def prediction_rows(estimator: Any, X: Any) -> FloatArray:
     """X as float32 rows (C order), checked against what the estimator was fitted on."""
     rows = _quickly_checked(estimator, X)
-    return _checked(estimator, X, reset=False) if rows is None else rows
+    return _checked(estimator, X, _Columns(reset=False)) if rows is None else rows
 
 
 def _quickly_checked(estimator: Any, X: Any) -> FloatArray | None:
     """The plain case without scikit-learn's hundred microseconds: a clean float array of the right width."""
-    if getattr(estimator, "categories_", None):
+    if getattr(estimator, "categories_", None) or getattr(estimator, "feature_origins_", None):
         return None
     if type(X) is not np.ndarray or X.ndim != 2 or X.dtype.kind != "f":
         return None
@@ -157,17 +215,47 @@ def _quickly_checked(estimator: Any, X: Any) -> FloatArray | None:
     return rows if clean else None
 
 
-def _checked(estimator: Any, X: Any, reset: bool, dtype: Any = np.float32) -> NDArray[Any]:
+def _renumbered(origins: Origins, places: list[int]) -> Origins:
+    """By the places in X of a part's columns."""
+    return {places[j]: origin for j, origin in origins.items()}
+
+
+@dataclass
+class _Columns:
+    """What is known of the columns when a table is read, or is to be found out in ``fit``."""
+
+    reset: bool  # in fit
+    counts: NDArray[np.bool_] | None = None  # the rows to find origins from
+    origins: Origins | None = None
+
+    def origins_of(self, estimator: Any, values: Any, places: list[int] | None, dtype: Any, skipped: Any) -> Origins:
+        """The origins of a table's columns, which have these places in X; remembered in ``fit``."""
+        if dtype != np.float32:
+            return {}
+        known = self.origins if self.reset else getattr(estimator, "feature_origins_", {})
+        if known is None:
+            found = find_origins(values, self.counts)
+            found = found if places is None else _renumbered(found, places)
+            known = {j: origin for j, origin in found.items() if j not in skipped}
+            estimator.feature_origins_ |= known
+        if places is None:
+            return known
+        return {at: known[j] for at, j in enumerate(places) if j in known} if known else {}
+
+
+def _checked(estimator: Any, X: Any, columns: _Columns, dtype: Any = np.float32) -> NDArray[Any]:
     _refuse_lazy_frame(X)
-    if not is_table(X):
-        with np.errstate(over="ignore", invalid="ignore"):  # too large for float32: refused as an infinity
-            numbers = _without_words(estimator, X, reset)
-            rows = validate_data(estimator, numbers, reset=reset, dtype=dtype, order="C", ensure_all_finite="allow-nan")
-        return _with_categories(estimator, X, rows, reset)
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
-    rows = _frame_to_array(estimator, X, reset, dtype)
-    _require_rows(rows)
-    _refuse_infinity(estimator, rows, X)
+    if columns.reset and dtype == np.float32:
+        estimator.feature_origins_ = dict(columns.origins or {})
+    if is_table(X):
+        validate_data(estimator, X, reset=columns.reset, skip_check_array=True)
+        rows = _frame_to_array(estimator, X, columns, dtype)
+        _require_rows(rows)
+    else:
+        numbers = _numbers(estimator, _without_words(estimator, X, columns.reset), columns.reset, dtype)
+        chosen = _categorical_in_array(estimator, numbers.shape[1], columns.reset)
+        rows = _dense(numbers, dtype, columns.origins_of(estimator, numbers, None, dtype, chosen))
+        rows = _with_categories(estimator, X, numbers, rows, chosen, columns.reset)
     return rows
 
 
@@ -214,6 +302,7 @@ def class_problem(
     if continues and not np.array_equal(classes, estimator.classes_):
         raise ValueError("y has different classes than the earlier fit that warm_start=True continues from.")
     counts = weight > 0
+    table = _with_origins_of(counts, table, estimator, X, read, continues)
     rows, label, weight, own = _those(counts, table, label, weight, own)
     return ClassProblem(table, counts, rows, weight, classes, label, own)
 
@@ -226,12 +315,17 @@ def number_problem(
     *,
     read: Reader = training_rows,
     continues: bool = False,
+    several: bool = False,
 ) -> NumberProblem:
-    """X, y and weights of a regressor's fit, checked; the parameters are those of `class_problem`."""
+    """X, y and weights of a regressor's fit, checked; the parameters are those of `class_problem`.
+
+    `several`: whether y may have several columns.
+    """
     table = _read_again(estimator, X, read) if continues else read(estimator, X)
-    target = real_targets(estimator, y, table)
+    target = real_targets(estimator, y, table, several=several)
     weight = row_weights(sample_weight, table)
     counts = weight > 0
+    table = _with_origins_of(counts, table, estimator, X, read, continues)
     rows, target, weight = _those(counts, table, target, weight)
     return NumberProblem(table, counts, rows, weight, target)
 
@@ -240,7 +334,7 @@ def _read_again(estimator: Any, X: Any, read: Reader) -> NDArray[Any]:
     """The rows of a fit that continues from an earlier one: the same columns, with the same categories."""
     n_features, categories = estimator.n_features_in_, estimator.categories_
     names = getattr(estimator, "feature_names_in_", None)
-    rows = read(estimator, X)
+    rows = read(estimator, X, origins=estimator.feature_origins_)
     if rows.shape[1] != n_features:
         raise ValueError(
             f"X has {rows.shape[1]} features, but warm_start=True continues from a fit on {n_features} features."
@@ -261,6 +355,15 @@ def _read_again(estimator: Any, X: Any, read: Reader) -> NDArray[Any]:
     return rows
 
 
+def _with_origins_of(
+    counts: NDArray[np.bool_], table: NDArray[Any], estimator: Any, X: Any, read: Reader, continues: bool
+) -> NDArray[Any]:
+    """The table again, with origins from the rows that count."""
+    if read not in (training_rows, complete_rows) or continues or counts.all():
+        return table
+    return read(estimator, X, counts=counts)
+
+
 def _those(counts: NDArray[np.bool_], *arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:
     """What counts of each array; the arrays themselves if all does."""
     return arrays if counts.all() else tuple(array[counts] for array in arrays)
@@ -279,8 +382,10 @@ def _weighted_classes(
 ) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.float64]]:
     """The classes of rows that count, each row's place among them (-1: none), and weights with those of classes."""
     if class_weight is not None:
-        balanced_by = np.flatnonzero(weight) if isinstance(class_weight, str) else None
-        weight = weight * compute_sample_weight(class_weight, classes[label], indices=balanced_by)
+        if isinstance(class_weight, str):
+            weight = weight * compute_sample_weight(class_weight, label, indices=np.flatnonzero(weight))
+        else:
+            weight = weight * weights_by_class(class_weight, classes)[label]
         if not weight.any():
             raise ValueError("class_weight gives every class a weight of 0; at least one must be positive.")
     counts = weight > 0
@@ -292,11 +397,30 @@ def _weighted_classes(
     return classes, label, weight
 
 
-def real_targets(estimator: Any, y: Any, X: NDArray[Any]) -> NDArray[np.float64]:
-    """Targets as finite float64."""
-    y = one_target_per_row(estimator, y, X)
+def weights_by_class(class_weight: Mapping[Any, float], classes: NDArray[Any]) -> NDArray[np.float64]:
+    """The weight of each class by a user's dict; those it does not name have a weight of one.
+
+    Not scikit-learn's function: it reads labels such as "1" as numbers, and so does not find them in the dict.
+    """
+    labels = classes.tolist()
+    missing, unknown = [each for each in labels if each not in class_weight], [*class_weight.keys() - set(labels)]
+    if missing and unknown:
+        raise ValueError(
+            f"class_weight names the class {unknown[0]!r}, which y does not have, and not the class {missing[0]!r}, "
+            "which it has."
+        )
+    return np.array([float(class_weight.get(each, 1.0)) for each in labels])
+
+
+def real_targets(estimator: Any, y: Any, X: NDArray[Any], *, several: bool = False) -> NDArray[np.float64]:
+    """Targets as finite float64: one per row or, with `several`, also a table of two or more columns."""
+    y = y if y is None else np.asarray(y)
+    if several and _n_columns(y) > 1:
+        check_consistent_length(X, y)
+    else:
+        y = one_target_per_row(estimator, y, X)
     try:
-        y = y.astype(np.float64)
+        y = y.astype(np.float64, order="C")
     except (TypeError, ValueError):
         name = type(estimator).__name__
         raise ValueError(f"y must hold numbers for {name}; got dtype {y.dtype}.") from None
@@ -310,7 +434,15 @@ def one_target_per_row(estimator: Any, y: Any, X: NDArray[Any] | None = None) ->
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
         )
-    y = column_or_1d(np.asarray(y), warn=True)
+    y = np.asarray(y)
+    if _n_columns(y) > 1:
+        kind = "Classifier" if is_classifier(estimator) else "Regressor"
+        raise ValueError(
+            f"y should be a 1d array, got an array of shape {y.shape} instead: {type(estimator).__name__} predicts "
+            f"one target. sklearn.multioutput.MultiOutput{kind} fits one model per column of y"
+            + (", and SLMBoostRegressor one model of all of them." if kind == "Regressor" else ".")
+        )
+    y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
     if y.dtype.kind == "f":
         assert_all_finite(y, input_name="y")
@@ -319,6 +451,11 @@ def one_target_per_row(estimator: Any, y: Any, X: NDArray[Any] | None = None) ->
         if missing:
             raise ValueError(f"Input y contains NaN or None: row {missing[0]} has no target.")
     return y
+
+
+def _n_columns(y: NDArray[Any] | None) -> int:
+    """How many columns the targets have, 1 if they are not a table."""
+    return y.shape[1] if y is not None and y.ndim == 2 else 1
 
 
 def row_weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64]:
@@ -351,11 +488,7 @@ def _without_words(estimator: Any, X: Any, reset: bool) -> Any:
     """X; an array of objects with zeros in place of categorical columns that hold words."""
     if not isinstance(X, np.ndarray) or X.dtype.kind != "O" or X.ndim != 2:
         return X
-    if reset:
-        chosen = categorical_columns(getattr(estimator, "categorical_features", None), None, X.shape[1], [])
-    else:
-        chosen = [j for j in getattr(estimator, "categories_", {}) if j < X.shape[1]]
-    words = [j for j in chosen if _holds_words(X, j)]
+    words = [j for j in _categorical_in_array(estimator, X.shape[1], reset) if j < X.shape[1] and _holds_words(X, j)]
     if not words:
         return X
     numbers = X.copy()
@@ -370,21 +503,20 @@ def _holds_words(X: Any, j: int) -> bool:
     return not all(isinstance(value, Real) or is_missing(value) for value in X[:, j])
 
 
-def _with_categories(estimator: Any, X: Any, rows: NDArray[Any], reset: bool) -> NDArray[Any]:
-    """Plain rows, the columns named as categorical encoded."""
+def _categorical_in_array(estimator: Any, width: int, reset: bool) -> list[int]:
     if reset:
-        given = getattr(estimator, "categorical_features", None)
-        chosen = categorical_columns(given, None, rows.shape[1], [])
-    else:
-        chosen = list(getattr(estimator, "categories_", {}))
-    values = {j: X[:, j] if _holds_words(X, j) else rows[:, j] for j in chosen}
+        return categorical_columns(getattr(estimator, "categorical_features", None), None, width, [])
+    return list(getattr(estimator, "categories_", {}))
+
+
+def _with_categories(
+    estimator: Any, X: Any, numbers: Any, rows: NDArray[Any], chosen: list[int], reset: bool
+) -> NDArray[Any]:
+    """Plain rows, the columns named as categorical encoded; `numbers` are the same before they were rounded."""
+    values = {
+        j: X[:, j] if _holds_words(X, j) else _category_values(estimator, numbers, rows, j, reset) for j in chosen
+    }
     if reset:
-        for j in chosen:
-            if values[j].dtype.kind != "O" and len(np.unique(np.asarray(X)[:, j])) != len(np.unique(values[j])):
-                raise ValueError(
-                    f"Column {j} is categorical and has numbers that float32 cannot distinguish; pass a data frame, or "
-                    "number its categories 0, 1, ..."
-                )
         estimator.categories_ = {j: learn_categories(values[j], str(j)) for j in chosen}
     if not chosen:
         return rows
@@ -394,14 +526,24 @@ def _with_categories(estimator: Any, X: Any, rows: NDArray[Any], reset: bool) ->
     return encoded
 
 
+def _category_values(estimator: Any, numbers: Any, rows: NDArray[Any], j: int, reset: bool) -> NDArray[Any]:
+    """A categorical column of numbers: as in the rows, or as given if its categories would be rounded."""
+    given = numbers[:, [j]].toarray()[:, 0] if issparse(numbers) else numbers[:, j]
+    if reset:
+        keep = len(np.unique(given)) != len(np.unique(rows[:, j]))
+    else:
+        keep = estimator.categories_[j].dtype.kind in "iuf" and estimator.categories_[j].dtype != np.float32
+    return given if keep else rows[:, j]
+
+
 def category_counts(estimator: Any) -> list[int]:
     """How many categories each column has, 0 for numbers; an empty list if all are numbers."""
     categories: Categories = estimator.categories_
     return [len(categories.get(j, ())) for j in range(estimator.n_features_in_)] if categories else []
 
 
-def _frame_to_array(estimator: Any, X: Any, reset: bool, dtype: Any) -> NDArray[Any]:
-    frame = nw.from_native(X, eager_only=True)
+def _frame_to_array(estimator: Any, X: Any, columns: _Columns, dtype: Any) -> NDArray[Any]:
+    frame, reset = nw.from_native(X, eager_only=True), columns.reset
     plain = plain_columns(frame)
     chosen = _categorical_in_fit(estimator, frame, plain) if reset else sorted(getattr(estimator, "categories_", {}))
     values: dict[int, Coded] = {}
@@ -409,13 +551,18 @@ def _frame_to_array(estimator: Any, X: Any, reset: bool, dtype: Any) -> NDArray[
         values = {j: _coded(column_at(frame, j)) for j in chosen}
         estimator.categories_ = {j: learn_categories(values[j].distinct, frame.columns[j]) for j in chosen}
     out = np.empty(frame.shape, dtype=dtype)
-    for j in _fill_plain(frame, plain, set(chosen), out):
+
+    def origins_of(table: NDArray[Any], places: list[int]) -> Origins:
+        return columns.origins_of(estimator, table, places, dtype, chosen)
+
+    for j in _fill_plain(frame, plain, set(chosen), out, origins_of):
         column = column_at(frame, j)
         if j in chosen:
             coded = values[j] if reset else _coded(column)
             out[:, j] = encode(coded.distinct, estimator.categories_[j], column.name)[coded.place]
         else:
-            out[:, j] = _column_to_floats(estimator, column, dtype, in_fit=reset)
+            table = _column_to_floats(estimator, column, np.float64, in_fit=reset)[:, None]
+            fill(out, [j], table, origins_of(table, [j]))
     return out
 
 
@@ -430,15 +577,19 @@ def _categorical_in_fit(estimator: Any, frame: nw.DataFrame[Any], plain: dict[st
 
 
 def _fill_plain(
-    frame: nw.DataFrame[Any], plain: dict[str, list[int]], others: set[int], out: NDArray[Any]
+    frame: nw.DataFrame[Any],
+    plain: dict[str, list[int]],
+    others: set[int],
+    out: NDArray[Any],
+    origins_of: Callable[[NDArray[Any], list[int]], Origins],
 ) -> list[int]:
     """Write the plain columns, those of one type at once, into `out`; returns which columns are left, with `others`."""
     left = set(range(out.shape[1]))
     for places in plain.values():
         wanted = [j for j in places if j not in others]
         if wanted:
-            with np.errstate(over="ignore"):  # too large for float32: refused as an infinity, by name
-                out[:, slice(None) if len(wanted) == out.shape[1] else wanted] = block(frame, wanted)
+            table = block(frame, wanted)
+            fill(out, slice(None) if len(wanted) == out.shape[1] else wanted, table, origins_of(table, wanted))
         left.difference_update(wanted)
     return sorted(left)
 
@@ -526,7 +677,8 @@ def _what_to_do(estimator: Any, kind: Any) -> str:
 def _refuse_infinity(estimator: Any, rows: NDArray[Any], X: Any) -> None:
     infinite = _columns_with(np.isinf, rows)
     if len(infinite):
-        name = str(nw.from_native(X, eager_only=True).columns[infinite[0]])
+        named = is_table(X)
+        name = str(nw.from_native(X, eager_only=True).columns[infinite[0]]) if named else int(infinite[0])
         raise ValueError(
             f"Column {name!r} contains infinity or a value too large for {rows.dtype}; "
             f"{type(estimator).__name__} accepts NaN as a missing value, but not infinity."

@@ -56,6 +56,14 @@ class Scaling:
         return Z * self.spread + self.mean
 
 
+class ScalingToFloat32(Scaling):
+    """Subtracts and divides in float64, for columns that float32 cannot resolve before."""
+
+    def __call__(self, X: Numbers) -> Any:
+        """Rows in standard units, as float32."""
+        return super().__call__(X).astype(np.float32)
+
+
 def no_scaling(n_features: int, dtype: Any = np.float64) -> Scaling:
     """Leaves columns as they are."""
     return Scaling(np.zeros(n_features, dtype), np.ones(n_features, dtype))
@@ -78,12 +86,14 @@ def find_scaling(X: NDArray[np.float64], weight: Vector, wanted: str | None) -> 
     return replace(plain, tails=find_scaling(np.arcsinh(TAIL_FACTOR * plain(X)), weight, "standard"))
 
 
-def robust_scaling(rows: NDArray[np.float32], weight: Vector) -> Scaling:
-    """In float32, by a mean and a standard deviation that a few wild values cannot inflate.
+def robust_scaling(rows: NDArray[Any], weight: Vector) -> Scaling:
+    """To float32, in the type of the rows, by a mean and a standard deviation that a few wild values cannot inflate.
 
     Values beyond the outermost thousandths are clipped to these. A column of two values is scaled by half their
     distance: a rare 1 in a 0/1 column would otherwise lie many deviations away and drown all other columns in a kernel.
     """
+    in_float64 = rows.dtype == np.float64
+    rounding = CONSTANT if in_float64 else ROUNDING
     step = -(-len(rows) // MEASURED_BY)
     share = weight[::step] / weight[::step].sum()
     low, high = rows.min(axis=0), rows.max(axis=0)
@@ -96,12 +106,14 @@ def robust_scaling(rows: NDArray[np.float32], weight: Vector) -> Scaling:
         else:
             mean[j], found = _robust_moments(column, share)
         # A constant column stays as it is, and so does one whose spread is rounding.
-        spread[j] = found if found > max(ROUNDING * abs(mean[j]), SMALLEST) else 1.0
+        spread[j] = found if found > max(rounding * abs(mean[j]), SMALLEST) else 1.0
         if spread[j] != found and high[j] > low[j]:
             warn_user(
-                f"Column {j} varies by {high[j] - low[j]:.3g} around {mean[j]:.9g}, which float32 cannot distinguish "
-                "from rounding: it is left out. Subtract its mean first, in double precision."
+                f"Column {j} varies by {high[j] - low[j]:.3g} around {mean[j]:.9g}, which {rows.dtype} cannot "
+                "distinguish from rounding: it is left out. Subtract its mean first, in double precision."
             )
+    if in_float64:
+        return ScalingToFloat32(mean, spread)
     return Scaling(mean.astype(np.float32), spread.astype(np.float32))
 
 

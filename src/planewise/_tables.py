@@ -7,8 +7,10 @@ from typing import Any
 import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 
 from planewise._categories import is_missing
+from planewise._float32 import require_dense_size
 from planewise._frames import column_at
 from planewise._input import is_table
 
@@ -16,19 +18,29 @@ Numbers = NDArray[np.float64]
 
 
 def n_rows(X: Any) -> int:
+    if issparse(X):
+        return int(X.shape[0])
     return len(nw.from_native(X, eager_only=True)) if is_table(X) else len(X)
+
+
+def as_array(X: Any) -> NDArray[Any]:
+    """What is not a data frame as a dense array."""
+    if issparse(X):
+        require_dense_size(X, X.dtype)
+        return np.asarray(X.toarray())
+    return np.asarray(X)
 
 
 def take(X: Any, rows: NDArray[Any]) -> Any:
     """Some rows of a table, as a table of the same kind."""
     if is_table(X):
         return nw.to_native(nw.from_native(X, eager_only=True)[rows.tolist()])
-    return np.asarray(X)[rows]
+    return X.tocsr()[rows] if issparse(X) else np.asarray(X)[rows]
 
 
 def rows_as_given(X: Any) -> list[Any]:
     """The rows of an array or data frame, each as a sequence of the user's own values."""
-    return list(nw.from_native(X, eager_only=True).iter_rows()) if is_table(X) else np.asarray(X).tolist()
+    return list(nw.from_native(X, eager_only=True).iter_rows()) if is_table(X) else as_array(X).tolist()
 
 
 def distinct_rows(X: Any, target: NDArray[Any]) -> tuple[NDArray[np.intp], Numbers]:
@@ -55,7 +67,7 @@ def column_values(X: Any, place: int) -> NDArray[Any]:
         column = column_at(nw.from_native(X, eager_only=True), place)
         values = np.asarray(column.to_numpy())
         return values if values.dtype.kind in "iufb" else values.astype(object)
-    return np.asarray(X)[:, place]
+    return X.tocsc()[:, [place]].toarray()[:, 0] if issparse(X) else np.asarray(X)[:, place]
 
 
 def usual_row(X: Any) -> list[Any]:
@@ -67,7 +79,7 @@ def usual_row(X: Any) -> list[Any]:
 def _usual(X: Any, place: int) -> Any:
     values = column_values(X, place)
     if values.dtype.kind in "iufb":
-        known = values[~np.isnan(values)] if values.dtype.kind == "f" else values
+        known = values[np.isfinite(values)] if values.dtype.kind == "f" else values
         return float(np.median(known)) if len(known) else np.nan
     kept = [value for value in values.tolist() if not is_missing(value)]
     if not kept:

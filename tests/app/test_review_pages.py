@@ -303,7 +303,7 @@ def test_cases_with_the_same_id_are_all_found_and_numbers_are_ids(make_app, tabl
 
 @pytest.mark.parametrize("bad", [0, 57, 119])
 def test_a_row_that_the_model_cannot_take_is_named(make_app, table, bad):
-    ages = [1e39 if row == bad else value for row, value in enumerate(table["age"].to_list())]
+    ages = [float("inf") if row == bad else value for row, value in enumerate(table["age"].to_list())]
     with pytest.raises(ValueError, match=rf"cannot predict row {bad} \(key P-{bad:04d}\) of the table: Column 'age'"):
         make_app(cases=table.drop("price", "class").with_columns(age=pl.Series(ages)))
 

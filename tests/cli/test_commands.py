@@ -228,11 +228,30 @@ def test_help_has_examples(run):
         assert done.exit_code == 0 and f"planewise {command}" in done.stdout
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_balances_classes(family, fitted):
+    model = pw.load(fitted(family, "class", *settings(family), "--set", "class_weight=balanced"))
+    assert model.estimator_.class_weight == "balanced"
+
+
 def test_a_setting_may_be_a_list_of_lists(fitted):
     path = fitted("recip", "class", "--set", "projections=[[0,1],[3]]")
     assert sorted(pw.load(path).estimator_.projections_) == [(0, 1), (3,)]
     path = fitted("recip", "class", "--set", 'projections=[["size","town"]]', "--force")
     assert pw.load(path).estimator_.projections_ == [(0, 1)]
+
+
+@pytest.mark.parametrize("family", ["slm", "forest", "boost"])
+def test_constraints_are_given_by_name(family, fitted, csv, run):
+    ask = ["--set", 'monotonic_cst={"size": -1}', "--set", 'interaction_cst=[["size", "town"]]', *settings(family)]
+    model = pw.load(fitted(family, "price", *ask)).estimator_
+    assert model.monotonic_cst == {"size": -1}
+    assert model.interaction_cst == [["size", "town"]]
+    done = run("fit", csv, "--target", "price", "--model", family, "--set", "monotonic_cst=1,0,0")
+    assert done.exit_code == 2
+    assert "monotonic_cst of a table needs column names" in done.stderr
+    done = run("fit", csv, "--target", "price", "--model", family, "--set", 'interaction_cst=[["country", "size"]]')
+    assert "interaction_cst names 'country', which is left out: it has the same value in every row" in done.stderr
 
 
 @pytest.mark.parametrize(("family", "target"), [("recip", "class"), ("recip", "price"), ("mcm", "price")])

@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
-from planewise import SLMBoostRegressor, SLMClassifier, SLMForestClassifier, load
+from planewise import SLMBoostRegressor, SLMClassifier, SLMForestClassifier, SLMRegressor, load
 from planewise.cli._app import app
 from planewise.evaluate import (
     MEASURES,
@@ -274,3 +274,10 @@ def test_training_rows_and_their_targets_go_together():
         quality(case, y_train=y)
     with pytest.raises(ValueError, match="one target for each of the 89 rows"):
         quality(case, X, y[:5])
+
+
+@pytest.mark.parametrize("measure", [quality, measures, score, calibration, worst_rows])
+def test_a_model_is_not_an_evaluation(measure):
+    words = rf"^{measure.__name__} takes what evaluate\(model, X, y\) returns; got SLMRegressor"
+    with pytest.raises(TypeError, match=words):
+        measure(SLMRegressor())

@@ -53,6 +53,10 @@ def targets(task, score):
         return np.digitize(score, np.quantile(score, [0.3, 0.6])) * 10 - 10
     if task == "counts":
         return np.round(np.exp(score - score.max() + 2))
+    if task == "positive":
+        return np.exp(score / 2)
+    if task == "targets":
+        return np.column_stack([500 + 20 * score, np.sin(score), score**2])
     return 500 + 20 * score
 
 
@@ -72,6 +76,19 @@ TREES = {
     "boost-three-statistics": (SLMBoostClassifier, {"n_estimators": 5, "target_statistics": 3}, "three"),
     "boost-numbers-statistics": (SLMBoostRegressor, {"n_estimators": 8, "target_statistics": 0}, "numbers"),
     "boost-counts": (SLMBoostRegressor, {"n_estimators": 8, "loss": "poisson"}, "counts"),
+    "boost-gamma": (SLMBoostRegressor, {"n_estimators": 8, "loss": "gamma"}, "positive"),
+    "boost-quantiles": (
+        SLMBoostRegressor,
+        {"n_estimators": 8, "learning_rate": 1.0, "loss": "quantile", "alpha": [0.3, 0.4, 0.5, 0.6]},
+        "numbers",
+    ),
+    "boost-vector-quantiles": (
+        SLMBoostRegressor,
+        {"n_estimators": 5, "loss": "quantile", "alpha": [0.1, 0.9], "multi_strategy": "multi_output_tree"},
+        "numbers",
+    ),
+    "boost-targets-statistics": (SLMBoostRegressor, {"n_estimators": 5, "target_statistics": 3}, "targets"),
+    "boost-vector-targets": (SLMBoostRegressor, {"n_estimators": 5, "multi_strategy": "multi_output_tree"}, "targets"),
 }
 KINDS = ("numbers", "gaps", "categories")
 

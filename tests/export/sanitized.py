@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from compiled import COMPILERS, compile_with, undecided
+from compiled import COMPILERS, compile_with, n_outputs_of, undecided
 from fitted import KINDS, MACHINES, TREES, encoded, fitted_machine, fitted_tree, machine_rows, trial_rows
 
 from planewise.export import to_c
@@ -60,8 +60,8 @@ def program(named):
     parts, calls = ["#include <stdio.h>", "#include <stdlib.h>"], []
     for name, (header, n_features, n_classes) in named.items():
         parts.append(f'#include "{name}.h"')
-        n_out = 1 if n_classes is None else 1 + n_classes
-        answer = f"p[0] = {name}_predict(x);"
+        n_out = n_outputs_of(header, name) if n_classes is None else 1 + n_classes
+        answer = f"p[0] = {name}_predict(x);" if n_out == 1 else f"{name}_predict(x, p);"
         if n_classes is not None:
             proba = f" {name}_predict_proba(x, p + 1);" if f"{name}_predict_proba(" in header else ""
             answer = f"p[0] = (float){name}_predict(x);{proba}"
@@ -96,7 +96,7 @@ def run(compiler, chosen, folder, n_rows=0, values="exact"):
     done = subprocess.run([str(folder / "all")], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0 and not done.stderr, done.stderr[:3000]
     for call, (model, shown, given) in asked.items():
-        width = 1 if named[call][2] is None else 1 + named[call][2]
+        width = n_outputs_of(named[call][0], call) if named[call][2] is None else 1 + named[call][2]
         answers = np.fromfile(folder / f"{call}.out", np.float32).reshape(-1, width)
         compare(call, model, shown, given, answers, values)
     return len(named)
@@ -108,8 +108,8 @@ def compare(call, model, shown, given, answers, values):
     if values == "compact":  # rounded: its bounds are tested elsewhere
         return
     if not hasattr(model, "classes_"):
-        expected = model.predict(shown)
-        np.testing.assert_allclose(usual[:, 0], expected, rtol=1e-6, atol=1e-5 * np.ptp(expected), err_msg=call)
+        expected = model.predict(shown).reshape(len(shown), -1)
+        np.testing.assert_allclose(usual, expected, rtol=1e-6, atol=1e-5 * np.ptp(expected), err_msg=call)
         return
     label = answers[:, 0].astype(int)
     assert ((label >= 0) & (label < len(model.classes_))).all(), call

@@ -44,8 +44,8 @@ def answers(made, rows):
 def assert_same_answers(model, made, shown, given, but):
     outputs = answers(made, given)
     if not hasattr(model, "classes_"):
-        expected = model.predict(shown)
-        np.testing.assert_allclose(outputs[0][~but, 0], expected[~but], rtol=1e-6, atol=1e-6 * np.ptp(expected))
+        expected = model.predict(shown).reshape(len(shown), -1)
+        np.testing.assert_allclose(outputs[0][~but], expected[~but], rtol=1e-6, atol=1e-6 * np.ptp(expected))
         return
     np.testing.assert_array_equal(outputs[0][~but], model.predict(shown)[~but])
     if hasattr(model, "predict_proba"):

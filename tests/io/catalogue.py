@@ -63,6 +63,8 @@ def _trees():
     yield "tree, frame", lambda: pw.SLMClassifier(random_state=0, class_weight={0: 1, 1: 2, 2: 1}).fit(table, y), table
     yield "tree, numbers", lambda: pw.SLMRegressor(random_state=0).fit(Xr, yr), Xr
     yield "tree, frame of numbers", lambda: pw.SLMRegressor(random_state=0).fit(table, y * 1.5), table
+    times = np.column_stack([X, 1.7e9 + 60 * y + np.arange(len(y)) % 60])
+    yield "tree, times in seconds", lambda: pw.SLMClassifier(random_state=0).fit(times, y), times
     masked = np.column_stack([X, y % 2])
     yield (
         "tree, categories in an array",
@@ -87,6 +89,11 @@ def _forests():
     yield (
         "forest, numbers",
         lambda: pw.SLMForestRegressor(n_estimators=40, bootstrap=True, oob_score=True, random_state=0).fit(Xr, yr),
+        Xr,
+    )
+    yield (
+        "forest, constrained",
+        lambda: pw.SLMForestRegressor(**QUICK, monotonic_cst=[1, 0, 0, 0, -1], interaction_cst="pairwise").fit(Xr, yr),
         Xr,
     )
     yield (
@@ -125,6 +132,13 @@ def _boosting():
         lambda: pw.SLMBoostRegressor(**QUICK, monotonic_cst={"sepal width": 1}).fit(table, y * 2.0),
         table,
     )
+    yield (
+        "boosting, groups of columns",
+        lambda: pw.SLMBoostRegressor(**QUICK, interaction_cst=[{"sepal width"}, ("sepal width", 0)]).fit(
+            table, y * 2.0
+        ),
+        table,
+    )
     for kind in ("two", "object"):
         yield (
             f"boosting, target statistics, {kind} labels",
@@ -136,7 +150,31 @@ def _boosting():
         lambda: pw.SLMBoostRegressor(**QUICK, target_statistics=3, warm_start=True).fit(table, y * 1.5),
         table,
     )
-    for loss in ("absolute_error", "huber", "quantile", "poisson"):
+    for strategy in ("one_output_per_tree", "multi_output_tree"):
+        yield (
+            f"boosting, quantiles, {strategy}",
+            lambda s=strategy: pw.SLMBoostRegressor(
+                **QUICK, loss="quantile", alpha=[0.2, 0.5, 0.9], multi_strategy=s
+            ).fit(Xr, yr),
+            Xr,
+        )
+        yield (
+            f"boosting, targets, {strategy}",
+            lambda s=strategy: pw.SLMBoostRegressor(
+                **QUICK, target_statistics=3, multi_strategy=s, warm_start=True
+            ).fit(table, np.column_stack([y * 1.5, y - 2.0])),
+            table,
+        )
+    yield "boosting, offset", lambda: pw.SLMBoostRegressor(**QUICK).fit(Xr, yr, offset=yr / 2), Xr
+    query = np.arange(len(Xr)) // 10
+    yield "boosting, ranking", lambda: pw.SLMBoostRanker(**QUICK, ndcg_at=5).fit(Xr, yr > np.median(yr), qid=query), Xr
+    yield (
+        "boosting, ranking, target statistics",
+        lambda: pw.SLMBoostRanker(**QUICK, target_statistics=3).fit(table, y, group=[50, 100]),
+        table,
+    )
+    yield "boosting, tweedie", lambda: pw.SLMBoostRegressor(**QUICK, loss="tweedie", power=1.2).fit(Xr, np.abs(yr)), Xr
+    for loss in ("absolute_error", "huber", "quantile", "poisson", "gamma"):
         yield f"boosting, {loss}", lambda name=loss: pw.SLMBoostRegressor(**QUICK, loss=name).fit(Xr, np.abs(yr)), Xr
 
 
@@ -247,10 +285,14 @@ def fitted(name):
     return fit(), X
 
 
+def _is_too_old(model, ask):
+    return ask == "predict_contributions" and not hasattr(model, "feature_means_")
+
+
 def answers(model, X):
     """Everything the model can say about the rows."""
     asked = ("predict", "predict_proba", "decision_function", "apply", "transform", "predict_contributions", "factor")
-    found = {ask: getattr(model, ask)(X) for ask in asked if hasattr(model, ask)}
+    found = {ask: getattr(model, ask)(X) for ask in asked if hasattr(model, ask) and not _is_too_old(model, ask)}
     if hasattr(model, "feature_importances_"):
         found["feature_importances_"] = model.feature_importances_
     return found

@@ -1,4 +1,4 @@
-"""Files of version 1 of the format, in which parameters had other names."""
+"""Files of earlier versions: parameters had other names, single trees no means."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 from catalogue import fitted
+from golden_files import GOLDEN
 from rewrite import parts_of, write
 
 import planewise as pw
 from planewise.io import ModelFileError
 from planewise.io._versions import SCHEMA
 
-GOLDEN = Path(__file__).parent / "golden" / "schema-1"
+FOLDER = Path(__file__).parent / "golden"
 
 
 def in_version_1(model, path, changed):
@@ -56,7 +57,7 @@ def test_settings_of_a_table_model_are_those_of_its_estimator(tmp_path):
 
 
 def test_a_machine_inside_another_model_is_translated_too():
-    search = pw.load(GOLDEN / "search.planewise")
+    search = pw.load(FOLDER / "schema-1" / "search.planewise")
     assert search.scaling == search.best_estimator_.scaling == "arcsinh"
 
 
@@ -74,3 +75,18 @@ def test_old_names_are_not_read_from_new_files(tmp_path):
     write(tmp_path / "new", document, arrays)
     with pytest.raises(ModelFileError, match="parameters that this version does not know: scale"):
         pw.load(tmp_path / "new")
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize("name", ["tree", "tree_numbers"])
+def test_trees_of_earlier_files_refuse_contributions_and_explain_all_the_same(version, name):
+    tree, X = pw.load(FOLDER / f"schema-{version}" / f"{name}.planewise"), fitted(GOLDEN[name])[1]
+    with pytest.raises(ValueError, match=r"needs the attribute feature_means_.*Fit the tree again"):
+        tree.predict_contributions(X)
+    assert len(tree.explain(X[:2])) == 2
+    assert tree.describe().facts
+
+
+def test_an_earlier_tree_that_is_saved_again_still_has_no_means(tmp_path):
+    pw.save(pw.load(FOLDER / "schema-3" / "tree.planewise"), tmp_path / "new")
+    assert not hasattr(pw.load(tmp_path / "new"), "feature_means_")

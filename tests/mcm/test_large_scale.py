@@ -37,8 +37,11 @@ SMALL = {"n_components": 15, "max_iter": 10, "random_state": 0}
         LargeScaleMCMClassifier(conformal="shrunk", **SMALL),
     ],
     expected_failed_checks=lambda estimator: {
-        "check_sample_weight_equivalence_on_dense_data": "mini-batches of repeated rows are other mini-batches; that "
-        "weights equal repeats in the objective is a test below"
+        f"check_sample_weight_equivalence_on_{kind}_data": (
+            "mini-batches of repeated rows are other mini-batches; that weights equal repeats in the "
+            "objective is a test below"
+        )
+        for kind in ("dense", "sparse")
     },
 )
 def test_scikit_learn_checks(estimator, check):
@@ -527,3 +530,16 @@ def test_missing_values_are_refused_in_fit_and_prediction(moons, fitted):
         LargeScaleMCMClassifier().fit(X, y)
     with pytest.raises(ValueError, match="Column 1 of X contains NaN"):
         fitted.predict(X)
+
+
+def test_a_batch_may_lack_classes_that_have_weights():
+    X, y = make_blobs(90, centers=3, random_state=0)
+    labels = y.astype(str)
+    model = LargeScaleMCMClassifier(class_weight={"0": 2.0, "2": 3.0}, random_state=0)
+    model.partial_fit(X, labels, classes=["0", "1", "2"])
+    model.partial_fit(X[y < 2], labels[y < 2])
+    assert model.score(X, labels) > 0.8
+    with pytest.raises(
+        ValueError, match="class_weight names the class '3', which y does not have, and not the class '1'"
+    ):
+        LargeScaleMCMClassifier(class_weight={"0": 2.0, "2": 1.0, "3": 3.0}).fit(X, labels)

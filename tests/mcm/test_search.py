@@ -3,9 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
+from sklearn.base import clone
 from sklearn.datasets import load_iris, make_moons
 from sklearn.metrics import log_loss
-from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedKFold
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from planewise import MCMClassifier, MCMClassifierCV
 from planewise.mcm._kernels import Kernel
@@ -239,3 +243,44 @@ def test_groups_stay_together_and_are_asked_for(splitter, moons):
 def test_groups_without_a_splitter_that_keeps_them_together_are_refused(moons):
     with pytest.raises(ValueError, match=r"groups is given, but cv=3 ignores it.*GroupKFold\(3\)"):
         MCMClassifierCV(**SMALL).fit(*moons, groups=np.zeros(160))
+
+
+@pytest.fixture
+def routing():
+    with config_context(enable_metadata_routing=True):
+        yield
+
+
+@pytest.mark.usefixtures("routing")
+def test_a_pipeline_routes_groups_to_the_splitter(moons):
+    X, y = moons
+    groups = np.arange(len(y)) % 4
+    search = MCMClassifierCV(**SMALL | {"cv": GroupKFold(3)})
+    piped = make_pipeline(StandardScaler(), search).fit(X, y, groups=groups)
+    alone = clone(search).fit(StandardScaler().fit_transform(X), y, groups=groups)
+    assert piped[-1].best_params_ == alone.best_params_
+    assert_array_equal(piped[-1].cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"])
+    with pytest.raises(TypeError, match="groups"):  # stratified folds do not ask for them
+        make_pipeline(StandardScaler(), MCMClassifierCV(**SMALL)).fit(X, y, groups=groups)
+
+
+@pytest.mark.usefixtures("routing")
+def test_a_pipeline_routes_requested_weights_and_groups_together(moons):
+    X, y = moons
+    weight, groups = np.arange(len(y)) % 3, np.arange(len(y)) % 4
+    search = MCMClassifierCV(**SMALL | {"cv": GroupKFold(3)}).set_fit_request(sample_weight=True)
+    piped = make_pipeline(search).fit(X, y, sample_weight=weight, groups=groups)
+    alone = clone(search).fit(X, y, sample_weight=weight, groups=groups)
+    assert_array_equal(piped.decision_function(X), alone.decision_function(X))
+
+
+@pytest.mark.usefixtures("routing")
+def test_cross_validation_routes_groups_to_both_splitters(moons):
+    X, y = moons
+    groups = np.arange(len(y)) % 6
+    search = MCMClassifierCV(**SMALL | {"cv": GroupKFold(2)})
+    found = cross_val_score(search, X, y, cv=GroupKFold(3), params={"groups": groups})
+    expected = []
+    for train, held in GroupKFold(3).split(X, y, groups):
+        expected.append(clone(search).fit(X[train], y[train], groups=groups[train]).score(X[held], y[held]))
+    assert_array_equal(found, expected)

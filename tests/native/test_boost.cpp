@@ -15,6 +15,8 @@ bool never() { return false; }
 BoostOptions usual(Loss loss = Loss::squared, std::size_t outputs = 1) {
     BoostOptions options;
     options.objective = {loss, 0.7, outputs};
+    if (loss == Loss::quantile && outputs == 3) options.objective.levels = {0.2, 0.5, 0.7};
+    if (loss == Loss::huber || loss == Loss::gamma) options.objective.targets = outputs;
     options.seed = 3;
     options.grow.max_depth = 3;
     options.grow.draw.n_projections = 12;
@@ -30,8 +32,12 @@ struct Data {
     Data(std::size_t rows, Loss loss, std::size_t outputs = 1) : table(rows, 5) {
         table.fill(1, 25);
         table.fill_categories(4, 7, 3, 25);
-        target = tables::numbers(table, 2);
+        const std::size_t targets = usual(loss, outputs).objective.targets;
+        const std::vector<double> drawn = tables::numbers(table, 2);
+        for (double y : drawn)
+            for (std::size_t k = 0; k < targets; ++k) target.push_back(k % 2 == 0 ? y : 1 - y * y);
         for (double &y : target) {
+            if (loss == Loss::gamma || loss == Loss::tweedie) y = std::fabs(y) + 0.01;
             if (loss == Loss::poisson) y = std::floor(std::fabs(y));
             if (loss == Loss::logistic) y = y > 0;
             if (loss == Loss::softmax) y = std::fmod(std::fabs(std::floor(y)), static_cast<double>(outputs));
@@ -41,7 +47,7 @@ struct Data {
 
 Booster fresh(Data &data, const BoostOptions &options) {
     return Booster(data.table.matrix(), data.target, data.table.weight(),
-                   std::vector<double>(data.target.size() * options.objective.outputs, 0.5), 0, options);
+                   std::vector<double>(data.table.rows() * options.objective.outputs, 0.5), 0, options);
 }
 
 // 0.5 and the values of all trees, tree by tree, added for each row.
@@ -54,7 +60,8 @@ std::vector<double> walked(const Forest &forest, const tables::Table &table) {
 
 const std::vector<std::pair<Loss, std::size_t>> losses{{Loss::squared, 1},  {Loss::absolute, 1}, {Loss::huber, 1},
                                                        {Loss::quantile, 1}, {Loss::poisson, 1},  {Loss::logistic, 1},
-                                                       {Loss::softmax, 3}};
+                                                       {Loss::softmax, 3},  {Loss::gamma, 1},    {Loss::tweedie, 1},
+                                                       {Loss::quantile, 3}, {Loss::huber, 2},    {Loss::gamma, 2}};
 
 }  // namespace
 
@@ -92,17 +99,51 @@ TEST("scores are what the trees predict, and the loss falls") {
         }
 }
 
-TEST("watched rows follow without being learned from") {
-    Data data(800, Loss::logistic), other(300, Loss::logistic);
+TEST("leaves for all outputs hold the best constant of each") {
+    for (const std::size_t outputs : {std::size_t{1}, std::size_t{3}}) {
+        Data data(500, Loss::quantile, outputs);
+        BoostOptions options = usual(Loss::quantile, outputs);
+        options.vector_leaves = outputs > 1;
+        options.learning_rate = 1;
+        Booster booster = fresh(data, options);
+        Threads alone(1);
+        booster.round(alone, never);
+        const Forest &tree = booster.forest();
+        std::vector<std::int32_t> leaf(500);
+        Predictor(tree).apply(data.table.values(), 500, data.table.columns(), alone, leaf.data());
+        bool right = tree.planes() > 0;
+        for (std::size_t node = 0; node < tree.nodes(); ++node)
+            for (std::size_t k = 0; k < outputs; ++k) {
+                std::vector<double> residual, weight;
+                for (std::size_t i = 0; i < 500; ++i)
+                    if (static_cast<std::size_t>(leaf[i]) == node)
+                        residual.push_back(data.target[i] - 0.5), weight.push_back(data.table.weight()[i]);
+                if (residual.empty()) continue;
+                const double best = options.objective.best_constant(residual, weight, k);
+                right = right && tree.value[node * outputs + k] == static_cast<double>(static_cast<float>(best));
+            }
+        CHECK(right);
+    }
+}
+
+TEST("watched sets follow without being learned from") {
+    Data data(800, Loss::logistic), other(300, Loss::logistic), third(200, Loss::logistic);
     Booster plain = fresh(data, usual(Loss::logistic)), watching = fresh(data, usual(Loss::logistic));
-    watching.watch(other.table.matrix(), other.target, other.table.weight(), std::vector<double>(300, 0.5));
+    for (Data *each : {&other, &third})
+        watching.watch(each->table.matrix(), each->target, each->table.weight(),
+                       std::vector<double>(each->target.size(), 0.5));
+    CHECK(watching.watched_sets() == 2);
     Threads alone(1);
     for (int round = 0; round < 4; ++round) plain.round(alone, never), watching.round(alone, never);
     CHECK(trees::same(plain.forest(), watching.forest()));
-    CHECK(tables::same_bytes(watching.watched_score(), walked(watching.forest(), other.table)));
-    CHECK(watching.watched_loss() == usual(Loss::logistic)
-                                         .objective.mean_loss(watching.watched_score().data(), other.target.data(),
-                                                              other.table.weight().data(), 300));
+    for (std::size_t set : {std::size_t{0}, std::size_t{1}}) {
+        Data &each = set == 0 ? other : third;
+        CHECK(tables::same_bytes(watching.watched_score(set), walked(watching.forest(), each.table)));
+        CHECK(watching.watched_loss(set) == usual(Loss::logistic)
+                                                .objective.mean_loss(watching.watched_score(set).data(),
+                                                                     each.target.data(), each.table.weight().data(),
+                                                                     each.target.size()));
+    }
 }
 
 TEST("derivatives of one's own that are the built-in ones grow the same trees") {

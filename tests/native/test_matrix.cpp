@@ -1,6 +1,7 @@
 // matrix.hpp: the scale of every column.
 #include <cfloat>
 #include <cmath>
+#include <limits>
 
 #include "check.hpp"
 #include "matrix.hpp"
@@ -48,6 +49,27 @@ TEST("constant, empty and wholly missing columns have the scale zero, half missi
     for (std::size_t j = 0; j < 4; ++j) CHECK(matrix.scale[j] == (j == 2 ? 1 : 0));
     tables::Table empty(0, 2);
     CHECK(empty.matrix().scale == std::vector<double>(2, 0.0));
+}
+
+TEST("infinities change neither scale nor mean nor body, and make no bits") {
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    tables::Table plain(200, 20), with(204, 20);
+    plain.fill(5, 0);
+    for (std::size_t j = 0; j < 20; ++j) {
+        for (std::size_t i = 0; i < 200; ++i) with.at(i, j) = plain.at(i, j);
+        for (std::size_t i = 200; i < 204; ++i) with.at(i, j) = i % 2 ? infinity : -infinity;
+    }
+    const Matrix &matrix = with.matrix();
+    CHECK(matrix.scale == plain.matrix().scale);
+    CHECK(matrix.mean == plain.matrix().mean);
+    CHECK(matrix.may_be_infinite(0) && !plain.matrix().may_be_infinite(0) && !matrix.may_miss[0]);
+    tables::Table two(10, 20);
+    for (std::size_t i = 0; i < 10; ++i)
+        for (std::size_t j = 0; j < 20; ++j) two.at(i, j) = i % 2 ? infinity : 1.0f;
+    Matrix bits = two.matrix();
+    Threads threads(1);
+    bits.find_two_valued(threads);
+    CHECK(bits.scale[0] == 1 && bits.two_valued.words == 0);
 }
 
 TEST("a row given twice is a row of weight two, for any number of threads") {

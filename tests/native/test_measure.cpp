@@ -192,6 +192,14 @@ TEST("the range is that of the values that are there") {
         }
 }
 
+TEST("a range is that of the finite values, beside infinities") {
+    const std::vector<float> values = {3, -infinity, 1, infinity, std::nanf(""), 2};
+    const Range range = range_of(values.data(), values.size(), true, true);
+    CHECK(range.low == 1 && range.high == 3 && range.missing == 1 && range.below && range.above);
+    const Range none = range_of(values.data() + 3, 2, true, true);
+    CHECK(none.low == 0 && none.high == 0 && none.missing == 1 && !none.below && none.above);
+}
+
 TEST("the extremes are found wherever they are") {
     for (std::size_t count : {1u, 15u, 16u, 17u, 31u, 32u, 33u, 65u}) {
         bool found = true;

@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+import planewise
 from planewise import RECIPClassifier
+from planewise.app._why import view_sentence
 from planewise.datasets import make_subspace_batches
 from planewise.recip import _candidates
 
@@ -88,6 +90,69 @@ def test_weights_equal_repeated_rows(seed, estimate, selection):
     for neighbour in repeated.explain(X[:1])[0].neighbours["for"]:
         original = order[neighbour["rows"][0]]  # a neighbour is all rows of equal values and class
         assert sorted(neighbour["rows"]) == together[(*np.nan_to_num(X[original], nan=-1.0), y[original])]
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.integers(0, 2**31),
+    st.sampled_from(["recip", "answers"]),
+    st.sampled_from([{0: 1, 1: 3, 2: 2}, {0: 2, 1: 0, 2: 1}]),
+)
+def test_class_weights_equal_repeated_rows(seed, selection, class_weight):
+    random = np.random.default_rng(seed)
+    X = random.integers(0, 4, size=(60, 4)) / 2 + random.choice([0.0, 0.1], size=(60, 4))
+    X[random.random(X.shape) < 0.05] = np.nan
+    y = np.concatenate([[0, 0, 1, 1, 2, 2], random.integers(0, 3, 54)])
+    weight = np.concatenate([np.ones(6, dtype=int), random.integers(0, 3, 54)])
+    settings_ = {"selection": selection, "random_state": 0}
+    weighted = RECIPClassifier(class_weight=class_weight, **settings_).fit(X, y, sample_weight=weight)
+    order = np.repeat(np.arange(60), weight * [class_weight[label] for label in y])
+    repeated = RECIPClassifier(**settings_).fit(X[order], y[order])
+    assert list(weighted.classes_) == [label for label in range(3) if class_weight[label]]
+    same_model(weighted, repeated, X)
+
+
+@pytest.mark.parametrize("decide", ["select", "vote"])
+def test_balanced_classes_find_more_of_a_rare_class(decide):
+    random = np.random.default_rng(0)
+    y = (random.random(600) < 0.1).astype(int)
+    X = random.normal(size=(600, 3)) + y[:, None] * [1.2, 0.6, 0]
+    plain, balanced = (
+        RECIPClassifier(class_weight=w, decide=decide, random_state=0).fit(X[::2], y[::2]) for w in (None, "balanced")
+    )
+    rare = y[1::2] == 1
+    found, now = (model.predict(X[1::2])[rare].mean() for model in (plain, balanced))
+    assert now > found + 0.2
+    np.testing.assert_allclose(balanced._prior, [0.5, 0.5])
+
+
+def test_sentences_say_the_weight_of_the_neighbours():
+    random = np.random.default_rng(0)
+    y = np.where(random.random(300) < 0.2, "ill", "well")
+    X = random.normal(size=(300, 2)) + (y == "ill")[:, None]
+    weighted = RECIPClassifier(class_weight="balanced", random_state=0).fit(X[1:], y[1:])
+    explained = [each for each in weighted.explain(X[:50]) if each.prediction == "ill"]
+    told = [each for each in explained if "of the weight" in each.sentence()]
+    assert told
+    sides = told[0].data()["neighbours"]
+    near, far = (sum(each["weight"] for each in sides[side]) for side in ("for", "against"))
+    assert f", with {100 * near / (near + far):.0f} % of the weight" in told[0].sentence()
+    assert f", with {100 * near / (near + far):.0f} % of the weight" in view_sentence(told[0].data())
+    unweighted = RECIPClassifier(random_state=0).fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
+    assert not any("weight" in each.sentence() for each in unweighted.explain(X[:50]))
+    nothing = weighted.explain([[np.nan, np.nan]])[0]
+    assert "the class of the largest weight is predicted" in nothing.sentence()
+    assert "the most common class" in unweighted.explain([[np.nan, np.nan]])[0].sentence()
+
+
+def test_class_weights_are_kept_in_files(tmp_path):
+    X, y = make_subspace_batches(2, batch_size=100, random_state=0)
+    model = RECIPClassifier(class_weight={0: 1.0, 1: 2.5}, random_state=0).fit(X, y)
+    planewise.save(model, tmp_path / "views")
+    again = planewise.load(tmp_path / "views")
+    assert again.class_weight == {0: 1.0, 1: 2.5}
+    same_model(model, again, X)
+    assert again.explain(X[:1])[0].sentence() == model.explain(X[:1])[0].sentence()
 
 
 def test_scaling_a_feature_changes_nothing():
@@ -281,6 +346,11 @@ def test_too_many_candidates_for_memory_are_refused_with_an_estimate(monkeypatch
         ({"decide": "guess"}, "'decide' of RECIPClassifier"),
         ({"scaling": "rank"}, "'scaling' of RECIPClassifier"),
         ({"max_dim": 0}, "'max_dim' of RECIPClassifier"),
+        ({"class_weight": "even"}, "'class_weight' of RECIPClassifier"),
+        ({"class_weight": {0: -1}}, "'class_weight' of RECIPClassifier"),
+        ({"class_weight": {0: 0, 1: 0}}, "gives every class a weight of 0"),
+        ({"class_weight": {0: 0}}, "only one class among the rows that count"),
+        ({"class_weight": "balanced", "estimate": "distances"}, 'class_weight needs estimate="counts"'),
         ({"max_candidates": 0}, "'max_candidates' of RECIPClassifier"),
     ],
 )

@@ -22,6 +22,7 @@ from planewise import (
     RECIPClassifier,
     RECIPRegressor,
     SLMBoostClassifier,
+    SLMBoostRanker,
     SLMBoostRegressor,
     SLMClassifier,
     SLMForestClassifier,
@@ -39,6 +40,7 @@ ESTIMATORS = [
     SLMForestRegressor(n_estimators=3, random_state=0),
     SLMBoostClassifier(n_estimators=3, random_state=0),
     SLMBoostRegressor(n_estimators=3, random_state=0),
+    SLMBoostRanker(n_estimators=3, random_state=0),
     DiscriminantFeatureTest(),
     MCMClassifier(),
     MCMClassifier(kernel="linear"),
@@ -62,6 +64,8 @@ def table():
 
 def _fitted(estimator, table):
     X, y = table
+    if isinstance(estimator, SLMBoostRanker):
+        return sklearn.clone(estimator).fit(X, y, group=[30, 45])
     numbers = getattr(estimator, "_estimator_type", None) == "regressor" or sklearn.base.is_regressor(estimator)
     return sklearn.clone(estimator).fit(X, y.astype(float) if numbers else LABELS[y].astype(str))
 

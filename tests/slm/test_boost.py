@@ -29,8 +29,11 @@ def expected_failures(estimator):
     if estimator.min_samples_leaf == 1:
         return {}
     return {
-        "check_sample_weight_equivalence_on_dense_data": "min_samples_leaf, 10 by default, and the noise margin count "
-        "rows and not weights; with 1 and 0 the check passes"
+        f"check_sample_weight_equivalence_on_{kind}_data": (
+            "min_samples_leaf, 10 by default, and the noise margin count rows and not weights; with 1 "
+            "and 0 the check passes"
+        )
+        for kind in ("dense", "sparse")
     }
 
 
@@ -658,7 +661,7 @@ def test_a_warm_start_sets_the_same_rows_aside(random_state):
 
     class Looked(SLMBoostClassifier):
         def _boost(self, *given):
-            watched.append(given[-1].rows)
+            watched.append(given[3]["validation"].rows)
             super()._boost(*given)
 
     model = Looked(n_estimators=2, early_stopping=True, warm_start=True, random_state=random_state).fit(X, y)
@@ -679,6 +682,10 @@ def test_a_warm_start_on_other_features_classes_or_losses_is_refused():
     with pytest.raises(ValueError, match="warm_start=True needs the same loss and kind of target as the earlier fit"):
         model.set_params(n_estimators=4, loss="poisson").fit(X, y)
     assert model.n_iter_ == 2
+    for loss in ("quantile", "huber"):
+        model = SLMBoostRegressor(loss=loss, alpha=0.1, n_estimators=2, warm_start=True).fit(X, y)
+        with pytest.raises(ValueError, match="warm_start=True needs the same loss"):
+            model.set_params(n_estimators=4, alpha=0.9).fit(X, y)
 
 
 # ------------------------------------------------------------------------------------------------ checkpoints
@@ -789,6 +796,15 @@ def test_a_checkpoint_of_other_data_or_parameters_is_refused(checkpointed):
     for other, data, watched in others:
         with pytest.raises(ValueError, match="belongs to other data or parameters"):
             other.fit(*data, **watched)
+
+
+def test_a_checkpoint_of_another_function_as_loss_is_refused(tmp_path):
+    X, y = make_friedman1(60, random_state=0)
+    model = SLMBoostRegressor(n_estimators=2, random_state=0, checkpoint=tmp_path / "fit", checkpoint_every=1)
+    model.set_params(loss=lambda target, score: (score - target, np.ones(len(target)))).fit(X, y)
+    model.set_params(loss=lambda target, score: (score - target, np.ones(len(target)))).fit(X, y)
+    with pytest.raises(ValueError, match="belongs to other data or parameters"):
+        model.set_params(loss=lambda target, score: (score - 2 * target, np.ones(len(target)))).fit(X, y)
 
 
 def test_a_file_that_is_no_checkpoint_is_named(checkpointed):

@@ -14,24 +14,43 @@ from plain_walk import paths
 from sklearn.datasets import load_diabetes, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 
-from planewise import SLMBoostClassifier, SLMBoostRegressor
+import planewise
+from planewise import (
+    SLMBoostClassifier,
+    SLMBoostRegressor,
+    SLMClassifier,
+    SLMForestClassifier,
+    SLMForestRegressor,
+    SLMRegressor,
+)
 
-law = settings(derandomize=True, deadline=None, database=None, max_examples=30)
+law = settings(derandomize=True, deadline=None, database=None, max_examples=60)
 
+CLASSIFIERS = [SLMClassifier, SLMForestClassifier, SLMBoostClassifier]
+REGRESSORS = [SLMRegressor, SLMForestRegressor, SLMBoostRegressor]
 LOSSES = ["squared_error", "absolute_error", "huber", "quantile", "poisson"]
 
 
 def raw(model, X):
-    if hasattr(model, "classes_"):
+    if hasattr(model, "decision_function"):
         return model.decision_function(X)
-    return np.log(model.predict(X)) if model.loss == "poisson" else model.predict(X)
+    if hasattr(model, "classes_"):
+        probability = model.predict_proba(X)
+        return probability[:, -1] if len(model.classes_) <= 2 else probability
+    return np.log(model.predict(X)) if getattr(model, "loss", None) == "poisson" else model.predict(X)
+
+
+def tolerance(model):
+    """Relative: a forest of three classes keeps float32 probabilities, which `predict_proba` makes add up to one."""
+    return 1e-6 if isinstance(model, SLMForestClassifier) else 1e-9
 
 
 def assert_adds_up(model, X):
     parts, whole = model.predict_contributions(X), raw(model, X)
     assert parts.shape == (*whole.shape, X.shape[1] + 1)
     assert np.isfinite(parts).all()
-    assert_allclose(parts.sum(axis=-1), whole, rtol=1e-9, atol=1e-9 * max(1.0, np.abs(whole).max()))
+    close = tolerance(model)
+    assert_allclose(parts.sum(axis=-1), whole, rtol=close, atol=close * max(1.0, np.abs(whole).max()))
     same = parts[..., -1]  # what does not depend on the row
     assert_array_equal(same, np.broadcast_to(same[0], same.shape))
 
@@ -55,7 +74,7 @@ def usual_values(forest, tree):
 
 def shares(model, node, x):
     """How much each feature has in a step from this node: by |a (x - mean)|, one deviation where that is unknown."""
-    forest, size = model.forest_, np.zeros(len(x))
+    forest, size = trees_of(model), np.zeros(len(x))
     terms = range(*forest.term_start[forest.plane_start[node : node + 2]])
     for term in terms:
         j = forest.term_feature[term]
@@ -68,23 +87,32 @@ def shares(model, node, x):
     return size / size.sum()
 
 
+def trees_of(model):
+    return model.tree_ if hasattr(model, "tree_") else model.forest_
+
+
 def by_the_rule(model, rows):
     """The contributions of rows (float32, categories as their numbers)."""
-    forest, outputs = model.forest_, len(model.base_score_)
+    forest, boosts = trees_of(model), hasattr(model, "base_score_")
+    outputs, values = forest.n_outputs, forest.value.shape[1]
     out = np.zeros((len(rows), outputs, rows.shape[1] + 1))
-    out[:, :, -1] = model.base_score_
     for tree in range(forest.n_trees):
         usual, steps = usual_values(forest, tree), np.array(paths(forest, tree, rows)).T
         for row, way in enumerate(steps):
-            to = out[row, tree % outputs]
-            to[-1] += usual[way[0]][0]
+            first = tree % outputs if values == 1 else 0
+            to = out[row, first : first + values]
+            to[:, -1] += usual[way[0]]
             way = list(dict.fromkeys(way))  # without the repeats of a row that has ended
             for here, following in zip(way, [*way[1:], None], strict=True):
                 if forest.plane_start[here] == forest.plane_start[here + 1]:
                     continue
-                value = usual[following][0] if following is not None else float(forest.value[here, 0])
-                to[:-1] += (value - usual[here][0]) * shares(model, here, rows[row])
-    return out[:, 0] if outputs == 1 else out
+                value = usual[following] if following is not None else forest.value[here].astype(float)
+                to[:, :-1] += np.outer(value - usual[here], shares(model, here, rows[row]))
+    out /= 1 if boosts else forest.n_trees
+    out[:, :, -1] += model.base_score_ if boosts else getattr(model, "_centre", 0.0)
+    if len(getattr(model, "classes_", ())) == 2:
+        out = out[:, -1:]
+    return out[:, 0] if out.shape[1] == 1 else out
 
 
 @st.composite
@@ -100,18 +128,22 @@ def fits(draw):
     if categorical:
         X[:5, 0] = np.arange(5)  # all five are there
     y = np.argsort(np.argsort(y)) * k // n if k else y
+    make = draw(st.sampled_from(CLASSIFIERS if k else REGRESSORS))
     growth = {
         "max_planes": draw(st.sampled_from([1, 2, 4])),
-        "subsample": draw(st.sampled_from([1.0, 0.6])),
         "min_samples_leaf": draw(st.sampled_from([1, 5])),
         "random_state": draw(st.integers(0, 99)),
     }
-    make = SLMBoostClassifier if k else SLMBoostRegressor
-    model = make(n_estimators=4, learning_rate=0.5, noise_margin=0, categorical_features=categorical, **growth)
+    if not hasattr(make, "get_depth"):  # not one tree
+        growth["n_estimators"] = 4
+    if hasattr(make, "staged_predict"):  # boosting
+        growth |= {"learning_rate": 0.5, "subsample": draw(st.sampled_from([1.0, 0.6]))}
+    weight = rng.integers(0, 4, n) if draw(st.booleans()) else None
+    model = make(noise_margin=0, categorical_features=categorical, **growth)
     new = 2 * rng.normal(size=(15, columns)).astype(np.float32)  # cells without training rows among them
     if categorical:
         new[:, 0] = rng.integers(0, 6, 15)  # 5 is nobody's
-    return model.fit(X, y), np.concatenate([X[:15], new])
+    return model.fit(X, y, sample_weight=weight), np.concatenate([X[:15], new])
 
 
 @law
@@ -246,6 +278,44 @@ def test_any_number_of_jobs_gives_the_same_bytes(n_classes):
         assert_array_equal(model.predict_contributions(X[row : row + 1])[0], one[row])
 
 
-def test_contributions_before_a_fit_are_refused():
+@pytest.mark.parametrize("make", REGRESSORS)
+def test_contributions_before_a_fit_are_refused(make):
     with pytest.raises(NotFittedError):
-        SLMBoostRegressor().predict_contributions(np.zeros((2, 2)))
+        make().predict_contributions(np.zeros((2, 2)))
+
+
+# -------------------------------------------------------------------------------------------------------- one tree
+@pytest.mark.parametrize("n_classes", [1, 2, 3])
+def test_contributions_of_one_tree_add_up_to_probabilities(n_classes):
+    X, y = load_wine(return_X_y=True)
+    tree = SLMClassifier(random_state=0).fit(X, np.minimum(y, n_classes - 1))
+    parts = tree.predict_contributions(X)
+    assert parts.shape == ((178, 3, 14) if n_classes == 3 else (178, 14))
+    assert_adds_up(tree, X)
+    assert_allclose(parts[0, ..., -1], raw(tree, X).mean(axis=0), rtol=1e-9)
+    assert_adds_up(pickle.loads(pickle.dumps(tree)), X)
+
+
+def test_contributions_of_one_tree_add_up_to_numbers():
+    X, y = load_diabetes(return_X_y=True)
+    X[::5, 2] = np.nan
+    tree = SLMRegressor(random_state=0).fit(X, y + 1e6)  # the mean is far from zero
+    assert_adds_up(tree, X)
+    assert_allclose(tree.predict_contributions(X[:1])[0, -1], tree.predict(X).mean(), rtol=1e-9)
+
+
+def test_a_forest_of_one_tree_has_the_contributions_of_the_tree():
+    X, y = load_diabetes(return_X_y=True)
+    forest = SLMForestRegressor(n_estimators=1, random_state=0).fit(X, y)
+    tree = SLMRegressor(max_depth=2, random_state=0).fit(X, y)
+    tree.tree_, tree.feature_means_ = forest.forest_, forest.feature_means_
+    moved = forest.predict_contributions(X)
+    moved[:, -1] -= forest._centre  # the values of a single tree hold it already
+    assert_allclose(tree.predict_contributions(X), moved, rtol=1e-12, atol=1e-9)
+
+
+def test_a_saved_tree_has_its_contributions(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    tree = SLMClassifier(random_state=0).fit(X, y)
+    planewise.save(tree, tmp_path / "tree")
+    assert_array_equal(planewise.load(tmp_path / "tree").predict_contributions(X), tree.predict_contributions(X))

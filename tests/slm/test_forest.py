@@ -53,19 +53,22 @@ PUBLISHED = {
 
 # --------------------------------------------------------------------------------- scikit-learn's own checks
 def expected_failures(estimator):
-    weights, classes = "check_sample_weight_equivalence_on_dense_data", "check_class_weight_classifiers"
+    weights = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
     expected = {}
     if isinstance(estimator, SLMForestClassifier):
-        expected[classes] = (
+        expected["check_class_weight_classifiers"] = (
             "leaves of trees that are not pruned hold few rows and often of one class only, whatever the weights; the "
             "check spares scikit-learn's forests by min_weight_fraction_leaf"
         )
     if estimator.bootstrap:
-        expected[weights] = (
-            "rows are drawn, each as likely as the next: a row of weight two is drawn as one, two equal rows as two"
+        expected |= dict.fromkeys(
+            weights,
+            "rows are drawn, each as likely as the next: a row of weight two is drawn as one, two equal rows as two",
         )
     elif estimator.min_samples_leaf > 1:
-        expected[weights] = "min_samples_leaf counts rows and not weights; the published configuration, with 1, passes"
+        expected |= dict.fromkeys(
+            weights, "min_samples_leaf counts rows and not weights; the published configuration, with 1, passes"
+        )
     return expected
 
 

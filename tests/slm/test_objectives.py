@@ -5,8 +5,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
+from sklearn.base import clone
 
-from planewise import _core
+from planewise import SLMBoostRegressor, _core
 from planewise.slm._objectives import classification_loss, regression_loss
 from planewise.slm.fitted import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, RawLoss
 
@@ -194,7 +195,7 @@ def test_wrong_answers_of_a_loss_of_ones_own_are_named(answer, n_outputs, words)
 
 
 def test_files_know_every_loss_that_boosting_has():
-    assert set(REGRESSION_LOSSES) == {"squared", "absolute", "huber", "quantile", "poisson"}
+    assert set(REGRESSION_LOSSES) == {"squared", "absolute", "huber", "quantile", "poisson", "gamma", "tweedie"}
     assert {classification_loss("auto", k).core for k in (2, 3, 9)} < set(CLASSIFICATION_LOSSES)
     options = _core.BoostOptions()
     for name in {*REGRESSION_LOSSES, *CLASSIFICATION_LOSSES} - {"constant"}:
@@ -205,5 +206,30 @@ def test_files_know_every_loss_that_boosting_has():
 
 
 def test_an_unknown_loss_starts_nowhere():
-    with pytest.raises(ValueError, match="No initial constant is defined for the loss 'tweedie'"):
-        RawLoss("tweedie").start(np.ones(3), np.ones(3))
+    with pytest.raises(ValueError, match="No initial constant is defined for the loss 'hinge'"):
+        RawLoss("hinge").start(np.ones(3), np.ones(3))
+
+
+@pytest.mark.parametrize("loss", [{"loss": "absolute_error"}, {"loss": "quantile", "alpha": [0.1, 0.9]}])
+@pytest.mark.parametrize("strategy", ["one_output_per_tree", "multi_output_tree"])
+def test_predictions_scale_with_the_targets_also_where_no_training_row_was(loss, strategy):
+    rng = np.random.default_rng(0)
+    X, new = rng.normal(size=(600, 3)), rng.normal(size=(5000, 3))
+    y = X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=600)
+    make = SLMBoostRegressor(n_estimators=10, multi_strategy=strategy, random_state=0, **loss)
+    one, small = clone(make).fit(X, y).predict(new), clone(make).fit(X, y / 1024).predict(new)
+    assert_allclose(1024 * small, one, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("alpha", [0.9, [0.1, 0.9]])
+def test_a_weight_is_as_many_rows_where_gradients_have_two_values(seed, alpha):
+    rng = np.random.default_rng(seed)
+    X, weight = rng.normal(size=(300, 4)), rng.integers(0, 4, 300)
+    y = X[:, 0] + rng.normal(size=300)
+    make = SLMBoostRegressor(
+        loss="quantile", alpha=alpha, n_estimators=4, min_samples_leaf=1, noise_margin=0, random_state=0
+    )
+    repeated = np.repeat(np.arange(300), weight)
+    weighted = clone(make).fit(X, y, weight).predict(X)
+    assert_allclose(weighted, clone(make).fit(X[repeated], y[repeated]).predict(X), atol=1e-6)

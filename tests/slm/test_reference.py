@@ -54,7 +54,7 @@ def awkward_columns():
     X[:, 3] = 7.0
     X[:, 4] = 1e6 + 0.3 * X[:, 4]
     X[:, 5] = np.nan
-    return X, y.astype(int)
+    return X.astype(np.float32), y.astype(int)  # of float64, far-off columns would be read from an origin
 
 
 def heavy_tail():

@@ -175,7 +175,7 @@ def test_other_columns_can_be_monotone_but_not_a_categorical_one():
     model = boosting("numbers", monotonic_cst={"size": 1}).fit(X, y)
     lower, higher = X.assign(size=X["size"] - 1), X.assign(size=X["size"] + 1)
     assert (model.predict(lower) <= model.predict(higher)).all()
-    with pytest.raises(ValueError, match="monotonic_cst constrains column 1, which is categorical"):
+    with pytest.raises(ValueError, match="monotonic_cst constrains column 'town', which is categorical"):
         boosting("two", monotonic_cst=[0, 1, 0]).fit(*towns())
 
 

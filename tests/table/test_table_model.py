@@ -133,6 +133,11 @@ def test_what_cannot_be_fitted_is_named():
         ("refine_thresholds", "False", False),
         ("bins", "quantile", "quantile"),
         ("categorical_features", "a,b", ["a", "b"]),
+        ("monotonic_cst", "1,0,-1", [1, 0, -1]),
+        ("monotonic_cst", "1", [1]),
+        ("monotonic_cst", '{"a": 1}', {"a": 1}),
+        ("interaction_cst", "pairwise", "pairwise"),
+        ("interaction_cst", '[["a", "b"], [2]]', [["a", "b"], [2]]),
     ],
 )
 def test_a_setting_is_read_by_the_limits_of_its_parameter(name, text, value):
@@ -140,6 +145,25 @@ def test_a_setting_is_read_by_the_limits_of_its_parameter(name, text, value):
 
     read = read_setting(SLMClassifier, name, text)
     assert read == value and type(read) is type(value)
+
+
+def test_constraints_of_a_table_name_its_columns():
+    rows = table().with_columns(pl.lit(1).alias("same"))
+    for family in ("slm", "forest", "boost"):
+        settings = {"monotonic_cst": {"x": 1}, "interaction_cst": [["x", "town"]]}
+        model = TableModel(family, settings=settings, random_state=0).fit(rows, "y")
+        at = rows.head(50).with_columns(pl.lit("Ulm").alias("town"), pl.Series("x", np.linspace(-3, 3, 50)))
+        assert (np.diff(model.predict_proba(at)[:, 1]) >= 0).all()
+    for settings, words in [
+        ({"monotonic_cst": {"same": 1}}, "monotonic_cst names 'same', which is left out: it "),
+        ({"monotonic_cst": {"y": 1}}, "monotonic_cst names 'y', which is left out: it is the target"),
+        ({"monotonic_cst": [1, 0]}, "monotonic_cst of a table needs column names"),
+        ({"interaction_cst": [["x", "wealth"]]}, "names 'wealth', which is not a column of the table"),
+        ({"interaction_cst": [[0, 1]]}, "interaction_cst of a table needs column names"),
+        ({"interaction_cst": 5}, "'interaction_cst' of SLMBoostClassifier must be 'pairwise'"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            TableModel("boost", settings=settings).fit(rows, "y")
 
 
 def test_pandas_categories_are_words():

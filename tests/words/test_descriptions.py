@@ -20,6 +20,7 @@ ESTIMATORS = [
     pw.SLMForestRegressor(n_estimators=3, **SMALL),
     pw.SLMBoostClassifier(n_estimators=3, **SMALL),
     pw.SLMBoostRegressor(n_estimators=3, **SMALL),
+    pw.SLMBoostRanker(n_estimators=3, **SMALL),
     pw.DiscriminantFeatureTest(),
     pw.MCMClassifier(),
     pw.MCMClassifierCV(mus=[1.0], gammas=[0.1], cv=2, n_repeats=1, **SMALL),
@@ -33,6 +34,8 @@ IRIS, DIABETES = load_iris(), load_diabetes()
 
 
 def fitted(estimator):
+    if isinstance(estimator, pw.SLMBoostRanker):
+        return estimator.fit(IRIS.data, IRIS.target, qid=np.arange(150) % 10)
     if is_regressor(estimator):
         return estimator.fit(DIABETES.data[:100], DIABETES.target[:100])
     return estimator.fit(IRIS.data[::2], IRIS.target_names[IRIS.target[::2]])

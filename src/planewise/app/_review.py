@@ -25,7 +25,7 @@ from planewise.app._answers import (
 from planewise.app._queue import Judgement, Queue, first_untaken, judge
 from planewise.io import checksum as model_checksum
 from planewise.table import TableModel, as_polars, as_table_model, kind_of, polars, require_columns
-from planewise.words import value_in_words
+from planewise.words import require_no_offset, require_no_ranking, require_one_number, value_in_words
 
 LONGEST_NOTE = 10_000
 LONGEST_NAME = 200
@@ -60,6 +60,8 @@ class Review:
         self, model: Any, table: Any, answers: str | PathLike[str], who: str, id_column: str | None = None
     ) -> None:
         self.model: TableModel = as_table_model(model)
+        for require in (require_one_number, require_no_ranking, require_no_offset):
+            require(self.model.estimator_, "planewise review")
         self.table = as_polars(table)
         if not isinstance(who, str) or not who.strip() or len(who) > LONGEST_NAME:
             raise ValueError(

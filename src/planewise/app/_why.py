@@ -11,7 +11,17 @@ from planewise.app._vectors import differing_columns, vectors_listed
 from planewise.report import html
 from planewise.report.views import ShownView, TrainingRows, block, views_of, views_switch
 from planewise.table import TableModel
-from planewise.words import SAME_VALUES, Contributions, Reason, Vectors, View, number, percent, value_in_words
+from planewise.words import (
+    SAME_VALUES,
+    Contributions,
+    Reason,
+    Vectors,
+    View,
+    number,
+    percent,
+    value_in_words,
+    weight_in_words,
+)
 
 MAX_VIEWS = 4
 MAX_POINTS = 800  # of training rows in a picture: pages stay light, and the next case comes at once
@@ -124,7 +134,7 @@ def view_sentence(data: Mapping[str, Any], tied: Ties | None = None) -> str:
         )
     near, far = data["neighbours"]["for"], data["neighbours"]["against"]
     if data["estimate"] == "counts":
-        why = f"{len(near)} of the {len(near) + len(far)} nearest in ({named}) are {answer}"
+        why = f"{len(near)} of the {len(near) + len(far)} nearest in ({named}) are {answer}{weight_in_words(near, far)}"
         if tied is not None:
             why += f" (of {tied.n_rows} equally near rows {tied.n_for} are {answer})"
     else:

@@ -41,7 +41,8 @@ def cells_picture(train: Any, test: Any, y_train: Any, y_test: Any, names: list[
 
 def planes_in_words(model: Any, names: list[str], limit: int = 6) -> list[str]:
     """The first planes of a tree, in the units of the data."""
-    return [plane_in_words(read_plane(model.tree_, plane), names) for plane in range(min(limit, model.tree_.n_planes))]
+    shown = range(min(limit, model.tree_.n_planes))
+    return [plane_in_words(read_plane(model.tree_, plane, model.feature_origins_), names) for plane in shown]
 
 
 def page(

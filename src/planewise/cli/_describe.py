@@ -52,7 +52,9 @@ def describe(
 def _answer(model: Any, path: Path) -> dict[str, Any]:
     from planewise.evaluate import leading_features
     from planewise.io import versions
+    from planewise.slm.fitted import output_names
     from planewise.table import COLUMN_KINDS, TableModel
+    from planewise.words import fitted_with_offset
 
     table_model = isinstance(model, TableModel)
     estimator = model.estimator_ if table_model else model
@@ -71,8 +73,10 @@ def _answer(model: Any, path: Path) -> dict[str, Any]:
         "model": model.family if table_model else None,
         "estimator": type(estimator).__name__,
         "target": model.target_ if table_model else None,
-        "task": "classification" if classes is not None else "regression" if hasattr(model, "predict") else None,
+        "task": _task(estimator),
         "classes": None if classes is None else classes.tolist(),
+        "outputs": output_names(estimator),
+        "has_offset": fitted_with_offset(estimator),
         "n_columns": int(model.n_features_in_),
         "columns": columns,
         "left_out": [{"name": each.name, "why": each.why} for each in getattr(model, "left_out_", [])],
@@ -80,6 +84,16 @@ def _answer(model: Any, path: Path) -> dict[str, Any]:
         "parameters": _changed(estimator),
         "leading_features": leading_features(model),
     }
+
+
+def _task(estimator: Any) -> str | None:
+    from planewise.words import ranks_queries
+
+    if hasattr(estimator, "classes_"):
+        return "classification"
+    if ranks_queries(estimator):
+        return "ranking"
+    return "regression" if hasattr(estimator, "predict") else None
 
 
 def _sizes(estimator: Any) -> dict[str, int]:
@@ -109,7 +123,7 @@ def _changed(estimator: Any) -> dict[str, Any]:
 
 
 def _show(answer: dict[str, Any]) -> None:
-    from planewise.words import counted, first_of
+    from planewise.words import OFFSET_NOT_STORED, RANKS, counted, first_of
 
     sizes = ", ".join(
         counted(value, name.replace("_", " ").removesuffix("s")) for name, value in answer["size"].items()
@@ -119,7 +133,13 @@ def _show(answer: dict[str, Any]) -> None:
         target = f"{answer['target']} " if answer["target"] else ""
         classes = answer["classes"]
         what = "numbers" if classes is None else "classes: " + first_of([str(label) for label in classes], 20)
+        if answer["task"] == "ranking":
+            what = RANKS
+        if answer["outputs"]:
+            what = f"{len(answer['outputs'])} numbers: " + first_of(answer["outputs"], 20)
         say(f"predicts {target}({what})")
+    if answer["has_offset"]:
+        say(f"offset   {OFFSET_NOT_STORED}")
     say(f"file     {answer['file']}, {size_in_words(answer['bytes'])}")
     say("written  by " + ", ".join(f"{name} {version}" for name, version in answer["versions"].items()))
     if answer["parameters"]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planewise.cli._mistakes import MistakeError, refuse_existing
-from planewise.cli._show import say, show_json, show_table
+from planewise.cli._show import say, show_json, show_table, tell_of_offset
 
 if TYPE_CHECKING:
     from planewise.words import Reason
@@ -38,10 +38,11 @@ def explain(
     if html is not None:
         refuse_existing(html, force, model, table)
     fitted = load_table_model(model)
+    tell_of_offset(fitted.estimator_)
     one = read_row(table, row, fitted.columns_, [column.name for column in fitted.columns_])
     answer, why = _answer(fitted, one, row), fitted.explain(one)[0]
     if html is not None:
-        write_whole(html, _page(answer, why, type(fitted.estimator_).__name__))
+        write_whole(html, _page(answer, why, fitted.estimator_))
     if as_json:
         show_json(answer | {"sentence": why.sentence(), "explanation": why.data()})
         return
@@ -71,17 +72,19 @@ def _answer(model: Any, one: Any, row: int) -> dict[str, Any]:
     }
 
 
-def _page(answer: dict[str, Any], why: Reason, made_by: str) -> str:
+def _page(answer: dict[str, Any], why: Reason, estimator: Any) -> str:
     from planewise.report import html as pages
     from planewise.report.views import MAX_POINTS, TrainingRows, views_of_case
-    from planewise.words import View, percent, value_in_words
+    from planewise.words import WITHOUT_OFFSET, View, fitted_with_offset, percent, value_in_words
 
     title = f"Row {answer['row']}: {answer['target']} is {value_in_words(answer['prediction'], 4)}"
     shares = [(label, percent(share, 1)) for label, share in (answer["probability"] or {}).items()]
     body = [pages.heading(title, level=1), *([pages.facts(shares)] if shares else [])]
+    if fitted_with_offset(estimator):
+        body.append(pages.paragraph(f"The model was {WITHOUT_OFFSET}."))
     if not isinstance(why, View):
         body.append(pages.paragraph(why.sentence()))
     body += [pages.heading(why.table().heading), pages.reason(why)]
     if isinstance(why, View):
         body.append(views_of_case(why, TrainingRows.of(why), ident="case", most_points=MAX_POINTS))
-    return pages.page(title, [*body, pages.footer(made_by)])
+    return pages.page(title, [*body, pages.footer(type(estimator).__name__)])

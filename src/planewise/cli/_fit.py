@@ -99,7 +99,8 @@ def fit(
     if limit is not None and n_training > limit:
         learned = learned[sample_rows(rows[learned], target, kind, limit, seed)]
     train, test = rows[learned], rows[held_out]
-    fitted, seconds = _fitted(train, target, numbers[learned], family, kind, settings or [], seed, as_json)
+    parameters = _parameters(train[target], family, kind, settings or [], guessed=task == "auto")
+    fitted, seconds = _fitted(train, target, numbers[learned], family, kind, parameters, seed, as_json)
     with working("measuring quality", as_json):
         found = quality(evaluate(fitted, test), train)
         leading = leading_features(fitted, test)
@@ -126,19 +127,56 @@ def fit(
         _show(answer, found, choice)
 
 
-def _fitted(
-    train: Any, target: str, numbers: Any, family: str, task: str, settings: list[str], seed: int, quiet: bool
-) -> tuple[TableModel, float]:
-    """The fitted model, and the seconds that the fit took."""
-    from planewise.table import FAMILIES, TableModel, estimator_class, for_many_rows, read_setting
+def _parameters(target: Any, family: str, task: str, settings: list[str], guessed: bool) -> dict[str, Any]:
+    """What --set says; if it is for numbers but the target was guessed to be classes, the error says what to do."""
+    from planewise.slm.fitted import REGRESSION_LOSSES
 
-    cls, parsed = estimator_class(family, task, train.height), {}
+    may_be_numbers = guessed and task == "classification" and target.dtype.is_numeric()
+    instead = f"{target.name!r} was taken as classes; add --task regression to predict it as a number."
+    try:
+        parsed = _read_settings(family, task, len(target), settings)
+    except ValueError as error:
+        if may_be_numbers and _are_for_numbers(family, len(target), settings):
+            raise MistakeError(f"{error} {instead}") from None
+        raise
+    if may_be_numbers and parsed.get("loss") in REGRESSION_LOSSES:
+        raise MistakeError(f"--set loss={parsed['loss']} is for numbers. {instead}")
+    return parsed
+
+
+def _are_for_numbers(family: str, n_rows: int, settings: list[str]) -> bool:
+    try:
+        _read_settings(family, "regression", n_rows, settings)
+    except ValueError:
+        return False
+    return True
+
+
+def _read_settings(family: str, task: str, n_rows: int, settings: list[str]) -> dict[str, Any]:
+    """Parameters of the estimator, which checks them."""
+    from planewise.table import estimator_class, read_setting
+
+    cls, parsed = estimator_class(family, task, n_rows), {}
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals:
             raise MistakeError(f"--set takes name=value, such as max_depth=4; got {setting!r}.")
         parsed[name.strip()] = read_setting(cls, name.strip(), text)
-    model = TableModel(family, task, for_many_rows(family, parsed, train.height), seed)
+    if isinstance(parsed.get("alpha"), list):
+        raise MistakeError(
+            "--set alpha: planewise fit measures one prediction per row, so it takes one quantile level. Give one, or "
+            "fit SLMBoostRegressor in Python and save it; planewise predict then writes one column per level."
+        )
+    return parsed
+
+
+def _fitted(
+    train: Any, target: str, numbers: Any, family: str, task: str, settings: dict[str, Any], seed: int, quiet: bool
+) -> tuple[TableModel, float]:
+    """The fitted model, and the seconds that the fit took."""
+    from planewise.table import FAMILIES, TableModel, for_many_rows
+
+    model = TableModel(family, task, for_many_rows(family, settings, train.height), seed)
     with working(f"fitting {FAMILIES[family]} on {train.height} rows", quiet):
         start = time.perf_counter()
         model.fit(train, target, numbers)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planewise.cli._mistakes import MistakeError, refuse_existing
-from planewise.cli._show import say, show_json, working
+from planewise.cli._show import say, show_json, tell_of_offset, working
 
 if TYPE_CHECKING:
     from planewise.table import TableModel
@@ -48,6 +48,7 @@ def predict(
         raise MistakeError("--proba needs a classifier, but this model predicts numbers.")
     if proba and not hasattr(fitted.estimator_, "predict_proba"):
         raise MistakeError(f"this {type(fitted.estimator_).__name__} was fitted without probabilities.")
+    tell_of_offset(fitted.estimator_)
     kept = list(dict.fromkeys(keep or []))
     for name in kept:
         if name in _names(fitted, proba):
@@ -85,6 +86,10 @@ class _Counted:
 
 
 def _names(model: TableModel, proba: bool) -> list[str]:
+    from planewise.slm.fitted import output_names
+
+    if several := output_names(model.estimator_):
+        return [f"prediction_{each.rpartition(' ')[2]}" for each in several]  # such as prediction_0.1
     return ["prediction", *(f"p({label})" for label in (model.classes_.tolist() if proba else []))]
 
 
@@ -101,8 +106,9 @@ def _predicted(model: TableModel, table: Path, proba: bool, kept: list[str]) -> 
             probability = model.predict_proba(chunk)
             found = [model.classes_[probability.argmax(axis=1)], *probability.T]
         else:
-            found = [model.predict(chunk)]
-        predicted = [pl.Series(name, values) for name, values in zip(names, found, strict=True)]
-        yield pl.DataFrame([*(chunk[name] for name in kept), *predicted])
+            predicted = model.predict(chunk)
+            found = [predicted] if predicted.ndim == 1 else list(predicted.T)
+        columns = [pl.Series(name, values) for name, values in zip(names, found, strict=True)]
+        yield pl.DataFrame([*(chunk[name] for name in kept), *columns])
     if not any_rows:
         raise MistakeError(f"{str(table)!r} has no rows.")

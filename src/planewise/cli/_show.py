@@ -33,6 +33,15 @@ def say(*lines: str) -> None:
     console().print("\n".join(map(shown, lines)), markup=False)
 
 
+def tell_of_offset(estimator: Any) -> None:
+    """A line on the error stream if the model's predictions miss an offset, which a command cannot be given."""
+    from planewise.cli._streams import tell
+    from planewise.words import WITHOUT_OFFSET, fitted_with_offset
+
+    if fitted_with_offset(estimator):
+        tell(f"the model was {WITHOUT_OFFSET}.")
+
+
 def show_table(title: str, header: list[str], rows: list[list[str]], left: tuple[int, ...] = (0,)) -> None:
     """Print a table below an empty line and a title; the columns numbered in `left` are left-aligned, others right."""
     from rich.table import Table

@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from planewise._categories import is_missing
 from planewise._input import is_table
+from planewise._tables import as_array
 from planewise.evaluate._evaluation import Evaluation
 
 N_FOLDS = 5
@@ -103,7 +104,7 @@ def _fitted(X: Matrix, y: NDArray[Any], weight: Matrix, asked: Matrix, classes: 
 def _columns(X: Any) -> list[NDArray[Any]]:
     """The columns of a table: numbers as float64 with NaN for gaps, all else as text."""
     if not is_table(X):
-        return list(np.asarray(X, dtype=np.float64).T)
+        return list(as_array(X).astype(np.float64).T)
     frame, columns = nw.from_native(X, eager_only=True), []
     for name in frame.columns:
         column = frame[name]
@@ -119,8 +120,10 @@ def _encoded(columns: list[NDArray[Any]], train: Rows, asked: Rows) -> tuple[Mat
     pairs: list[tuple[Matrix, Matrix]] = []
     for column in columns:
         if column.dtype != object:
-            known = column[train][~np.isnan(column[train])]
+            known = column[train][np.isfinite(column[train])]
             filled = np.where(np.isnan(column), np.median(known) if len(known) else 0.0, column)
+            if np.isinf(filled).any():  # a linear model takes the farthest numbers instead
+                filled = np.clip(filled, *((known.min(), known.max()) if len(known) else (0.0, 0.0)))
             pairs.append((filled[train], filled[asked]))
             continue
         for value, _ in Counter(column[train].tolist()).most_common(MAX_CATEGORIES):

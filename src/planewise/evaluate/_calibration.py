@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.evaluate._evaluation import Evaluation
+from planewise.evaluate._evaluation import Evaluation, require_evaluation
 from planewise.evaluate._measured import Measured, share
+from planewise.words import counted, number, one_line
 
 N_GROUPS = 10
 
@@ -23,7 +24,7 @@ class Group:
     weight: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Calibration:
     """Rows grouped by predicted probability of an event."""
 
@@ -36,9 +37,13 @@ class Calibration:
         off = [abs(group.predicted - group.observed.value) for group in self.groups]
         return float(np.average(off, weights=[group.weight for group in self.groups]))
 
+    def __repr__(self) -> str:
+        return one_line(self, f"{self.event}, {counted(len(self.groups), 'group')}, error {number(self.error)}")
+
 
 def calibration(case: Evaluation) -> Calibration | None:
     """Of the second of two classes, or of the most probable of several; None without probabilities."""
+    require_evaluation(case, "calibration")
     if case.probability is None or case.classes is None:
         return None
     if len(case.classes) == 2:

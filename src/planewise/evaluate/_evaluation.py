@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from planewise._tables import take
 from planewise.evaluate._measured import Vector
 from planewise.table import TableModel, as_polars, read_target
-from planewise.words import Reason
+from planewise.words import Reason, counted, one_line, require_no_offset, require_no_ranking, require_one_number
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """Rows with their targets and weights, and a fitted estimator's predictions for them.
 
@@ -59,6 +59,9 @@ class Evaluation:
         """The classes of the model; None if it predicts numbers."""
         return getattr(self.model, "classes_", None)
 
+    def __repr__(self) -> str:
+        return one_line(self, f"{type(self.model).__name__}, {counted(len(self.target), 'row')}")
+
 
 def evaluate(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Evaluation:
     """Predict rows whose targets are known, once, for all measures.
@@ -97,6 +100,9 @@ def evaluate(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Ev
         model, X = model.estimator_, model.read(table)
     if not hasattr(model, "predict"):
         raise TypeError(f"{type(model).__name__} makes no predictions, so there is nothing to measure.")
+    require_one_number(model, "evaluate")
+    require_no_ranking(model, "evaluate")
+    require_no_offset(model, "evaluate")
     if y is None:
         raise ValueError("y is missing: a model is measured on rows whose targets are known.")
     predicted, target = np.asarray(model.predict(X)), np.asarray(y)
@@ -142,8 +148,15 @@ def _weights(given: Any, n_rows: int) -> Vector:
     return weight
 
 
+def require_evaluation(case: Any, what: str) -> None:
+    """TypeError that names `what` if it was given something else, such as the model itself."""
+    if not isinstance(case, Evaluation):
+        raise TypeError(f"{what} takes what evaluate(model, X, y) returns; got {type(case).__name__}.")
+
+
 def worst_rows(case: Evaluation) -> NDArray[np.intp]:
     """The rows that are predicted wrongly, the worst first: the least probable truth, or the largest error."""
+    require_evaluation(case, "worst_rows")
     rows = np.flatnonzero((case.predicted != case.target) & (case.weight > 0))
     if rows.size == 0:
         return rows

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from planewise._tables import n_rows
 from planewise.evaluate import _measured
 from planewise.evaluate._baselines import Answers, baselines
-from planewise.evaluate._evaluation import Evaluation, rows_with_target
+from planewise.evaluate._evaluation import Evaluation, require_evaluation, rows_with_target
 from planewise.evaluate._measured import Measured
 from planewise.table import as_polars
-from planewise.words import counted, number, percent
+from planewise.words import counted, number, one_line, percent
 
 MEASURES = {  # in the order they are shown; the first of a task is the one that models are compared by
     "accuracy": "accuracy",
@@ -28,7 +28,7 @@ MEASURES = {  # in the order they are shown; the first of a task is the one that
 SHARES = ("accuracy", "balanced_accuracy")  # shown in per cent
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Quality:
     """The measures of a model beside those of simple models, on the same rows.
 
@@ -58,6 +58,11 @@ class Quality:
         ]
         return ["measure", *(name.replace("_", " ") for name in self.found)], rows
 
+    def __repr__(self) -> str:
+        first = next(iter(self.found["model"]))
+        names = ", ".join(name.replace("_", " ") for name in list(self.found)[1:])
+        return one_line(self, f"{MEASURES[first]} {in_words(first, self.found['model'][first])}, beside {names}")
+
 
 def quality(case: Evaluation, X_train: Any = None, y_train: Any = None) -> Quality:
     """Measure a model and, on the same rows, the most common class or the mean and a linear model.
@@ -68,10 +73,12 @@ def quality(case: Evaluation, X_train: Any = None, y_train: Any = None) -> Quali
     Parameters
     ----------
     case : Evaluation
+        What :func:`evaluate` returns.
     X_train, y_train : rows and targets, default=None
         What the model was fitted on, both or neither. For a TableModel, X_train is the training table; without y_train,
         the target column is read from there.
     """
+    require_evaluation(case, "quality")
     X_train, y_train = _training_rows(case, X_train, y_train)
     answers = {"model": Answers(case.predicted, case.probability), **baselines(case, X_train, y_train)}
     found = {name: _measures(case, each) for name, each in answers.items()}
@@ -123,11 +130,13 @@ def _note(case: Evaluation, simple: list[str], on_training_rows: bool) -> str:
 
 def measures(case: Evaluation) -> dict[str, Measured]:
     """All measures of a model's predictions, by the keys of ``MEASURES``."""
+    require_evaluation(case, "measures")
     return _measures(case, Answers(case.predicted, case.probability))
 
 
 def score(case: Evaluation) -> float:
     """The figure that models are compared by: accuracy, or R² (0 where all targets are equal)."""
+    require_evaluation(case, "score")
     found = measures(case)
     return found["accuracy"].value if case.classes is not None else found["r2"].value if "r2" in found else 0.0
 

@@ -49,10 +49,12 @@ def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = 
 
     Notes
     -----
-    Rows are ``float`` arrays in the order of the columns in ``fit``. NaN is a missing value for trees and for a
-    TableModel, but not under ``-ffast-math``. A categorical column holds the number of its category, by its place in
-    ``categories_`` and in the header's table; any other number is a category not seen in ``fit``. Of a TableModel,
-    booleans are 0 and 1, and dates are days since 1970.
+    Rows are ``float`` arrays in the order of the columns in ``fit``, or ``double`` for trees with ``feature_origins_``.
+    NaN is a missing value for trees and for a TableModel, and trees take infinities as beyond all numbers, but not
+    under ``-ffast-math``. A categorical column holds the number of its category, by its place in ``categories_`` and in
+    the header's table; any other number is a category not seen in ``fit``. Of a TableModel, booleans are 0 and 1, and
+    dates are days since 1970. A regressor of several targets or quantiles writes its numbers into an array:
+    ``model_predict(x, y)``.
 
     Names, labels and categories are only text in the header, whatever they contain: comments show characters that mean
     something to a compiler by their code, such as <U+002A>, and strings hold every byte.
@@ -82,14 +84,15 @@ def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = 
 
 def _trees(model: TreeEnsemble, name: str, compact: bool) -> str:
     if model.link == "constant":
-        return _header(model, name, NOTHING, class_answer(name, "float", "constant", 1, ""), False)
+        answers = class_answer(name, "float", "constant", 1, "", row=model.input_type)
+        return _header(model, name, NOTHING, answers, False)
     scores = tree_scores(model, name, compact)
     if model.classes is None:
-        answers = number_answer(name, scores.real, model.link)
+        answers = number_answer(name, scores.real, model.link, model.n_outputs, model.input_type)
     else:
         above = "> 0.5f" if model.link == "probability" and scores.real == "float" else "> 0.5"
         above = "> 0" if model.link == "logistic" else above
-        answers = class_answer(name, scores.real, model.link, len(model.classes), above)
+        answers = class_answer(name, scores.real, model.link, len(model.classes), above, row=model.input_type)
     return _header(model, name, scores, answers, needs_math(model.link))
 
 
@@ -115,6 +118,8 @@ def _header(model: PlainModel, name: str, scores: RawScores, answers: str, math:
         "#include <stdint.h>\n" + ("#include <math.h>\n" if math else ""),
         f"#define {name.upper()}_N_FEATURES {len(model.input_names)}\n",
     ]
+    if output_names := _output_names(model):
+        parts[-1] += f"#define {name.upper()}_N_OUTPUTS {len(output_names)}\n"
     if model.classes is not None:
         parts[-1] += f"#define {name.upper()}_N_CLASSES {len(model.classes)}\n"
         parts.append(values_table(f"{name}_classes", model.classes, "the label of each class"))
@@ -132,14 +137,18 @@ def _opening(model: PlainModel, name: str, scores: RawScores, probabilities: boo
     n_bytes = sum(part.n_bytes for part in scores.tables)
     lines = [
         f"{model.kind}, written by planewise {planewise.__version__}. Tables: {n_bytes} bytes (labels not counted).",
+        *([f"The model was {model.remark}."] if model.remark else []),
         *scores.remarks,
         "Include it in one source file; x are the columns in this order:",
         "",
         *(f"    x[{j}]  {_column(model, j)}" for j in range(len(model.input_names))),
         "",
-        f"    float x[{name.upper()}_N_FEATURES] = {{ ... }};",
+        f"    {model.input_type} x[{name.upper()}_N_FEATURES] = {{ ... }};",
     ]
-    if model.classes is None:
+    if output_names := _output_names(model):
+        lines += [f"    float y[{name.upper()}_N_OUTPUTS];", f"    {name}_predict(x, y);", ""]
+        lines += [f"    y[{k}]  {each}" for k, each in enumerate(output_names)]
+    elif model.classes is None:
         lines.append(f"    float y = {name}_predict(x);")
     else:
         lines.append(f"    int k = {name}_predict(x);    // the label is {name}_classes[k]")
@@ -147,6 +156,7 @@ def _opening(model: PlainModel, name: str, scores: RawScores, probabilities: boo
             lines += [f"    float p[{name.upper()}_N_CLASSES];", f"    {name}_predict_proba(x, p);"]
     missing = "NaN is a missing value, unless compiled with -ffast-math; infinities are not allowed."
     if isinstance(model, TreeEnsemble):
+        missing = "NaN is a missing value and infinities are beyond all numbers, unless compiled with -ffast-math."
         missing += " Where the processor multiplies and adds in one step, -ffp-contract=off rounds as predict does."
     elif model.reading is None:
         missing = "Missing values and infinities are not allowed."
@@ -154,6 +164,11 @@ def _opening(model: PlainModel, name: str, scores: RawScores, probabilities: boo
     if model.categories:
         lines.append("A categorical column holds the number of the category; a number beyond is a new category.")
     return lines
+
+
+def _output_names(model: PlainModel) -> list[str] | None:
+    """What the numbers of a row are, if there are several."""
+    return model.output_names if isinstance(model, TreeEnsemble) else None
 
 
 def _column(model: PlainModel, j: int) -> str:

@@ -8,7 +8,7 @@ from planewise.export._c_text import float_literal
 
 NUMBER = Template("""\
 /* The predicted number of a row. */
-static inline float ${name}_predict(const float *x)
+static inline float ${name}_predict(const ${row} *x)
 {
     ${real} raw[1];
     ${name}_raw(x, raw);
@@ -16,16 +16,36 @@ static inline float ${name}_predict(const float *x)
 }
 """)
 
+NUMBERS = Template("""\
+/* The ${outputs} predicted numbers of a row${remark}. */
+static inline void ${name}_predict(const ${row} *x, float *y)
+{
+    ${real} raw[${outputs}];
+    unsigned k;
+    ${name}_raw(x, raw);
+${sort}    for (k = 0; k < ${outputs}u; ++k) y[k] = ${answer};
+}
+""")
+
+SORT = Template("""\
+    for (k = 1; k < ${outputs}u; ++k) {
+        const ${real} moved = raw[k];
+        unsigned at = k;
+        for (; at > 0 && raw[at - 1] > moved; --at) raw[at] = raw[at - 1];
+        raw[at] = moved;
+    }
+""")
+
 CONSTANT = Template("""\
 /* The class of a row: there is only one. */
-static inline int ${name}_predict(const float *x)
+static inline int ${name}_predict(const ${row} *x)
 {
     (void)x;
     return 0;
 }
 
 /* Its probability. */
-static inline void ${name}_predict_proba(const float *x, float *probability)
+static inline void ${name}_predict_proba(const ${row} *x, float *probability)
 {
     (void)x;
     probability[0] = 1.0f;
@@ -34,7 +54,7 @@ static inline void ${name}_predict_proba(const float *x, float *probability)
 
 ONE_OF_TWO = Template("""\
 /* The number of a row's class, 0 or 1. */
-static inline int ${name}_predict(const float *x)
+static inline int ${name}_predict(const ${row} *x)
 {
     ${real} raw[1];
     ${name}_raw(x, raw);
@@ -44,7 +64,7 @@ static inline int ${name}_predict(const float *x)
 
 ONE_OF_MANY = Template("""\
 /* The number of a row's class, 0 to ${last}. */
-static inline int ${name}_predict(const float *x)
+static inline int ${name}_predict(const ${row} *x)
 {
     ${real} raw[${classes}];
     int k, best = 0;
@@ -58,7 +78,7 @@ static inline int ${name}_predict(const float *x)
 PROBABILITY_OF_TWO = Template("""\
 
 /* The probabilities of both classes. */
-static inline void ${name}_predict_proba(const float *x, float *probability)
+static inline void ${name}_predict_proba(const ${row} *x, float *probability)
 {
     ${real} raw[1];
     ${name}_raw(x, raw);
@@ -70,7 +90,7 @@ static inline void ${name}_predict_proba(const float *x, float *probability)
 PROBABILITY_OF_MANY = Template("""\
 
 /* The probability of each class. */
-static inline void ${name}_predict_proba(const float *x, float *probability)
+static inline void ${name}_predict_proba(const ${row} *x, float *probability)
 {
     ${real} raw[${classes}];
     unsigned k;
@@ -82,7 +102,7 @@ static inline void ${name}_predict_proba(const float *x, float *probability)
 SOFTMAX = Template("""\
 
 /* The probability of each class. */
-static inline void ${name}_predict_proba(const float *x, float *probability)
+static inline void ${name}_predict_proba(const ${row} *x, float *probability)
 {
     ${real} raw[${classes}], largest;
     float total = 0.0f;
@@ -100,25 +120,44 @@ static inline void ${name}_predict_proba(const float *x, float *probability)
 """)
 
 
-def number_answer(name: str, real: str, link: str) -> str:
-    """The functions of a regressor."""
-    value = "raw[0]" if real == "float" else "(float)raw[0]"
-    return NUMBER.substitute(name=name, real=real, answer=f"expf({value})" if link == "exp" else value)
+def number_answer(name: str, real: str, link: str, outputs: int = 1, row: str = "float") -> str:
+    """The functions of a regressor, for rows of float or double."""
+    value = ("" if real == "float" else "(float)") + ("raw[0]" if outputs == 1 else "raw[k]")
+    answer = f"expf({value})" if link == "exp" else value
+    if outputs == 1:
+        return NUMBER.substitute(name=name, row=row, real=real, answer=answer)
+    is_sorted = link == "sorted"
+    return NUMBERS.substitute(
+        name=name,
+        row=row,
+        real=real,
+        outputs=outputs,
+        answer=answer,
+        sort=SORT.substitute(real=real, outputs=outputs) if is_sorted else "",
+        remark=", in increasing order" if is_sorted else "",
+    )
 
 
 def class_answer(
-    name: str, real: str, link: str, n_classes: int, above: str, slope: float | None = 1.0, tie: str = ""
+    name: str,
+    real: str,
+    link: str,
+    n_classes: int,
+    above: str,
+    slope: float | None = 1.0,
+    tie: str = "",
+    row: str = "float",
 ) -> str:
-    """The functions of a classifier.
+    """The functions of a classifier, for rows of float or double.
 
     Of two classes the second one's raw score must be `above`; of several, the first wins among those whose scores are
     no more than a `tie` apart. Without a slope there are no probabilities.
     """
     if link == "constant":
-        return CONSTANT.substitute(name=name)
+        return CONSTANT.substitute(name=name, row=row)
     cast = "" if real == "float" else "(float)"
     if n_classes == 2:
-        text = ONE_OF_TWO.substitute(name=name, real=real, above=above)
+        text = ONE_OF_TWO.substitute(name=name, row=row, real=real, above=above)
         if slope is None:
             return text
         if link == "probability":
@@ -128,15 +167,15 @@ def class_answer(
             steep = "" if slope == 1 else f"{float_literal(slope)} * "
             second = f"1.0f / (1.0f + expf({_negative(steep, cast)}))"
             first = f"1.0f / (1.0f + expf({steep}{cast}raw[0]))"
-        return text + PROBABILITY_OF_TWO.substitute(name=name, real=real, second=second, first=first)
-    text = ONE_OF_MANY.substitute(name=name, real=real, classes=n_classes, last=n_classes - 1, tie=tie)
+        return text + PROBABILITY_OF_TWO.substitute(name=name, row=row, real=real, second=second, first=first)
+    text = ONE_OF_MANY.substitute(name=name, row=row, real=real, classes=n_classes, last=n_classes - 1, tie=tie)
     if slope is None:
         return text
     if link == "probability":
-        return text + PROBABILITY_OF_MANY.substitute(name=name, real=real, classes=n_classes, cast=cast)
+        return text + PROBABILITY_OF_MANY.substitute(name=name, row=row, real=real, classes=n_classes, cast=cast)
     apart = f"{cast}(raw[k] - largest)"
     scaled = apart if slope == 1 else f"{float_literal(slope)} * {apart}"
-    return text + SOFTMAX.substitute(name=name, real=real, classes=n_classes, scaled=scaled)
+    return text + SOFTMAX.substitute(name=name, row=row, real=real, classes=n_classes, scaled=scaled)
 
 
 def _negative(steep: str, cast: str) -> str:

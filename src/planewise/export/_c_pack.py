@@ -160,7 +160,8 @@ def _neighbours(value: np.float32) -> list[np.float32]:
 
 def _shortened(threshold: NDArray[np.float32]) -> NDArray[np.float32]:
     """Rounded to the floats whose last byte is zero: by at most 2^-17 of their size."""
-    bits = threshold.astype(np.float32).view(np.uint32).astype(np.uint64)
+    largest = np.uint32(0x7F7FFF00).view(np.float32)  # infinities stay beyond it
+    bits = np.clip(threshold.astype(np.float32), -largest, largest).view(np.uint32).astype(np.uint64)
     return ((bits + 0x80) & 0xFFFFFF00).astype(np.uint32).view(np.float32)
 
 

@@ -116,7 +116,7 @@ static inline void ${name}_${raw}(const float *x, ${real} *raw)
 
 OF_COLUMNS = Template("""\
 /* Raw scores: the trees read the columns of x, then statistics of the target by category. */
-static inline void ${name}_raw(const float *x, ${real} *raw)
+static inline void ${name}_${raw}(const float *x, ${real} *raw)
 {
     float column[${columns}];
     unsigned j;
@@ -133,6 +133,19 @@ STATISTIC = Template("""\
             (category >= 0.0f && category < ${n_categories}.0f && category == (float)(unsigned)category
                  ? (unsigned)category : ${n_categories}u); /* the last: a category not seen in fit */
 ${assign}    }
+""")
+
+
+LESS_ORIGINS = Template("""\
+/* Raw scores: the trees read floats, from the origin of a column where float would not resolve its values. */
+static inline void ${name}_raw(const double *x, ${real} *raw)
+{
+    float column[${features}];
+    unsigned j;
+    for (j = 0; j < ${features}u; ++j) column[j] = (float)x[j];
+${origins}    ${name}_raw_of_floats(column, raw);
+}
+
 """)
 
 
@@ -169,6 +182,8 @@ def tree_scores(model: TreeEnsemble, name: str, compact: bool) -> RawScores:
     code = _walk(packed, name) + _raw(model, packed, name, real, values.step if compact else None)
     if model.statistics:
         code += _of_columns(model, name, real)
+    if model.origins:
+        code += _less_origins(model, name, real)
     remarks = []
     if compact:
         remarks = [
@@ -229,7 +244,7 @@ def _keep_choice(value: NDArray[np.float64], rounded: NDArray[Any], half: float,
 def _raw(model: TreeEnsemble, packed: Packed, name: str, real: str, step: float | None) -> str:
     """The function that adds up; `step` is that of compact values."""
     literal = float_literal if real == "float" else double_literal
-    raw = "raw_of_columns" if model.statistics else "raw"
+    raw = "raw_of_columns" if model.statistics else _raw_of_floats(model)
     one, has_base = model.n_outputs == 1, bool(model.base.any())
     base = literal(model.base[0]) if one else f"{name}_base[k]"
     shape = packed.values.shape[1]
@@ -282,6 +297,18 @@ def _statistic_tables(model: TreeEnsemble, name: str) -> list[Table]:
     ]
 
 
+def _raw_of_floats(model: TreeEnsemble) -> str:
+    return "raw_of_floats" if model.origins else "raw"
+
+
+def _less_origins(model: TreeEnsemble, name: str, real: str) -> str:
+    lines = [
+        f"    column[{j}] = (float)(x[{j}] - {double_literal(origin)});\n"
+        for j, origin in sorted(model.origins.items())
+    ]
+    return LESS_ORIGINS.substitute(name=name, real=real, features=model.n_features, origins="".join(lines))
+
+
 def _of_columns(model: TreeEnsemble, name: str, real: str) -> str:
     """The function that adds statistics to the columns of a row, then adds up."""
     assign: dict[int, str] = {}
@@ -299,7 +326,12 @@ def _of_columns(model: TreeEnsemble, name: str, real: str) -> str:
         for source, lines in assign.items()
     )
     return OF_COLUMNS.substitute(
-        name=name, real=real, columns=model.n_columns, features=model.n_features, statistics=statistics
+        name=name,
+        raw=_raw_of_floats(model),
+        real=real,
+        columns=model.n_columns,
+        features=model.n_features,
+        statistics=statistics,
     )
 
 

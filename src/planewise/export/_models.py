@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +13,21 @@ from planewise.mcm import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierC
 from planewise.mcm.fitted import PlainMachine, plain_machine
 from planewise.slm import (
     SLMBoostClassifier,
+    SLMBoostRanker,
     SLMBoostRegressor,
     SLMClassifier,
     SLMForestClassifier,
     SLMForestRegressor,
     SLMRegressor,
 )
-from planewise.slm.fitted import Forest, Statistics, n_tree_columns, start_and_link
+from planewise.slm.fitted import Forest, Statistics, n_tree_columns, output_names, start_and_link
 from planewise.table import COLUMN_KINDS, Column, TableModel
-from planewise.words import feature_names, fitted_model, number, shorten
+from planewise.words import WITHOUT_OFFSET, feature_names, fitted_model, fitted_with_offset, number, shorten
 
 Floats = NDArray[np.float64]
 TREE_MODELS = (
     *(SLMClassifier, SLMRegressor, SLMForestClassifier, SLMForestRegressor),
-    *(SLMBoostClassifier, SLMBoostRegressor),
+    *(SLMBoostClassifier, SLMBoostRegressor, SLMBoostRanker),
 )
 MACHINES = (MCMClassifier, MCMClassifierCV, MCMRegressor, LargeScaleMCMClassifier)
 FINEST = 1e-3  # of a column's spread: how far the float input of an export may move a value
@@ -41,7 +42,8 @@ class TreeEnsemble:
     forest: Forest
     base: Floats
     divisor: int
-    # "constant": there is one class; "probability": scores are probabilities; "logistic", "softmax"; "identity", "exp".
+    # "constant": there is one class; "probability": scores are probabilities; "logistic", "softmax"; "identity", "exp",
+    # "sorted": predictions are the scores in increasing order.
     link: str
     classes: NDArray[Any] | None  # None for numbers
     n_features: int
@@ -49,6 +51,14 @@ class TreeEnsemble:
     categories: Categories
     units: dict[int, str] = field(default_factory=dict)  # by column, where its numbers stand for something else
     statistics: Statistics = field(default_factory=dict)  # by column, what trees read beside its categories
+    output_names: list[str] | None = None  # of several numbers per row
+    origins: dict[int, float] = field(default_factory=dict)  # by column, what is subtracted before it is a float
+    remark: str = ""  # what a user has to know about the predictions
+
+    @property
+    def input_type(self) -> str:
+        """Of a row: float, or double where a column needs its origin subtracted first."""
+        return "double" if self.origins else "float"
 
     @property
     def n_columns(self) -> int:
@@ -98,6 +108,8 @@ class KernelMachine(PlainMachine):
 
     reading: Reading | None = None  # None: rows hold what the kernel takes, and no gaps
     units: dict[int, str] = field(default_factory=dict)
+    input_type: ClassVar[str] = "float"
+    remark: ClassVar[str] = ""
 
     @property
     def input_names(self) -> list[str]:
@@ -123,7 +135,7 @@ def plain_model(model: Any, form: str) -> PlainModel:
     if isinstance(model, MACHINES):
         plain = plain_machine(model, form)
         machine = KernelMachine(**{each.name: getattr(plain, each.name) for each in fields(plain)})
-        if not isinstance(model, LargeScaleMCMClassifier):  # which reads floats in Python too
+        if not isinstance(model, LargeScaleMCMClassifier) or model.feature_origins_:  # others read floats in Python too
             _refuse_what_floats_blur(machine, form)
         return machine
     known = ", ".join(each.__name__ for each in (*TREE_MODELS, *MACHINES))
@@ -146,6 +158,10 @@ def input_lines(model: Any, form: str) -> list[str]:
         more = f" and {len(known) - CATEGORIES_LISTED} more, in the file" if len(known) > CATEGORIES_LISTED else ""
         lines.append(f"{names[place]}: {listed}{more}")
     lines += [f"{names[place]}: {unit}" for place, unit in plain.units.items()]
+    if plain.input_type == "double":
+        lines.append("values are double, not float")
+    if plain.remark:
+        lines.append(plain.remark)
     takes_gaps = isinstance(plain, TreeEnsemble) or plain.reading is not None
     return [*lines, "missing values are NaN" if takes_gaps else "missing values are not allowed"]
 
@@ -183,6 +199,9 @@ def tree_ensemble(model: Any) -> TreeEnsemble:
         feature_names=feature_names(model),
         categories=getattr(model, "categories_", {}),
         statistics=getattr(model, "target_statistics_", {}),
+        output_names=output_names(model),
+        origins=model.feature_origins_,
+        remark=WITHOUT_OFFSET if fitted_with_offset(model) else "",
     )
 
 

@@ -18,9 +18,10 @@ from planewise.export._onnx_trees import tree_scores
 def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
     """Export a fitted model as ONNX, for batches of rows; needs the package onnx, from the extra ``export``.
 
-    The input ``X`` is float, of shape (N, n_features). A classifier has the outputs ``label`` (N,), of integers or
-    strings as the classes are, and ``probabilities`` (N, n_classes), or ``scores`` for a machine without
-    probabilities; a regressor has ``variable`` (N, 1).
+    The input ``X`` is float, of shape (N, n_features); double for trees with ``feature_origins_``. A classifier has the
+    outputs ``label`` (N,), of integers or strings as the classes are, and ``probabilities`` (N, n_classes), or
+    ``scores`` for a machine without probabilities; a regressor has ``variable`` (N, 1), or (N, n_outputs) if it
+    predicts several numbers.
 
     Parameters
     ----------
@@ -38,10 +39,11 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
 
     Notes
     -----
-    NaN is a missing value (for trees and a TableModel). A categorical column holds, as a float, the number of its
-    category by its place in ``categories_``; any other number is a category not seen in ``fit``. Of a TableModel,
-    booleans are 0 and 1, and dates are days since 1970. The model's metadata has the names of the columns, the classes
-    and the categories, in JSON. Opset 21 with ai.onnx.ml 5: onnxruntime from 1.20 on. Scores are added up in double.
+    NaN is a missing value (for trees and a TableModel); trees take infinities as beyond all numbers. A categorical
+    column holds, as a float, the number of its category by its place in ``categories_``; any other number is a category
+    not seen in ``fit``. Of a TableModel, booleans are 0 and 1, and dates are days since 1970. The model's metadata has
+    the names of the columns, the classes and the categories, in JSON. Opset 21 with ai.onnx.ml 5: onnxruntime from 1.20
+    on. Scores are added up in double.
 
     Examples
     --------
@@ -70,7 +72,11 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
 
 def _tree_answers(graph: Graph, model: TreeEnsemble, raw: str) -> None:
     if model.classes is None:
-        graph.number_output("variable", graph.add("Exp", raw) if model.link == "exp" else raw, 1)
+        if model.link == "exp":
+            raw = graph.add("Exp", raw)
+        elif model.link == "sorted":
+            raw = graph.increasing(raw, model.n_outputs)
+        graph.number_output("variable", raw, model.n_outputs)
         return
     if len(model.classes) == 2 and model.link == "probability":
         other = graph.add("Sub", graph.constant(1), raw)

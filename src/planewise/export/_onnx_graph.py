@@ -41,6 +41,15 @@ class Graph:
         self.constants.append(self.onnx.numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name))
         return name
 
+    def increasing(self, given: str, width: int) -> str:
+        """The numbers of each row in increasing order."""
+        output = f"topk_{len(self.nodes)}"
+        node = self.onnx.helper.make_node(
+            "TopK", [given, self.constant([width], np.int64)], [output, f"{output}_places"], axis=1, largest=0, sorted=1
+        )
+        self.nodes.append(node)
+        return output
+
     def cast(self, given: str, kind: str) -> str:
         """The same values in another type: "FLOAT", "DOUBLE", "INT64"."""
         return self.add("Cast", given, to=getattr(self.onnx.TensorProto, kind))
@@ -67,16 +76,20 @@ class Graph:
     def model(self, model: Any, version: str) -> Any:
         """The finished model, checked; what a user needs to know beside it is in its metadata."""
         helper = self.onnx.helper
-        rows = helper.make_tensor_value_info("X", self.onnx.TensorProto.FLOAT, ["N", len(model.input_names)])
+        kind = getattr(self.onnx.TensorProto, model.input_type.upper())
+        rows = helper.make_tensor_value_info("X", kind, ["N", len(model.input_names)])
         graph = helper.make_graph(self.nodes, model.kind, [rows], self.outputs, self.constants)
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
+        about_it = f"{model.kind} of planewise. X: {model.input_type} rows, columns in the order of feature_names."
+        if model.remark:
+            about_it += f" The model was {model.remark}."
         made = helper.make_model(
             graph,
             opset_imports=opsets,
             ir_version=IR_VERSION,
             producer_name="planewise",
             producer_version=version,
-            doc_string=f"{model.kind} of planewise. X: float rows, columns in the order of feature_names.",
+            doc_string=about_it,
         )
         names = model.input_names
         about = {
@@ -86,6 +99,7 @@ class Graph:
                 names[j]: [_plain(each) for each in known.tolist()] for j, known in model.categories.items()
             },
             "units": {names[j]: unit for j, unit in model.units.items()},
+            "remark": model.remark,
         }
         helper.set_model_props(made, {name: json.dumps(value) for name, value in about.items() if value})
         self.onnx.checker.check_model(made)

@@ -55,27 +55,41 @@ class Projections:
     def columns(self) -> str:
         """All of them side by side, in float."""
         graph = self.graph
-        rows = self._with_statistics("X") if self.model.statistics else "X"
+        rows = "X"
+        if self.model.origins:
+            rows = graph.cast(graph.add("Sub", rows, graph.constant(_by_column(self.model))), "FLOAT")
+        if self.model.statistics:
+            rows = self._with_statistics(rows)
         missing = graph.add("IsNaN", rows)
         filled = graph.add("Where", missing, graph.constant(0, np.float32), rows)
-        parts = [self._directions(missing, filled)] if self.directions else []
+        parts = [self._directions(rows, missing)] if self.directions else []
         parts += [self._sets(feature, missing, filled) for feature in sorted(self.by_feature)]
         if not parts:  # no plane at all: any column will do
             return filled
         return parts[0] if len(parts) == 1 else graph.add("Concat", *parts, axis=1)
 
-    def _directions(self, missing: str, filled: str) -> str:
-        graph = self.graph
+    def _directions(self, rows: str, missing: str) -> str:
+        """Sums; infinite if terms are infinite in one direction, NaN if they are in both or if one is missing."""
+        graph, zero = self.graph, self.graph.constant(0, np.float32)
+        infinite = graph.add("IsInf", rows)
+        special = graph.add("Or", missing, infinite)
+        filled = graph.add("Where", special, zero, rows)
+        signs = graph.add("Where", infinite, graph.add("Sign", rows), zero)
         weights = np.zeros((self.model.n_columns, len(self.directions)), np.float32)
         for (features, values), column in self.directions.items():
             weights[np.frombuffer(features, np.int32), column] = np.frombuffer(values, np.float32)
         held = graph.constant(weights, np.float32)
         projected = graph.add("MatMul", filled, held)
-        # A plane is missing when one of its terms is; which terms it has is seen from the weights, not stored again.
+        # Which terms a plane has, and their signs, is seen from the weights, not stored again.
         has_term = graph.cast(graph.cast(held, "BOOL"), "FLOAT")
-        touched = graph.add("MatMul", graph.cast(missing, "FLOAT"), has_term)
-        gone = graph.add("Greater", touched, graph.constant(0, np.float32))
-        return graph.add("Where", gone, graph.constant(np.nan, np.float32), projected)
+        touched = graph.add("MatMul", graph.cast(special, "FLOAT"), has_term)
+        way = graph.add("MatMul", signs, graph.add("Sign", held))
+        upwards = graph.add("Greater", way, zero)
+        far = [graph.constant(end, np.float32) for end in (np.inf, -np.inf, np.nan)]
+        beyond = graph.add("Where", upwards, far[0], far[1])
+        # All terms that are no finite numbers must be infinite in one direction.
+        beyond = graph.add("Where", graph.add("Greater", touched, graph.add("Abs", way)), far[2], beyond)
+        return graph.add("Where", graph.add("Greater", touched, zero), beyond, projected)
 
     def _sets(self, feature: int, missing: str, filled: str) -> str:
         """Whether the category goes right, for all planes on one column: a row of a table."""
@@ -131,7 +145,7 @@ class Ensemble:
     feature: list[int] = field(default_factory=list)
     split: list[float] = field(default_factory=list)
     missing_right: list[int] = field(default_factory=list)
-    # For the false and the true side: the number of the child, and whether it is a node or a leaf.
+    # A pair for each node, the left side first: the number of the child, and whether it is a node or a leaf.
     goes_to: list[list[int]] = field(default_factory=list)
     is_leaf: list[list[int]] = field(default_factory=list)
     leaf_value: list[float] = field(default_factory=list)
@@ -222,6 +236,10 @@ class Ensemble:
         self.leaf_value.append(float(self.forest.value[node, 0]) if one_number else float(node))
         self.leaf_target.append(target)
         return len(self.leaf_value) - 1
+
+
+def _by_column(model: TreeEnsemble) -> NDArray[np.float64]:
+    return np.array([model.origins.get(j, 0.0) for j in range(model.n_features)])
 
 
 def _best_plane(planes: tuple[int, ...], codes: NDArray[np.int64], goes_to: NDArray[Any]) -> int:

@@ -7,10 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from planewise.io._errors import require
-from planewise.io._kinds import MOST_FEATURES, Categories, Integer, Kind, Names
+from planewise.io._kinds import MOST_FEATURES, ByColumn, Categories, Integer, Kind, Names, Number
 
 COMMON: dict[str, Kind] = {"n_features_in_": Integer(1, MOST_FEATURES)}
-OPTIONAL: dict[str, Kind] = {"feature_names_in_": Names(), "categories_": Categories()}
+OPTIONAL: dict[str, Kind] = {
+    "feature_names_in_": Names(),
+    "categories_": Categories(),
+    "feature_origins_": ByColumn(Number()),
+}
 
 
 def _nothing(model: Any) -> None:
@@ -64,6 +68,9 @@ def check_columns(model: Any) -> None:
     require(names is None or len(names) == n_features, "has column names that do not match its number of columns")
     for column in getattr(model, "categories_", {}):
         require(0 <= column < n_features, "has categories of a column that the model does not have")
+    for column in getattr(model, "feature_origins_", {}):
+        known = 0 <= column < n_features and column not in getattr(model, "categories_", {})
+        require(known, "has an origin of a column that the model does not have, or that is categorical")
 
 
 def check_length(array: Any, expected: int | tuple[int, ...], where: str) -> None:

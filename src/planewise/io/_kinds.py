@@ -171,11 +171,15 @@ class Several:
 
 @dataclass(frozen=True)
 class Record:
-    """An object made of named parts by its class (or a function); `attributes` has those that it calls otherwise."""
+    """An object made of named parts by its class (or a function); `attributes` has those that it calls otherwise.
+
+    `later` are parts that files of earlier versions lack: the object then has its default.
+    """
 
     make: Callable[..., Any]
     parts: Mapping[str, Kind]
     attributes: Mapping[str, str] = field(default_factory=dict)
+    later: frozenset[str] = frozenset()
 
     def pack(self, value: Any, arrays: ArrayWriter) -> Any:
         return {
@@ -184,7 +188,9 @@ class Record:
         }
 
     def unpack(self, packed: Any, arrays: ArrayReader, where: str) -> Any:
-        found = unpack_parts(self.parts, packed, arrays, where)
+        present = set(packed) if isinstance(packed, dict) else set()
+        parts = {name: kind for name, kind in self.parts.items() if name in present or name not in self.later}
+        found = unpack_parts(parts, packed, arrays, where)
         return self.make(**{self.attributes.get(name, name): value for name, value in found.items()})
 
 

@@ -35,6 +35,7 @@ from planewise.mcm.fitted import (
     LinearModel,
     PrototypeMap,
     Scaling,
+    ScalingToFloat32,
     Settings,
 )
 
@@ -63,7 +64,7 @@ SCALING = Record(
     Scaling, _PLAIN_SCALING | {"drawn_in": Maybe(Record(Scaling, _PLAIN_SCALING))}, attributes={"drawn_in": "tails"}
 )
 STANDARDISATION = Record(
-    Scaling, {"centre": _SHORT_VECTOR, "scale": _SHORT_VECTOR}, attributes={"centre": "mean", "scale": "spread"}
+    Scaling, {"centre": _VECTOR, "scale": _VECTOR}, attributes={"centre": "mean", "scale": "spread"}
 )
 
 
@@ -96,6 +97,17 @@ def _check_scaling(scaling: Scaling, n_features: int) -> None:
         if each is not None:
             check_length(each.mean, n_features, "_scaling.mean")
             check_length(each.spread, n_features, "_scaling.spread")
+
+
+def _read_standardisation(model: Any) -> None:
+    """In float32, or in float64 where a column has an origin; files before version 4 have none."""
+    model.feature_origins_ = getattr(model, "feature_origins_", {})
+    read = model._standardisation
+    if model.feature_origins_:
+        model._standardisation = ScalingToFloat32(read.mean, read.spread)
+    else:
+        model._standardisation = Scaling(read.mean.astype(np.float32), read.spread.astype(np.float32))
+    _check_scaling(model._standardisation, model.n_features_in_)
 
 
 # ----------------------------------------------------------------------------------------------- the exact machines
@@ -265,7 +277,7 @@ def _map_width(feature_map: Any) -> int:
 def _check_large(model: Any) -> None:
     n, n_classes = model.n_features_in_, len(model.classes_)
     outputs = 1 if n_classes <= 2 else n_classes
-    _check_scaling(model._standardisation, n)
+    _read_standardisation(model)
     require(n_classes >= 1, "has no classes")
     linear = model._model
     require(_map_width(linear.feature_map) == n, "has a feature map that does not match its columns")
@@ -292,7 +304,7 @@ def _derive_large(model: Any) -> None:
 # -------------------------------------------------------------------------------------------------------- the kernel
 def _check_conformal(model: Any) -> None:
     n = model.n_features_in_
-    _check_scaling(model._standardisation, n)
+    _read_standardisation(model)
     check_length(model.X_fit_, (len(model.X_fit_), n), "X_fit_")
     _check_factor(model._factor, n, "_factor")
 

@@ -29,7 +29,7 @@ KNOWN = {
     **dict.fromkeys(
         [
             *("SLMClassifier", "SLMRegressor", "SLMForestClassifier", "SLMForestRegressor"),
-            *("SLMBoostClassifier", "SLMBoostRegressor", "DiscriminantFeatureTest"),
+            *("SLMBoostClassifier", "SLMBoostRanker", "SLMBoostRegressor", "DiscriminantFeatureTest"),
         ],
         "_tree_models",
     ),
@@ -141,6 +141,9 @@ def checksum(model: Any) -> str:
     return digest.hexdigest()
 
 
+NEEDED_BY_FIT = {"eval_metric": "None", "cv": "5"}  # parameters that predictions never need, and what to set instead
+
+
 class CannotBeSavedError(ValueError):
     """Says what of an estimator no file can hold."""
 
@@ -187,10 +190,15 @@ def _pack_parameters(model: Any, declared: Declaration, arrays: ArrayWriter) -> 
         except (NotPlainError, ValueError) as error:
             raise CannotBeSavedError(
                 f"{type(model).__name__} cannot be saved: the parameter {parameter!r} is {error}, and a model file "
-                f"holds only plain values. If predictions do not need it, put another value in its place first: "
-                f"model.set_params({parameter}=...)."
+                f"holds only plain values. {_instead(parameter)}"
             ) from None
     return packed
+
+
+def _instead(parameter: str) -> str:
+    if parameter in NEEDED_BY_FIT:
+        return f"Predictions do not need it: model.set_params({parameter}={NEEDED_BY_FIT[parameter]})."
+    return f"If predictions do not need it, put another value in its place first: model.set_params({parameter}=...)."
 
 
 def unpack_model(packed: Any, arrays: ArrayReader) -> Any:

@@ -9,11 +9,25 @@ import numpy as np
 from planewise._core import N_STRENGTHS, N_TRIAL_LOSSES
 from planewise.io._declaration import Declaration, check_length
 from planewise.io._errors import require
-from planewise.io._kinds import ByColumn, Integer, Kind, Labels, Maybe, Number, Numbers, Plain, Record, Several, Word
+from planewise.io._kinds import (
+    ByColumn,
+    Integer,
+    Kind,
+    Labels,
+    Maybe,
+    Number,
+    Numbers,
+    Plain,
+    Record,
+    Several,
+    Truth,
+    Word,
+)
 from planewise.io._trees import FOREST_ARRAYS, TREE_ARRAYS, Trees, check_columns
 from planewise.slm import (
     DiscriminantFeatureTest,
     SLMBoostClassifier,
+    SLMBoostRanker,
     SLMBoostRegressor,
     SLMClassifier,
     SLMForestClassifier,
@@ -45,14 +59,22 @@ def _check_tree(model: Any) -> None:
     _check_trees(model, model.tree_, "tree_")
     outputs = len(model.classes_) if hasattr(model, "classes_") else 1
     require(model.tree_.value.shape[1] == outputs >= 1, "has a tree_ whose number of values does not match the classes")
+    if hasattr(model, "feature_means_"):
+        check_length(model.feature_means_, model.n_features_in_, "feature_means_")
+
+
+def _derive_origins(model: Any) -> None:
+    model.feature_origins_ = getattr(model, "feature_origins_", {})  # files before version 4 have none
 
 
 def _derive_tree(model: Any) -> None:
+    _derive_origins(model)
     model.depth_, model.n_planes_ = model.tree_.max_depth, model.tree_.n_planes
     model.nodes_per_level_ = model.tree_.nodes_per_level
 
 
 _TREE: dict[str, Kind] = {"tree_": Trees(TREE_ARRAYS), "n_parameters_": Integer()}
+_TREE_MAY_HAVE: dict[str, Kind] = {"feature_means_": Numbers("float32")}  # not before version 4
 
 
 # ----------------------------------------------------------------------------------------------------------- forest
@@ -75,6 +97,7 @@ def _check_forest(model: Any) -> None:
 
 
 def _derive_forest(model: Any) -> None:
+    _derive_origins(model)
     model.n_planes_ = model.forest_.n_planes
 
 
@@ -91,7 +114,14 @@ _OUT_OF_BAG: dict[str, Kind] = {"oob_score_": Number(finite=False)}
 # --------------------------------------------------------------------------------------------------------- boosting
 def _boosting(losses: tuple[str, ...]) -> dict[str, Kind]:
     # A custom loss is a function and not kept; prediction does not need it.
-    loss = Record(RawLoss, {"core": Word(losses), "n_outputs": Integer(1, 2**31 - 1), "alpha": Number()})
+    parts: dict[str, Kind] = {
+        "core": Word(losses),
+        "n_outputs": Integer(1, 2**31 - 1),
+        "alpha": Number(),
+        "levels": Several(Number(), as_tuple=True),
+        "power": Number(),
+    }
+    loss = Record(RawLoss, parts, later=frozenset({"levels", "power"}))
     return {
         "forest_": Trees(FOREST_ARRAYS),
         "feature_means_": Numbers("float32"),
@@ -111,11 +141,15 @@ _STATISTICS = Record(
 _BOOSTING_MAY_HAVE: dict[str, Kind] = {
     "_trials": Record(Trials, {"losses": Numbers("float64", ndim=2), "left_out": Numbers("float64", ndim=2)}),
     "target_statistics_": ByColumn(_STATISTICS),
+    "has_offset_": Truth(),
 }
 
 
 def _derive_boosting(model: Any) -> None:
-    model.target_statistics_ = getattr(model, "target_statistics_", {})  # files of earlier versions have none
+    _derive_origins(model)
+    # Files of earlier versions have none.
+    model.target_statistics_ = getattr(model, "target_statistics_", {})
+    model.has_offset_ = getattr(model, "has_offset_", False)
 
 
 def _check_statistics(model: Any) -> None:
@@ -126,6 +160,8 @@ def _check_statistics(model: Any) -> None:
         fitting = (
             known.classes is None if n_classes is None else _are_classes(known.classes, len(known.prior), n_classes)
         )
+        if n_classes is None and not model._loss.levels:
+            fitting = fitting and len(known.prior) == model._loss.n_outputs
         require(fitting and len(known.prior) >= 1, "has target statistics that do not match its target")
         finite = np.isfinite(known.values).all() and np.isfinite(known.prior).all()
         require(bool(finite), "has target statistics that are not finite")
@@ -142,15 +178,16 @@ def _check_boosting(model: Any) -> None:
     forest, loss = model.forest_, model._loss
     _check_statistics(model)
     _check_trees(model, forest, "forest_")
-    outputs = 1
+    outputs = loss.n_outputs
     if hasattr(model, "classes_"):
         n_classes = len(model.classes_)
         fitting = n_classes >= 1 and loss.core == class_loss_name(n_classes)
         require(fitting, "has a loss that does not go with the number of its classes")
         outputs = n_classes if n_classes > 2 else 1
+    _check_loss(loss)
     require(
         loss.n_outputs == outputs == forest.n_outputs and forest.value.shape[1] in (1, outputs),
-        "has a forest_ whose number of values does not match the classes",
+        "has a forest_ whose number of values does not match the classes or targets",
     )
     require(
         forest.n_trees == model.n_iter_ * forest.trees_per_round, "has a number of trees that does not match its rounds"
@@ -167,13 +204,19 @@ def _check_boosting(model: Any) -> None:
     _check_history(model.evals_result_)
 
 
+def _check_loss(loss: RawLoss) -> None:
+    rising = all(low < high for low, high in zip((0.0, *loss.levels), (*loss.levels, 1.0), strict=True))
+    several = loss.core == "quantile" and len(loss.levels) == loss.n_outputs >= 2
+    require(not loss.levels or (rising and several), "has quantile levels that do not match its loss")
+    powers = {"poisson": loss.power == 1, "gamma": loss.power == 2, "tweedie": 1 < loss.power < 2}
+    require(powers.get(loss.core, True), "has a power that does not match its loss")
+
+
 def _check_history(history: dict[Any, Any]) -> None:
-    for name, losses in history.items():
+    for name, values in history.items():
         require(
-            name in ("train", "validation")
-            and isinstance(losses, list)
-            and all(isinstance(loss, float) for loss in losses),
-            "has an evals_result_ with values that are not losses",
+            isinstance(name, str) and isinstance(values, list) and all(isinstance(value, float) for value in values),
+            "has an evals_result_ with values that are not losses or metrics",
         )
 
 
@@ -199,9 +242,10 @@ MODELS = [
         SLMClassifier,
         _TREE | {"classes_": Labels()},
         _check_tree,
+        optional=_TREE_MAY_HAVE,
         derive=_derive_tree,
     ),
-    Declaration(SLMRegressor, _TREE, _check_tree, derive=_derive_tree),
+    Declaration(SLMRegressor, _TREE, _check_tree, optional=_TREE_MAY_HAVE, derive=_derive_tree),
     Declaration(
         SLMForestClassifier,
         _FOREST | {"classes_": Labels()},
@@ -233,6 +277,14 @@ MODELS = [
         reset=_RESET,
     ),
     Declaration(
+        SLMBoostRanker,
+        _boosting(("ranking",)),
+        _check_boosting,
+        optional=_BOOSTING_MAY_HAVE,
+        derive=_derive_boosting,
+        reset=_RESET,
+    ),
+    Declaration(
         DiscriminantFeatureTest,
         {
             "scores_": Numbers("float64"),
@@ -243,5 +295,6 @@ MODELS = [
             "support_": Numbers("bool"),
         },
         _check_feature_test,
+        derive=_derive_origins,
     ),
 ]

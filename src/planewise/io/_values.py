@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -45,6 +46,9 @@ def pack_value(value: Any, arrays: ArrayWriter, depth: int = 0) -> Any:
     if type(value) in (list, tuple):
         packed = [pack_value(each, arrays, depth + 1) for each in value]
         return packed if type(value) is list else {"tuple": packed}
+    if type(value) in (set, frozenset):
+        members = sorted((pack_value(each, arrays, depth + 1) for each in value), key=json.dumps)
+        return {type(value).__name__: members}
     if type(value) is dict:
         pairs = [[pack_value(part, arrays, depth + 1) for part in pair] for pair in value.items()]
         return {"dict": pairs}
@@ -75,14 +79,26 @@ def unpack_value(packed: Any, arrays: ArrayReader, depth: int = 0) -> Any:
         return _ODD_FLOATS[content]
     if kind == "array":
         return arrays.take(content)
-    require(kind in ("tuple", "dict", "words") and isinstance(content, list), "has a value of an unknown kind")
+    known = ("tuple", "dict", "words", "set", "frozenset")
+    require(kind in known and isinstance(content, list), "has a value of an unknown kind")
     if kind == "dict":
         return _dictionary(content, arrays, depth)
     values = [unpack_value(each, arrays, depth + 1) for each in content]
     if kind == "tuple":
         return tuple(values)
+    if kind in ("set", "frozenset"):
+        return _set(kind, values)
     out = np.empty(len(values), dtype=object)
     out[:] = values
+    return out
+
+
+def _set(kind: str, values: list[Any]) -> set[Any] | frozenset[Any]:
+    try:
+        out = set(values) if kind == "set" else frozenset(values)
+    except TypeError as error:
+        raise ModelFileError("has a set with an invalid member") from error
+    require(len(out) == len(values), "has a set with a member twice")
     return out
 
 

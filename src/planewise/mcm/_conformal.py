@@ -86,6 +86,9 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         The class labels, sorted.
     X_fit_ : array of shape (n_samples, n_features)
         The training rows, scaled.
+    feature_origins_ : dict
+        By its number, each column that float32 cannot resolve, and a number near its values. If there is one, rows are
+        read in float64 until they are scaled.
     n_features_in_, feature_names_in_
         Number of features seen in ``fit``, and their names if it got a data frame.
 
@@ -163,6 +166,7 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.input_tags.sparse = True
         return tags
 
     @all_or_nothing
@@ -171,7 +175,7 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Numbers without missing values.
         y : array-like of shape (n_samples,)
             Class labels of any kind.
@@ -229,7 +233,7 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         return rows[support][balanced(label[support], importance, self.max_cores)]
 
     def _given_cores(self) -> Numbers:
-        cores = np.asarray(self.cores, dtype=np.float32)
+        cores = np.asarray(self.cores, dtype=self._standardisation.mean.dtype)
         if cores.size == 0:
             return np.empty((0, self.n_features_in_))
         if cores.ndim != 2 or cores.shape[1] != self.n_features_in_ or not np.isfinite(cores).all():
@@ -357,7 +361,7 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
 
     def _ready_array(self, X: Any) -> Numbers:
         """What another estimator passes on: an array, whatever this one was fitted on."""
-        rows = check_array(X, dtype=np.float32)
+        rows = check_array(X, dtype=self._standardisation.mean.dtype)
         if rows.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {rows.shape[1]} features; this kernel was fitted on {self.n_features_in_}.")
         return self._standardisation(rows).astype(np.float64)

@@ -1,6 +1,6 @@
 """What fitted machines consist of, for the packages that save, export and explain them."""
 
-from planewise._scaling import TAIL_FACTOR, Scaling
+from planewise._scaling import TAIL_FACTOR, Scaling, ScalingToFloat32
 from planewise.mcm._conformal_factor import ConformalFactor
 from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
 from planewise.mcm._kernels import KERNEL_NAMES, Kernel
@@ -26,6 +26,7 @@ __all__ = [
     "PlainMachine",
     "PrototypeMap",
     "Scaling",
+    "ScalingToFloat32",
     "Settings",
     "class_scores",
     "fitted_kernel",

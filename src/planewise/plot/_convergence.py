@@ -12,36 +12,45 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.metrics import log_loss
 
+from planewise._tables import as_array
 from planewise.plot._display import OneAxesDisplay
-from planewise.plot.style import class_handle, colour, dress, key, marker
-from planewise.words import tidy
+from planewise.plot.style import GREY, class_handle, colour, dress, key, marker
+from planewise.words import counted, one_line, require_no_offset, require_no_ranking, tidy
 
 MEASURES = ("accuracy", "log_loss", "rmse")
 AXIS = {"accuracy": "accuracy", "log_loss": "log-loss", "rmse": "root mean squared error"}
 MOST_STAGES = 30
 
 
-@dataclass
+@dataclass(repr=False)
 class Curve:
     """Quality of one model: shape (n_runs, n_stages), after so many trees."""
 
     n_trees: NDArray[np.int64]
     values: NDArray[np.float64]
 
+    def __repr__(self) -> str:
+        n_runs, n_stages = self.values.shape
+        return one_line(self, f"{counted(n_runs, 'run')}, {counted(n_stages, 'stage')}")
+
 
 @dataclass(repr=False)
 class ConvergenceDisplay(OneAxesDisplay):
     """Curves of quality by number of trees.
 
-    Create it with :meth:`from_estimators`, or from curves that were measured otherwise:
-    ``ConvergenceDisplay({"name": Curve(n_trees, values)}, "log_loss")``. Several runs (seeds, splits) are joined by
-    :meth:`joined` and shown by their mean and a band of one standard error.
+    Create it with :meth:`from_estimators`, with :meth:`from_history` from what boosting monitored during its fit, or
+    from curves that were measured otherwise: ``ConvergenceDisplay({"name": Curve(n_trees, values)}, "log_loss")``.
+    Several runs (seeds, splits) are joined by :meth:`joined` and shown by their mean and a band of one standard error.
 
     Attributes
     ----------
     curves : dict of Curve
         By name: ``n_trees`` of shape (n_stages,) and ``values`` of shape (n_runs, n_stages).
-    measure : {"accuracy", "log_loss", "rmse"}
+    measure : {"accuracy", "log_loss", "rmse"}, "loss" or the name of a metric
+    counted : {"trees", "rounds"}
+        What the horizontal axis counts.
+    best : int or None
+        The best round, shown by a line.
     figure_, ax_
         Set by :meth:`plot`.
 
@@ -60,6 +69,8 @@ class ConvergenceDisplay(OneAxesDisplay):
 
     curves: dict[str, Curve]
     measure: str
+    counted: str = "trees"
+    best: int | None = None
 
     def _facts(self) -> str:
         return f"{AXIS.get(self.measure, self.measure)} of {', '.join(self.curves)}"
@@ -80,6 +91,9 @@ class ConvergenceDisplay(OneAxesDisplay):
         """
         if not models:
             raise ValueError("models is empty; pass at least one as {name: fitted model}.")
+        for model in models.values():
+            require_no_offset(model, "ConvergenceDisplay.from_estimators")
+            require_no_ranking(model, "ConvergenceDisplay.from_estimators")
         kinds = {is_classifier(model) for model in models.values()}
         if len(kinds) > 1:
             raise ValueError("models mixes classifiers and regressors, which have no measure in common.")
@@ -88,6 +102,36 @@ class ConvergenceDisplay(OneAxesDisplay):
             fitting = MEASURES[:2] if kinds == {True} else MEASURES[2:]
             raise ValueError(f"measure must be {' or '.join(map(repr, fitting))} for these models; got {measure!r}.")
         return cls({name: _curve(model, X, np.asarray(y), measure) for name, model in models.items()}, measure)
+
+    @staticmethod
+    def monitored(model: Any) -> list[str]:
+        """The measures that :meth:`from_history` can show of a model: "loss" and metrics."""
+        return list(histories(getattr(model, "evals_result_", {})))
+
+    @classmethod
+    def from_history(cls, model: Any, *, measure: str | None = None) -> ConvergenceDisplay:
+        """Show a loss or metric that boosting monitored during its fit, for every set of rows.
+
+        Parameters
+        ----------
+        model : fitted SLMBoostClassifier, SLMBoostRegressor or SLMBoostRanker
+            With ``evals_result_``.
+        measure : str, default=None
+            "loss" or the name of a metric; None is the loss, or the first metric if the loss is custom.
+        """
+        every = histories(getattr(model, "evals_result_", {}))
+        if not every:
+            raise ValueError(
+                "evals_result_ is empty: nothing was monitored. Pass X_val and y_val or eval_sets to fit, or set "
+                "early_stopping or eval_metric."
+            )
+        measure = measure or next(iter(every))
+        if measure not in every:
+            raise ValueError(f"measure must be {' or '.join(map(repr, every))} for this model; got {measure!r}.")
+        curves = {
+            name: Curve(np.arange(1, len(values) + 1), np.array([values])) for name, values in every[measure].items()
+        }
+        return cls(curves, measure, "rounds", model.best_iteration_)
 
     @classmethod
     def joined(cls, displays: Sequence[ConvergenceDisplay]) -> ConvergenceDisplay:
@@ -107,7 +151,7 @@ class ConvergenceDisplay(OneAxesDisplay):
             common = sorted(set.intersection(*(set(run.n_trees.tolist()) for run in runs)))
             values = [run.values[:, np.searchsorted(run.n_trees, common)] for run in runs]
             curves[name] = Curve(np.array(common), np.concatenate(values))
-        return cls(curves, displays[0].measure)
+        return cls(curves, displays[0].measure, displays[0].counted)
 
     def _size(self) -> tuple[float, float]:
         return 4.6, 3.4
@@ -116,12 +160,15 @@ class ConvergenceDisplay(OneAxesDisplay):
         most = max(int(curve.n_trees.max()) for curve in self.curves.values())
         if most > 12:
             ax.set_xscale("log")
-        sizes = dress(ax, "trees", AXIS.get(self.measure, self.measure), title)
+        sizes = dress(ax, self.counted, AXIS.get(self.measure, self.measure), title)
+        if self.best is not None:
+            ax.axvline(self.best, color=GREY, linewidth=0.8, linestyle="--", zorder=1)
         for number, curve in enumerate(self.curves.values()):
             mean = curve.values.mean(axis=0)
+            marked = None if len(mean) <= MOST_STAGES else [place - 1 for place in stages(len(mean))]
             ax.plot(
                 curve.n_trees, mean, color=colour(number), marker=marker(number), linewidth=1.4 * sizes.line,
-                markersize=0.16 * sizes.point + 1.2, markeredgewidth=0, zorder=3,
+                markersize=0.16 * sizes.point + 1.2, markeredgewidth=0, markevery=marked, zorder=3,
             )  # fmt: skip
             if len(curve.values) > 1:
                 error = curve.values.std(axis=0, ddof=1) / np.sqrt(len(curve.values))
@@ -149,6 +196,22 @@ class ConvergenceDisplay(OneAxesDisplay):
         ax.xaxis.set_minor_formatter(NullFormatter())
 
 
+def histories(evals_result: Mapping[str, list[float]]) -> dict[str, dict[str, list[float]]]:
+    """What boosting monitored, by measure ("loss" and the metrics) and then by set of rows.
+
+    >>> histories({"train": [0.5], "train r2": [0.2], "test": [0.6], "test r2": [0.1]})
+    {'loss': {'train': [0.5], 'test': [0.6]}, 'r2': {'train': [0.2], 'test': [0.1]}}
+    """
+    # Every set has its loss, if there is one, and then its metrics, in the order of "train".
+    measures = [name.removeprefix("train ") for name in evals_result if name.startswith("train ")]
+    measures = ["loss", *measures] if "train" in evals_result or not measures else measures
+    out: dict[str, dict[str, list[float]]] = {measure: {} for measure in measures}
+    for place, (name, values) in enumerate(evals_result.items()):
+        measure = measures[place % len(measures)]
+        out[measure][name if measure == "loss" else name.removesuffix(f" {measure}")] = values
+    return {measure: sets for measure, sets in out.items() if sets}
+
+
 def stages(n_trees: int) -> list[int]:
     """Numbers of trees to evaluate: all if there are few, else increasingly far apart, and always the last.
 
@@ -172,6 +235,11 @@ def _curve(model: Any, X: Any, y: NDArray[Any], measure: str) -> Curve:
 def _quality(answer: NDArray[Any], y: NDArray[Any], model: Any, measure: str) -> float:
     if measure == "accuracy":
         return float(np.mean(answer == y))
+    if measure == "rmse" and answer.shape != y.shape:
+        raise ValueError(
+            f"y has shape {y.shape}, but {type(model).__name__} predicts an array of shape {answer.shape}. Several "
+            "quantiles of one target have no error that can be drawn."
+        )
     if measure == "rmse":
         return float(np.sqrt(np.mean((answer - y) ** 2)))
     chances = answer / answer.sum(axis=1, keepdims=True)  # float32 leaves sum to one only so closely
@@ -217,7 +285,7 @@ def first_trees(model: Any, X: Any, counts: Sequence[int], chances: bool) -> Ans
 
 def _means(model: Any, X: Any, wanted: set[int], chances: bool) -> Answers:
     """Forests of scikit-learn: the mean of the trees' answers."""
-    rows = np.asarray(X, dtype=np.float32)
+    rows = as_array(X).astype(np.float32)
     total: Any = 0
     for n_trees, tree in enumerate(model.estimators_, start=1):
         total = total + (tree.predict_proba(rows) if is_classifier(model) else tree.predict(rows))

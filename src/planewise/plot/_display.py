@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from planewise.plot.style import new_axes, require_matplotlib
-from planewise.words import shorten
-
-LONGEST_LINE = 100
+from planewise.words import one_line
 
 
 class Display:
@@ -18,7 +16,7 @@ class Display:
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {shorten(self._facts(), LONGEST_LINE - len(type(self).__name__))}>"
+        return one_line(self, self._facts())
 
 
 class OneAxesDisplay(Display):

@@ -35,7 +35,15 @@ from planewise.plot.style import (
 )
 from planewise.plot.trees import DrawnTree, drawn_tree, has_cuts
 from planewise.words import class_names as names_of_classes
-from planewise.words import counted, find_feature, number, with_unit
+from planewise.words import (
+    counted,
+    find_feature,
+    number,
+    require_no_offset,
+    require_no_ranking,
+    require_one_number,
+    with_unit,
+)
 from planewise.words import feature_names as names_of_features
 
 Numbers = NDArray[np.float64]
@@ -167,6 +175,10 @@ class PartitionDisplay(Display):
             What a regressor predicts, for its scale. None: the name of y, where it has one.
         """
         check_is_fitted(estimator)
+        require_one_number(estimator, "PartitionDisplay")
+        if y is not None or y_test is not None:  # targets are shown on the scale of the predictions
+            require_no_offset(estimator, "PartitionDisplay with targets")
+            require_no_ranking(estimator, "PartitionDisplay with targets")
         names = names_of_features(estimator, feature_names, X)
         if len(names) < 2:
             raise ValueError("A plane needs two features; this model has one.")

@@ -22,6 +22,7 @@ from planewise.plot.style import (
     marker,
     plain_powers,
 )
+from planewise.slm import SLMBoostRegressor
 from planewise.words import count, counted, tidy
 
 
@@ -104,7 +105,7 @@ class SparsityDisplay(OneAxesDisplay):
         size : {"vectors", "parameters"} or function of a model, default="parameters"
             Support vectors; or all numbers that prediction needs.
         score_name : str, default=None
-            None: "accuracy" for classes, "R²" for numbers.
+            None: "accuracy" for classes, "R²" for numbers, or "score" if a model of boosting predicts quantiles.
         """
         from sklearn.base import is_classifier
 
@@ -112,10 +113,12 @@ class SparsityDisplay(OneAxesDisplay):
             raise ValueError("models is empty; pass at least one as {name: fitted model}.")
         sizes = [float(size(model) if callable(size) else model_size(model, size)) for model in models.values()]
         scores = [float(model.score(X, y)) for model in models.values()]
-        classes = all(is_classifier(model) for model in models.values())
+        measure = "accuracy" if all(is_classifier(model) for model in models.values()) else "R²"
+        if any(isinstance(model, SLMBoostRegressor) and model.loss == "quantile" for model in models.values()):
+            measure = "score"  # D² of the pinball loss
         return cls(
             [tidy(name) for name in models], np.array(sizes), np.array(scores), None, None,
-            "size" if callable(size) else SIZES[size], score_name or ("accuracy" if classes else "R²"),
+            "size" if callable(size) else SIZES[size], score_name or measure,
         )  # fmt: skip
 
     @classmethod

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from planewise._float32 import Origins
 from planewise.words import Plane, read_plane
 
 
@@ -76,7 +77,7 @@ def drawn_tree(estimator: Any, tree: int | None = None) -> DrawnTree:
     if hasattr(estimator, "forest_"):
         forest = estimator.forest_
         which = _checked_number(0 if tree is None else tree, forest.n_trees)
-        return _from_flat(forest.part(which, which + 1))
+        return _from_flat(forest.part(which, which + 1), estimator.feature_origins_)
     if hasattr(estimator, "estimators_") and not hasattr(estimator, "tree_"):
         members = list(np.ravel(np.asarray(estimator.estimators_, dtype=object)))
         return drawn_tree(members[_checked_number(0 if tree is None else tree, len(members))])
@@ -86,7 +87,9 @@ def drawn_tree(estimator: Any, tree: int | None = None) -> DrawnTree:
         raise TypeError(
             f"{type(estimator).__name__} has no tree to draw; pass a fitted tree or forest of planewise or sklearn."
         )
-    return _from_flat(estimator.tree_) if hasattr(estimator.tree_, "plane_start") else _from_sklearn(estimator.tree_)
+    if hasattr(estimator.tree_, "plane_start"):
+        return _from_flat(estimator.tree_, estimator.feature_origins_)
+    return _from_sklearn(estimator.tree_)
 
 
 def has_cuts(estimator: Any) -> bool:
@@ -102,9 +105,9 @@ def _checked_number(tree: int, n_trees: int) -> int:
     return tree
 
 
-def _from_flat(flat: Any) -> DrawnTree:
+def _from_flat(flat: Any, origins: Origins) -> DrawnTree:
     n_nodes = len(flat.plane_start) - 1
-    every = [read_plane(flat, place) for place in range(len(flat.threshold))]
+    every = [read_plane(flat, place, origins) for place in range(len(flat.threshold))]
     planes = [every[flat.plane_start[i] : flat.plane_start[i + 1]] for i in range(n_nodes)]
     children = [flat.children[flat.child_start[i] : flat.child_start[i + 1]].tolist() for i in range(n_nodes)]
     return DrawnTree(planes, children, np.asarray(flat.n_samples), np.asarray(flat.value, dtype=np.float64))

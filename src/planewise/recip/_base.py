@@ -69,6 +69,7 @@ class ProjectionEstimator(ShownInNotebooks, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         return tags
 
     def _merged(self, problem: Problem, target: NDArray[Any]) -> DistinctRows:
@@ -234,7 +235,7 @@ class ProjectionEstimator(ShownInNotebooks, BaseEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
         feature_names : sequence of str, default=None
             Names of all features; by default those of the table in ``fit``, or x0, x1, ...
         units : dict or list, default=None

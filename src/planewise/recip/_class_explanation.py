@@ -13,7 +13,7 @@ from planewise.recip._answer import Decisions, Ratios, by_view
 from planewise.recip._estimates import Counts, Near, Sides
 from planewise.recip._explanation import Wording, plain
 from planewise.recip._rows import Table
-from planewise.words import number
+from planewise.words import number, weight_in_words
 
 NEAR_ONE = 0.8  # a ratio above says that both sides are about equally near
 CLEAR_ODDS = 2.0  # the best view against must be so many times weaker
@@ -139,7 +139,10 @@ class ClassBatch:
 
     def _reasons(self, data: dict[str, Any]) -> list[str]:
         if data["view"] is None:
-            return ["no view can judge it, so the most common class is predicted"]
+            rows = self.wording.estimator._rows
+            counted = np.array_equal(rows.weight, np.diff(rows.origin_start))
+            usual = "most common class" if counted else "class of the largest weight"
+            return [f"no view can judge it, so the {usual} is predicted"]
         reasons = []
         if data["ratio"] > NEAR_ONE:
             reasons.append(f"both sides are about equally near (ratio {data['ratio']:.2f})")
@@ -158,6 +161,7 @@ class ClassBatch:
         if data["estimate"] == "counts":
             near = len(sides["for"]) + len(sides["against"])
             text = f"{answer}: {len(sides['for'])} of its {near} nearest rows in the view {view} are of this class"
+            text += weight_in_words(sides["for"], sides["against"])
         else:
             kth = "nearest" if data["k"] == 1 else f"{_ordinal(data['k'])} nearest"
             own, other = (number(sides[side][-1]["distance"], 3) for side in ("for", "against"))

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from planewise._input import all_or_nothing, class_problem, one_target_per_row, thread_count
-from planewise._params import Limit, check_parameters, integer, keep_parameters, one_of, real
+from planewise._params import Limit, check_parameters, class_weights, integer, keep_parameters, one_of, real
 from planewise._warn import warn_user
 from planewise.recip._answer import Decisions, Ratios, select, vote
 from planewise.recip._base import SHARED_LIMITS, ProjectionEstimator
@@ -49,8 +49,8 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         What the odds of a class come from: the weights of the k nearest rows of the class and of others, or (published)
         the distances to the k-th of either side. Distances say nothing where values repeat.
     prior_weight : float, default=1.0
-        With "counts", this weight is added to the neighbours, in proportion to the class frequencies in the training
-        rows.
+        With "counts", this weight is added to the neighbours, in proportion to the classes' shares of the weight of the
+        training rows.
     tsallis_order : float, default=0.5
         Order of the Tsallis divergence (alpha in the paper), below 1. It changes neither answers nor which view is best
         for a row, only what `lam` means and how sharp probabilities are: 0.5 gives the odds that neighbours suggest.
@@ -81,6 +81,10 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Categorical columns: those with a category dtype, or these (names, numbers or a mask). Ordered categories
         (pandas' ordered, polars' Enum) count by their ranks, like numbers.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, multiplied into the sample weights: a class of weight 2 counts as if each of its rows
+        occurred twice, both among the neighbours of a row and in the choice of views. A weight of 0 leaves the class
+        out. Needs ``estimate="counts"``.
     scaling : {"arcsinh", "standard", None}, default="standard"
         "standard" standardises the columns; "arcsinh" also compresses their long tails; None takes them as they are.
     n_jobs : int or None, default=None
@@ -127,7 +131,7 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
     -----
     Equal rows are merged first, and their weights added: a weight of two is the row twice. With "distances", a class of
     at most k distinct rows cannot help to choose views, and one of fewer than k is never answered, which ``fit`` warns
-    of. A query that lacks a value of a view skips it; if it skips all, the most frequent class is answered.
+    of. A query that lacks a value of a view skips it; if it skips all, the class of the largest weight is answered.
 
     References
     ----------
@@ -151,6 +155,7 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         "prior_weight": real(0, open_low=True),
         "tsallis_order": real(-100, 1 - 1e-6),
         "decide": one_of("select", "vote"),
+        "class_weight": class_weights(),
     }
     classes_: NDArray[Any]
     _quality_name = "accuracy"
@@ -173,6 +178,7 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         projections: Any = None,
         include_all_features: bool = False,
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         scaling: str | None = "standard",
         n_jobs: int | None = None,
         verbose: int | bool = 0,
@@ -186,7 +192,7 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Numbers, or categories in a data frame; NaN is a missing value.
         y : array-like of shape (n_samples,)
             Class labels of any kind, at least two of them.
@@ -199,9 +205,16 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         self
         """
         check_parameters(self)
+        if self.class_weight is not None and self.estimate == "distances":
+            raise ValueError(
+                'class_weight needs estimate="counts": with "distances", the odds of a class come from distances, '
+                "which weights do not change. To weight only the choice of views, pass sample_weight."
+            )
         random = check_random_state(self.random_state)
         n_threads = thread_count(self.n_jobs)
-        problem = class_problem(self, X, y, sample_weight, read=read_ranked, min_classes=2)
+        problem = class_problem(
+            self, X, y, sample_weight, class_weight=self.class_weight, read=read_ranked, min_classes=2
+        )
         self.classes_ = problem.classes
         rows = self._merged(problem, problem.label)
         share = np.bincount(rows.target, weights=rows.weight)
@@ -295,7 +308,7 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
 
         Returns
         -------

@@ -70,7 +70,7 @@ def local_entropy(
 
     Parameters
     ----------
-    X : array or data frame of shape (n_samples, n_features)
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
         Numbers or categories; NaN is a missing value.
     y : array of shape (n_samples,)
         Class labels.

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from planewise._categories import Categories, as_label
 from planewise._input import is_table, values_as_given
 from planewise._scaling import CONSTANT, TAIL_FACTOR, Scaling
+from planewise.words import counted, one_line
 
 FloatArray = NDArray[np.float32]
 Vector = NDArray[np.float64]
@@ -65,7 +66,7 @@ def distinct_rows(values: Table, target: NDArray[Any], weight: Vector, numbers: 
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FittedRows:
     """Training rows in the user's units, equal ones once.
 
@@ -87,6 +88,11 @@ class FittedRows:
     row_number: Indices
     weight: Vector
     n_repeats: Indices
+
+    def __repr__(self) -> str:
+        n_rows, n_features = self.values.shape
+        facts = f"{counted(n_rows, 'distinct row')} of {self.n_repeats.sum()}, {counted(n_features, 'feature')}"
+        return one_line(self, facts)
 
 
 @dataclass(frozen=True)

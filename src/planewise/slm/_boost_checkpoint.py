@@ -90,7 +90,11 @@ def fingerprint(params: dict[str, Any], *arrays: NDArray[Any]) -> str:
     """A digest of the parameters that shape the trees and of the training data."""
 
     def words(value: Any) -> str:
-        return re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(value))  # a function lies elsewhere in the next process
+        if isinstance(value, (set, frozenset)):  # in whatever order they are this time
+            return repr(sorted(map(repr, value)))
+        code = getattr(value, "__code__", None)  # of a function, which has the same name after a change
+        inside = "" if code is None else f" {code.co_code.hex()} {code.co_names} {code.co_consts}"
+        return re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(value) + inside)  # it lies elsewhere in the next process
 
     digest = hashlib.sha256(json.dumps(params, sort_keys=True, default=words).encode())
     for array in arrays:

@@ -2,75 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from math import inf
 from os import PathLike
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
-from sklearn.utils.validation import check_is_fitted
 
 from planewise import _core
-from planewise._input import category_counts, prediction_rows, thread_count
+from planewise._fit_callbacks import FitTasks
+from planewise._input import category_counts, thread_count
 from planewise._params import Limit, boolean, either, integer, one_of, real
 from planewise._progress import Progress
 from planewise.slm._boost_checkpoint import Checkpoint, fingerprint
-from planewise.slm._explain import ExplainsByContributions
-from planewise.slm._growth import ENDLESS, GROWTH_LIMITS, TreeEstimator, growth_options, training_table
+from planewise.slm._boost_data import Data, Floats, Given, TargetReader, read_set
+from planewise.slm._boost_start import Start
+from planewise.slm._boosted import BoostedTrees
+from planewise.slm._constraints import check_earlier_trees, constrain
+from planewise.slm._evaluation import Metrics, Monitor, metrics_allowed, metrics_in, name_of_metric
+from planewise.slm._growth import GROWTH_LIMITS, growth_options, training_table
 from planewise.slm._objectives import LossLike, RawLoss
 from planewise.slm._target_statistics import (
     Targets,
-    TargetStatistics,
-    added_to_sources,
     columns_with_statistics,
-    n_tree_columns,
     statistic_places,
     training_rows_with_statistics,
     with_statistics,
 )
-from planewise.slm.fitted import Forest, Trials, tree_rows
+from planewise.slm.fitted import Forest, Trials
 
 Callback = Callable[[int, dict[str, float]], Any]
-History = dict[str, list[float]]
 USUAL_DEPTH = 3
 MANY_ROWS = 2**18  # a level more pays, and takes less time than others need
 
 
-class Data(NamedTuple):
-    """Rows with their targets and weights."""
-
-    rows: NDArray[np.float32]
-    target: NDArray[np.float64]
-    weight: NDArray[np.float64]
-
-    def part(self, which: NDArray[np.intp]) -> Data:
-        return Data(self.rows[which], self.target[which], self.weight[which])
-
-
-@dataclass
-class Start:
-    """Where boosting starts: anew, from an earlier fit (a warm start) or from a checkpoint."""
-
-    base: NDArray[np.float64]  # scores before any tree
-    before: Forest | None = None  # trees grown before
-    trials: Trials | None = None
-    history: History | None = None
-    trees_per_round: int = 1
-
-    @property
-    def rounds(self) -> int:
-        return 0 if self.before is None else self.before.n_trees // self.trees_per_round
-
-    def scores_of(self, rows: NDArray[np.float32], threads: int) -> NDArray[np.float64]:
-        if self.before is None:
-            return np.tile(self.base, (len(rows), 1))
-        return self.before.predict(rows, self.base, n_threads=threads)
-
-
-class Boosting(ExplainsByContributions, TreeEstimator):
+class Boosting(BoostedTrees):
     """What the classifier and the regressor share."""
 
     parameter_limits: ClassVar[Mapping[str, Limit]] = GROWTH_LIMITS | {
@@ -92,6 +61,7 @@ class Boosting(ExplainsByContributions, TreeEstimator):
         "refit": boolean(),
         "n_iter_no_change": integer(1),
         "tol": real(0),
+        "eval_metric": metrics_allowed(),
         "warm_start": boolean(),
         "checkpoint_every": integer(1),
         "verbose": integer(0),
@@ -112,59 +82,84 @@ class Boosting(ExplainsByContributions, TreeEstimator):
     colsample: float
     max_rows_per_tree: int | None
     target_statistics: int | str | None
-    monotonic_cst: Any
     base_score: float | None
     early_stopping: bool
     validation_fraction: float
     refit: bool
     n_iter_no_change: int
     tol: float
+    eval_metric: Any
     callbacks: Sequence[Callback] | None
     checkpoint: str | PathLike[str] | None
     checkpoint_every: int
     warm_start: bool
     verbose: int
-    base_score_: NDArray[np.float64]
-    target_statistics_: dict[int, TargetStatistics]
+    has_offset_: bool
     _seed: int
-    _loss: RawLoss
     _trials: Trials
 
     def _continues(self) -> bool:
         return bool(self.warm_start) and hasattr(self, "forest_")
 
+    def _tasks(self, X: Any, y: Any, sample_weight: Any) -> FitTasks:
+        """The steps of this fit for scikit-learn's callbacks: rounds, and perhaps growing them again."""
+        return FitTasks(self, X, y, sample_weight, "round", self.n_estimators + (self.early_stopping and self.refit))
+
     def _learn(
         self,
         data: Data,
         loss: RawLoss,
-        X_val: Any,
-        y_val: Any,
-        read_target: Callable[[Any, NDArray[np.float32]], NDArray[np.float64]],
-        stratified: bool,
+        given: Given,
+        read_target: TargetReader,
+        tasks: FitTasks,
+        classes: NDArray[Any] | None = None,
     ) -> None:
         """Boost on these rows, with validation rows: given ones, or a share of the rows when stopping early."""
-        self._check_validation(X_val, y_val)
+        metrics, sets = self._read_given(given, data, loss, read_target, classes)
         # A warm start keeps its seed, and so sets the same rows aside: others would have been learned from already.
         seed = self._seed if self._continues() else self._new_seed()
-        everything, validation = data, None
-        if X_val is not None:
-            theirs = prediction_rows(self, X_val)
-            validation = Data(theirs, read_target(y_val, theirs), np.ones(len(theirs)))
-        elif self.early_stopping:
+        everything = data
+        sets_aside = self.early_stopping and given.X_val is None
+        if sets_aside:
+            learn, rest = self._rows_to_set_aside(data, seed, classes)
+            data, sets = data.part(learn), {"validation": data.part(rest), **sets}
+            self._check_rows_set_aside(len(learn))
+        data = self._with_target_statistics(data, loss, seed)
+        sets = {
+            name: each._replace(rows=with_statistics(each.rows, self.target_statistics_)) for name, each in sets.items()
+        }
+        ended = self._boost(data, loss, seed, sets, metrics, tasks)
+        if sets_aside and self.refit and not self.warm_start and not ended:
+            tasks.begin("refit")
+            self._boost_again(self._with_target_statistics(everything, loss, seed), loss, seed)
+            tasks.end(lambda: {})
+
+    def _read_given(
+        self, given: Given, data: Data, loss: RawLoss, read_target: TargetReader, classes: NDArray[Any] | None
+    ) -> tuple[Metrics, dict[str, Data]]:
+        """Metrics and the sets of rows beside the training rows, checked."""
+        self._check_given(given, data.offset)
+        metrics = Metrics(self.eval_metric, loss, classes)
+        return metrics, {name: read_set(self, name, parts, loss, read_target) for name, parts in given.sets().items()}
+
+    def _rows_to_set_aside(
+        self, data: Data, seed: int, classes: NDArray[Any] | None
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The rows to learn from and those to validate on, both in order."""
+        try:
             learn, rest = train_test_split(
                 np.arange(len(data.target)),
                 test_size=self.validation_fraction,
                 random_state=seed,
-                stratify=data.target if stratified else None,
+                stratify=None if classes is None else data.target,
             )
-            data, validation = data.part(np.sort(learn)), data.part(np.sort(rest))
-            self._check_rows_set_aside(len(learn))
-        data = self._with_target_statistics(data, loss, seed)
-        if validation is not None:
-            validation = validation._replace(rows=with_statistics(validation.rows, self.target_statistics_))
-        ended = self._boost(data, loss, seed, validation)
-        if self.early_stopping and X_val is None and self.refit and not self.warm_start and not ended:
-            self._boost_again(self._with_target_statistics(everything, loss, seed), loss, seed)
+        except ValueError as error:
+            reason = str(error).split(". ")[0].rstrip(".")
+            raise ValueError(
+                f"early_stopping=True cannot set aside validation_fraction={self.validation_fraction} of the rows: "
+                f"{reason}. Pass X_val and y_val, or use early_stopping=False."
+            ) from error
+        return np.sort(learn), np.sort(rest)
 
     def _boost_again(self, data: Data, loss: RawLoss, seed: int) -> None:
         """As many rounds as were best, grown from all rows."""
@@ -173,9 +168,12 @@ class Boosting(ExplainsByContributions, TreeEstimator):
         table = training_table(self, data.rows, data.weight, threads)
         boosting = self._make_booster(table, data, loss, start, seed, threads)
         with Progress(self.n_iter_, "boosting from all rows", shown=self.verbose > 0) as bar:
-            for _ in range(self.n_iter_ if self.verbose else 1):
-                boosting.rounds(1 if self.verbose else self.n_iter_)
-                bar.step()
+            if loss.own is None and not self.verbose:
+                boosting.rounds(self.n_iter_)
+            else:
+                for _ in range(self.n_iter_):
+                    _one_round(boosting, data, loss)
+                    bar.step()
         self.forest_, self.base_score_ = Forest(boosting.forest()), start.base
         self._trials = self._trials._replace(losses=boosting.trial_losses())
         self.feature_means_ = table.mean
@@ -190,7 +188,13 @@ class Boosting(ExplainsByContributions, TreeEstimator):
             self.target_statistics_ = {}
         if not columns:
             return data
-        targets = Targets(data.target, data.weight, loss.n_classes)
+        target, weight = data.target, data.weight
+        if loss.core == "ranking":
+            target = target[:, 0]
+        elif loss.own is None and loss.n_classes is None and data.offset is not None:
+            target, weights = loss.without_offset(target, weight, data.offset)
+            target, weight = target.mean(axis=1) if loss.levels else target, weights.mean(axis=1)
+        targets = Targets(target, weight, loss.n_classes)
         learned = {j: targets.learn(data.rows[:, j], len(self.categories_[j])) for j in columns}
         if not continues:
             self.target_statistics_ = learned
@@ -206,58 +210,65 @@ class Boosting(ExplainsByContributions, TreeEstimator):
                 "grown from all rows, so none of them can be set aside. Or fit with both from the first fit on."
             )
 
-    def _check_validation(self, X_val: Any, y_val: Any) -> None:
-        if (X_val is None) != (y_val is None):
-            raise ValueError("X_val and y_val go together: give both or neither.")
-        if callable(self.loss) and (self.early_stopping or X_val is not None):
+    def _check_given(self, given: Given, offset: Floats | None) -> None:
+        given.check()
+        if callable(self.loss) and self.eval_metric is None and (self.early_stopping or given.is_anything):
             raise ValueError(
-                "early_stopping=True, X_val and y_val need a built-in loss: a custom one has no value to monitor."
+                "early_stopping=True, X_val and eval_sets need a built-in loss or an eval_metric: a custom loss has no "
+                "value to monitor."
             )
+        if self.checkpoint is not None and not isinstance(self.random_state, (int, np.integer)):
+            raise ValueError("checkpoint= needs an integer as random_state: a resumed fit must draw the same again.")
+        if self._continues() and self.has_offset_ != (offset is not None):
+            with_it = "with an offset: pass it" if self.has_offset_ else "without an offset: pass none"
+            raise ValueError(f"warm_start=True continues from a fit {with_it} here as well.")
 
-    def _boost(self, data: Data, loss: RawLoss, seed: int, validation: Data | None) -> bool:
+    def _boost(
+        self, data: Data, loss: RawLoss, seed: int, sets: Mapping[str, Data], metrics: Metrics, tasks: FitTasks
+    ) -> bool:
         """Grow the missing rounds, then make them this estimator's; nothing changes before the end.
 
         Returns whether a callback ended it.
         """
         threads = thread_count(self.n_jobs)
-        checkpoint = self._open_checkpoint(*data, *(validation or ()))
+        checkpoint = self._open_checkpoint(data, sets)
         start = self._start(data, loss, checkpoint)
         table = training_table(self, data.rows, data.weight, threads)
         boosting = self._make_booster(table, data, loss, start, seed, threads)
-        monitored = {} if loss.own is not None else {"train": data}
-        if validation is not None:
-            monitored["validation"] = validation
-            their_table = _core.Table(validation.rows, validation.weight, threads)
-            scores = start.scores_of(validation.rows, threads)
-            boosting.watch(their_table, validation.target, validation.weight, scores)
 
         def grown() -> Forest:
             new = Forest(boosting.forest())
             return new if start.before is None else Forest.joined([start.before, new])
 
-        history = start.history or {"train": [], "validation": []}
-        best_trials, ended = start.trials, False
-        is_monitored = bool(validation or self.verbose or self.callbacks or checkpoint)
-        if is_monitored:
-            self._complete_history(history, monitored, loss, start, threads)
-        if is_monitored or loss.own is not None:
-            names = list(monitored)
-            found, ended = self._run_rounds(boosting, data, loss, start.rounds, history, names, checkpoint, grown)
-            best_trials = found or best_trials
+        monitor = Monitor(boosting, loss, metrics, data, start.history or {})
+        monitor.best_trials = start.trials
+
+        def keep(made: Boosting) -> None:
+            """Give this estimator, or a copy, all attributes of the model so far."""
+            made._keep(grown(), start, monitor)
+            made.feature_means_, made._seed, made._loss = table.mean, seed, loss
+            made.has_offset_ = data.offset is not None
+
+        for name, each in sets.items():
+            their_table = _core.Table(each.rows, each.weight, threads)
+            scores = start.scores_of(each, threads)
+            monitor.follow(name, each, boosting.watch(their_table, each.target, each.weight, scores))
+        ended = False
+        is_monitored = bool(sets or metrics or self.verbose or self.callbacks or checkpoint)
+        if is_monitored and start.before is not None:
+            monitor.complete(lambda seen: start.stages(seen, threads), start.rounds)
+        if is_monitored or loss.own is not None or tasks:
+            listeners = self._listeners(monitor, grown, keep, checkpoint, tasks)
+            ended = self._run_rounds(monitor, data, start.rounds, is_monitored, listeners, tasks.begin)
         else:
             boosting.rounds(self.n_estimators - start.rounds)
-        self._keep(grown(), start, history)
-        self.feature_means_, self._seed, self._loss = table.mean, seed, loss
-        # A warm start after an early stop continues from the best round, as if later ones had never been.
-        self._trials = best_trials if self.early_stopping and best_trials is not None else Trials.of(boosting)
-        if not self.warm_start:  # they will not be needed, and are as long as the table
-            self._trials = self._trials._replace(left_out=np.empty((0, loss.n_outputs)))
+        keep(self)
         return ended
 
     def _start(self, data: Data, loss: RawLoss, checkpoint: Checkpoint | None) -> Start:
         """Where this fit starts."""
         continues = self._continues()
-        if continues and self._loss.core != loss.core:
+        if continues and not self._loss.is_like(loss):
             raise ValueError("warm_start=True needs the same loss and kind of target as the earlier fit.")
         per_round = 1 if self._has_vector_leaves(loss) else loss.n_outputs
         if continues:
@@ -265,13 +276,15 @@ class Boosting(ExplainsByContributions, TreeEstimator):
             if self.forest_.trees_per_round != per_round:
                 raise ValueError("warm_start=True needs the same multi_strategy as the earlier fit.")
         elif self.base_score is None:
-            start = Start(loss.start(data.target, data.weight), trees_per_round=per_round)
+            start = Start(loss.start(data.target, data.weight, data.offset), trees_per_round=per_round)
         else:
             start = Start(np.full(loss.n_outputs, float(self.base_score)), trees_per_round=per_round)
         if checkpoint is not None and (found := checkpoint.read()) is not None:
             start.before = found.forest.head(min(found.forest.n_trees, self.n_estimators * per_round))
             start.history = {name: values[: self.n_estimators] for name, values in found.history.items()}
             start.trials = found.trials
+        if continues:
+            check_earlier_trees(self, self.forest_, self._statistic_sources())
         if continues and self.n_estimators < start.rounds:
             raise ValueError(
                 f"n_estimators={self.n_estimators} must be at least the {start.rounds} rounds that are there already "
@@ -285,9 +298,8 @@ class Boosting(ExplainsByContributions, TreeEstimator):
     def _make_booster(
         self, table: _core.Table, data: Data, loss: RawLoss, start: Start, seed: int, threads: int
     ) -> _core.Boosting:
-        options = _core.BoostOptions()
-        options.grow = self._options(len(data.rows), loss)
-        options.loss, options.alpha, options.seed = loss.core, loss.alpha, seed
+        options = loss.core_options()
+        options.grow, options.seed = self._options(len(data.rows), loss), seed
         options.learning_rate, options.reg_lambda = self.learning_rate, self.reg_lambda
         options.subsample, options.colsample = self.subsample, self.colsample
         options.max_rows_per_tree = self.max_rows_per_tree or 2**62
@@ -295,13 +307,13 @@ class Boosting(ExplainsByContributions, TreeEstimator):
         options.find_depth = self.max_depth == "auto" and not options.grow.monotone
         options.vector_leaves = self._has_vector_leaves(loss)
         n_before = 0 if start.before is None else start.before.n_trees
-        scores = start.scores_of(data.rows, threads)
+        scores = start.scores_of(data, threads)
         boosting = _core.Boosting(table, data.target, data.weight, scores, n_before, options, threads)
+        before = start.scores_before(data)
         if loss.own is None:
-            boosting.begin_at(start.base)
+            boosting.begin_at(before)
         else:
-            score = np.tile(start.base, (len(data.rows), 1))
-            boosting.begin_with(loss.derivatives(data.target, score)[1] * data.weight[:, None])
+            boosting.begin_with(loss.derivatives(data.target, before)[1] * data.weight[:, None])
         if start.before is not None:
             start.before.teach(boosting)
         if start.trials is not None:
@@ -310,62 +322,72 @@ class Boosting(ExplainsByContributions, TreeEstimator):
                 boosting.set_left_out(start.trials.left_out)
         return boosting
 
-    def _complete_history(
-        self, history: History, monitored: Mapping[str, Data], loss: RawLoss, start: Start, threads: int
-    ) -> None:
-        """After a warm start: the losses of the rounds that are there already."""
-        for name, seen in monitored.items():
-            if start.before is not None and len(history[name]) != start.rounds:
-                stages = start.before.stages(seen.rows, start.base, threads)
-                history[name] = [loss.mean(seen.target, seen.weight, score) for score in stages]
-
-    def _keep(self, forest: Forest, start: Start, history: History) -> None:
+    def _keep(self, forest: Forest, start: Start, monitor: Monitor) -> None:
+        """Trees up to the best round, if that is asked for, and what a warm start continues from."""
+        losses, trials = monitor.losses_that_decide(), monitor.best_trials
         self.n_iter_ = forest.n_trees // start.trees_per_round
-        self.best_iteration_ = int(np.argmin(history["validation"])) + 1 if history["validation"] else None
+        self.best_iteration_ = int(np.argmin(losses)) + 1 if losses else None
         if self.early_stopping and self.best_iteration_ is not None:
             forest, self.n_iter_ = forest.head(self.best_iteration_ * start.trees_per_round), self.best_iteration_
-        self.evals_result_ = {name: values for name, values in history.items() if values}
+        self.evals_result_ = {name: list(values) for name, values in monitor.history.items()}
         self.forest_, self.base_score_ = forest, start.base
+        # A warm start after an early stop continues from the best round, as if later ones had never been.
+        self._trials = trials if self.early_stopping and trials is not None else Trials.of(monitor.boosting)
+        if not self.warm_start:  # they will not be needed, and are as long as the table
+            self._trials = self._trials._replace(left_out=np.empty((0, monitor.loss.n_outputs)))
 
     def _run_rounds(
         self,
-        boosting: _core.Boosting,
+        monitor: Monitor,
         data: Data,
-        loss: RawLoss,
         rounds_before: int,
-        history: History,
-        monitored: Sequence[str],
-        checkpoint: Checkpoint | None,
-        grown: Callable[[], Forest],
-    ) -> tuple[Trials | None, bool]:
+        is_monitored: bool,
+        listeners: Sequence[Callback],
+        begin: Callable[[], None],
+    ) -> bool:
         """Round by round, if losses are monitored or the loss is custom; rounds are counted from the model's first.
 
-        Returns what a warm start needs of the best round, if that is one of these, and whether a callback ended it.
+        Returns whether a callback ended it.
         """
-        weight = data.weight[:, None]
-        best = None
+        boosting = monitor.boosting
         with Progress(self.n_estimators, "boosting", first=rounds_before, shown=self.verbose > 0) as bar:
             for number in range(rounds_before + 1, self.n_estimators + 1):
-                if self._is_past_best(history["validation"]):
+                if self._is_past_best(monitor.losses_that_decide()):
                     break
-                if loss.own is None:
-                    boosting.rounds(1)
-                else:
-                    gradient, hessian = loss.derivatives(data.target, boosting.score())
-                    boosting.round_with(gradient * weight, hessian * weight)
-                now = {name: boosting.loss() if name == "train" else boosting.watched_loss() for name in monitored}
-                for name, value in now.items():
-                    history[name].append(value)
-                losses = history["validation"]
+                begin()
+                _one_round(boosting, data, monitor.loss)
+                now = monitor.after_round() if is_monitored else {}
+                losses = monitor.losses_that_decide()
                 if self.warm_start and losses and losses[-1] < min(losses[:-1], default=inf):
-                    best = Trials.of(boosting)
+                    monitor.best_trials = Trials.of(boosting)
                 bar.step("  ".join(f"{name} {value:.5g}" for name, value in now.items()))
-                if checkpoint is not None and number % self.checkpoint_every == 0:
-                    checkpoint.write(grown(), history, Trials.of(boosting))
-                # All callbacks hear of the round, even when an earlier one asks to stop.
-                if any([callback(number, now) for callback in self.callbacks or ()]):
-                    return best, True
-        return best, False
+                # All listeners hear of the round, even when an earlier one asks to stop.
+                if any([listener(number, now) for listener in listeners]):
+                    return True
+        return False
+
+    def _listeners(
+        self,
+        monitor: Monitor,
+        grown: Callable[[], Forest],
+        keep: Callable[[Boosting], None],
+        checkpoint: Checkpoint | None,
+        tasks: FitTasks,
+    ) -> list[Callback]:
+        """What is called after every round: the checkpoint, `callbacks`, and the callbacks of scikit-learn."""
+
+        def write(number: int, now: dict[str, float]) -> bool:
+            if checkpoint is not None and number % self.checkpoint_every == 0:
+                checkpoint.write(grown(), monitor.history, Trials.of(monitor.boosting))
+            return False
+
+        def so_far() -> dict[str, Any]:
+            """The attributes of the model so far."""
+            made = copy(self)
+            keep(made)
+            return dict(vars(made))
+
+        return [write, *(self.callbacks or ()), lambda number, now: tasks.end(so_far)]
 
     def _is_past_best(self, losses: list[float]) -> bool:
         """Whether the last `n_iter_no_change` rounds brought nothing better (by more than `tol`)."""
@@ -384,87 +406,31 @@ class Boosting(ExplainsByContributions, TreeEstimator):
         options.max_joint = 8
         if self.max_depth == "auto":  # where nothing is tried
             options.max_depth = USUAL_DEPTH + (n_rows > MANY_ROWS)
-        options.monotone = self._signs(loss)
-        if options.monotone:  # one plane per node, and as many planes on a path as without constraints
-            options.max_depth = min(options.max_depth * options.max_planes, ENDLESS)
-            options.max_planes = 1
+        outputs_apart = not self._has_vector_leaves(loss)
+        constrain(options, self, loss.n_classes or 1, self._statistic_sources(), outputs_apart=outputs_apart)
         return options
 
-    def _signs(self, loss: RawLoss) -> list[int]:
-        """`monotonic_cst` by column: 1, -1 or 0; an empty list if nothing is constrained."""
-        given, n = self.monotonic_cst, self.n_features_in_
-        if isinstance(given, Mapping):
-            names = list(getattr(self, "feature_names_in_", range(n)))
-            if unknown := [name for name in given if name not in names]:
-                raise ValueError(f"monotonic_cst names {unknown[0]!r}, which is not a column of the data frame in fit.")
-            given = [given.get(name, 0) for name in names]
-        signs = [] if given is None else np.asarray(given).tolist()
-        if given is not None and (not isinstance(signs, list) or len(signs) != n):
-            raise ValueError(f"monotonic_cst must have one entry for each of the {n} columns, or be a dict by name.")
-        for column, sign in enumerate(signs):
-            if isinstance(sign, bool) or sign not in (-1, 0, 1):
-                raise ValueError(f"monotonic_cst must hold 1, -1 or 0; column {column} has {sign!r}.")
-            if sign != 0 and column in self.categories_:
-                raise ValueError(f"monotonic_cst constrains column {column}, which is categorical and has no order.")
-        if not any(signs):
-            return []
-        if loss.n_outputs > 1:
-            raise ValueError("monotonic_cst needs a regressor or two classes: with more, no score alone decides.")
-        return [*(int(sign) for sign in signs), *(0 for _ in statistic_places(self.target_statistics_))]
+    def _statistic_sources(self) -> list[int]:
+        """The columns of X that the further columns of the trees' rows are made from."""
+        return [place.source for place in statistic_places(self.target_statistics_)]
 
-    def _open_checkpoint(self, *arrays: NDArray[Any]) -> Checkpoint | None:
+    def _open_checkpoint(self, data: Data, sets: Mapping[str, Data]) -> Checkpoint | None:
         if self.checkpoint is None:
             return None
-        if not isinstance(self.random_state, (int, np.integer)):
-            raise ValueError("checkpoint= needs an integer as random_state: a resumed fit must draw the same again.")
         silent = {"n_estimators", "verbose", "n_jobs", "checkpoint", "checkpoint_every", "callbacks", "warm_start"}
         silent.add("class_weight")  # is in the weights, and its keys need not be anything JSON knows
-        params = {name: value for name, value in self.get_params().items() if name not in silent}
-        return Checkpoint(self.checkpoint, fingerprint(params | {"categories": category_counts(self)}, *arrays))
+        known = {name: value for name, value in self.get_params().items() if name not in silent}
+        known |= {"categories": category_counts(self), "sets": list(sets)}
+        known["eval_metric"] = [name_of_metric(each) for each in metrics_in(self.eval_metric)]
+        arrays = [array for each in (data, *sets.values()) for array in each.arrays()]
+        return Checkpoint(self.checkpoint, fingerprint(known, *arrays))
 
-    def get_feature_importances(self, kind: str = "gain") -> NDArray[np.float64]:
-        """Share of each feature in the planes, by "gain", by number of planes ("split") or by their rows ("cover")."""
-        n_features, statistics = self.n_features_in_, self.target_statistics_
-        shares = self._trees().importances(n_tree_columns(n_features, statistics), kind)
-        return added_to_sources(shares, n_features, statistics)
 
-    @property
-    def n_stored_numbers_(self) -> int:
-        """Number of non-zero weights, thresholds, leaf values and target statistics."""
-        return super().n_stored_numbers_ + sum(each.n_numbers for each in self.target_statistics_.values())
-
-    @property
-    def n_bytes_(self) -> int:
-        """Bytes of the arrays that prediction needs."""
-        return super().n_bytes_ + sum(4 * each.n_numbers for each in self.target_statistics_.values())
-
-    def _raw(self, X: Any) -> NDArray[np.float64]:
-        check_is_fitted(self)
-        return self.forest_.predict(tree_rows(self, X), self.base_score_, n_threads=thread_count(self.n_jobs))
-
-    def predict_contributions(self, X: Any) -> NDArray[np.float64]:
-        """What each feature added to the raw score of each row.
-
-        Every step down a tree changes the score; the change is shared among the terms of the node's planes by how far
-        they are from the training mean (a missing value or a category counts as one standard deviation).
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        contributions : array of shape (n_samples, n_features + 1), or (n_samples, n_classes, n_features + 1)
-            The last entry is the mean score of the training rows; a row's entries add up to its raw score: the
-            ``decision_function`` of a classifier, the prediction of a regressor (its logarithm for "poisson").
-        """
-        check_is_fitted(self)
-        rows = tree_rows(self, X)
-        found = self.forest_.contributions(rows, self.feature_means_, thread_count(self.n_jobs))
-        columns = added_to_sources(found[:, :, :-1], self.n_features_in_, self.target_statistics_)
-        out = np.concatenate([columns, found[:, :, -1:] + self.base_score_[:, None]], axis=2)
-        return out[:, 0] if out.shape[1] == 1 else out
-
-    def _staged_raw(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        check_is_fitted(self)
-        yield from self.forest_.stages(tree_rows(self, X), self.base_score_, thread_count(self.n_jobs))
+def _one_round(boosting: _core.Boosting, data: Data, loss: RawLoss) -> None:
+    """Grow one round, with the built-in loss or a custom one."""
+    if loss.own is None:
+        boosting.rounds(1)
+        return
+    weight = data.weight[:, None]
+    gradient, hessian = loss.derivatives(data.target, boosting.score())
+    boosting.round_with(gradient * weight, hessian * weight)

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.slm.fitted import Forest, start_and_link, tree_column_names
+from planewise.slm.fitted import Forest, output_names, start_and_link, tree_column_names
 from planewise.words import (
+    OFFSET_NOT_STORED,
+    RANKS,
     Description,
     Limits,
     TableSection,
@@ -18,10 +20,12 @@ from planewise.words import (
     class_in_words,
     counted,
     feature_names,
+    fitted_with_offset,
     mix_in_words,
     number,
     percent,
     plane_in_words,
+    ranks_queries,
     read_plane,
     signed,
 )
@@ -41,8 +45,16 @@ class DescribedTrees:
             ("leaves", str(trees.n_leaves)),
             ("numbers stored", str(model.n_stored_numbers_)),
         ]
+        if ranks_queries(model):
+            about.facts.append(("predicts", RANKS))
+        if names := output_names(model):
+            about.facts.append(
+                ("predicts", f"{len(names)} numbers: " + ", ".join(names[:10]) + ", …" * (len(names) > 10))
+            )
         if start.any():
             about.facts.append(("starts from", ", ".join(number(each) for each in start)))
+        if fitted_with_offset(model):
+            about.facts.append(("offset", OFFSET_NOT_STORED))
         if trees.n_planes:
             about.sections.append(_importances(model, limits))
         for tree in range(min(trees.n_trees, limits.max_trees)):
@@ -67,7 +79,9 @@ def _importances(model: Any, limits: Limits) -> TableSection:
 
 def _leaf_in_words(model: Any, start: NDArray[np.float64], tree: int) -> Callable[[NDArray[Any]], str]:
     """How the value of a leaf is written: a mix of classes, a number, or what is added to scores."""
-    classes = getattr(model, "classes_", None)
+    classes, outputs = getattr(model, "classes_", None), output_names(model)
+    if outputs is not None:
+        return _added_in_words([outputs[tree % len(outputs)]], outputs)
     if classes is None:
         alone = hasattr(model, "tree_") or (model.forest_.n_trees == 1 and not start.any())
         return lambda value: number(value[0], 6) if alone else signed(value[0])
@@ -76,11 +90,17 @@ def _leaf_in_words(model: Any, start: NDArray[np.float64], tree: int) -> Callabl
             np.array([1 - value[0], value[0]] if len(value) < len(classes) else value, np.float64), classes
         )
     one = class_in_words(classes[tree % len(start) if len(start) > 1 else -1])
-    return lambda value: (
-        f"{one} {signed(value[0])}"
-        if len(value) == 1
-        else ", ".join(f"{class_in_words(label)} {signed(each)}" for label, each in zip(classes, value, strict=True))
-    )
+    return _added_in_words([one], [class_in_words(label) for label in classes])
+
+
+def _added_in_words(one: list[str], every: list[str]) -> Callable[[NDArray[Any]], str]:
+    """What a leaf adds to the score of one output, or to those of every output."""
+
+    def words(value: NDArray[Any]) -> str:
+        named = zip(one if len(value) == 1 else every, value, strict=True)
+        return ", ".join(f"{name} {signed(each)}" for name, each in named)
+
+    return words
 
 
 class _Rules:
@@ -89,6 +109,7 @@ class _Rules:
     def __init__(self, model: Any, tree: int, limits: Limits) -> None:
         self.trees, start = _trees(model)
         self.names, self.categories = tree_column_names(model), model.categories_
+        self.origins = model.feature_origins_
         self.value = _leaf_in_words(model, start, tree)
         self.root = int(self.trees.node_start[tree])
         self.max_depth, self.nodes_left = limits.max_depth, limits.max_nodes
@@ -123,7 +144,7 @@ class _Rules:
             cell = f"{indent}- {cell_in_words(np.flatnonzero(entries == child).tolist(), letters)}"
             rows = counted(trees.n_samples[child], "row")
             if child == node:
-                later.append((-1, depth, f"{cell} → {self._value(node)}, as no training row was there"))
+                later.append((-1, depth, f"{cell} → {self._value(node)} (no training rows)"))
             elif self._is_leaf(child):
                 later.append((-1, depth, f"{cell} → {self._value(child)}, {rows}"))
             else:
@@ -133,7 +154,7 @@ class _Rules:
     def _planes(self, node: int, indent: str) -> str:
         """Write the planes of a node, each with its letter where there are several."""
         places = range(self.trees.plane_start[node], self.trees.plane_start[node + 1])
-        words = [plane_in_words(read_plane(self.trees, k), self.names, self.categories) for k in places]
+        words = [plane_in_words(read_plane(self.trees, k, self.origins), self.names, self.categories) for k in places]
         letters = LETTERS[: len(words)] if len(words) <= len(LETTERS) else "".join(chr(0x3B1 + k) for k in places)
         if len(words) == 1:
             self.lines.append(f"{indent}{words[0]}?")

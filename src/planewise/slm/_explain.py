@@ -8,35 +8,94 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._input import prediction_rows
+from planewise._input import prediction_rows, thread_count
 from planewise._tables import rows_as_given
 from planewise.slm._describe import DescribedTrees
-from planewise.slm.fitted import Forest, start_and_link
+from planewise.slm._target_statistics import added_to_sources
+from planewise.slm.fitted import Forest, start_and_link, tree_rows
 from planewise.words import (
     CategoryStatistic,
     Contributions,
     Path,
+    Plane,
     Start,
     Step,
     feature_names,
-    normal_form,
+    plane_form,
     plane_in_words,
+    ranks_queries,
     read_plane,
+    require_one_number,
+    threshold_step,
 )
 
 
-class ExplainsByPath(DescribedTrees):
+class HasContributions(DescribedTrees):
+    """A mixin for trees, alone or added up."""
+
+    def predict_contributions(self, X: Any) -> NDArray[np.float64]:
+        """What each feature added to each row's prediction.
+
+        Every step down a tree changes the value; the change is shared among the terms of the node's planes by how far
+        they are from the training mean (a missing value or a category counts as one standard deviation).
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        contributions : array of shape (n_samples, n_features + 1), or (n_samples, n_classes, n_features + 1)
+            The last entry is the mean over the training rows; a row's entries add up to its prediction: the number, the
+            probability of the second of two classes, or of each class (in a forest the mean over the trees, whatever
+            `voting` is).
+
+        Raises
+        ------
+        ValueError
+            If the model is a single tree from a file of an earlier version, which has no ``feature_means_``.
+        """
+        check_is_fitted(self)
+        return self._contributions(X, self._trees())  # type: ignore[attr-defined]
+
+    def _contributions(self, X: Any, trees: Forest) -> NDArray[np.float64]:
+        """Those of these trees, which may be a part of the estimator's."""
+        model: Any = self
+        if not hasattr(model, "feature_means_"):
+            raise ValueError(
+                "predict_contributions needs the attribute feature_means_, which single trees in files of earlier "
+                "versions do not have. Fit the tree again."
+            )
+        start, link = start_and_link(model)
+        rows, threads = tree_rows(model, X), thread_count(model.n_jobs)
+        found = trees.contributions(rows, model.feature_means_, threads)
+        if not hasattr(model, "base_score_"):  # the values of boosting are added up, others are averaged
+            found /= trees.n_trees
+        found[:, :, -1] += start
+        if statistics := getattr(model, "target_statistics_", {}):
+            columns = added_to_sources(found[:, :, :-1], model.n_features_in_, statistics)
+            found = np.concatenate([columns, found[:, :, -1:]], axis=2)
+        if link == "sorted":
+            order = np.argsort(trees.predict(rows, start, n_threads=threads), axis=1, kind="stable")
+            found = np.take_along_axis(found, order[:, :, None], axis=1)
+        if found.shape[1] == 2 and len(getattr(model, "classes_", ())) == 2:  # one tree keeps both probabilities
+            found = found[:, 1:]
+        return found[:, 0] if found.shape[1] == 1 else found
+
+
+class ExplainsByPath(HasContributions):
     """A mixin for one tree."""
 
     tree_: Forest
     categories_: Any
+    feature_origins_: dict[int, float]
 
     def explain(self, X: Any) -> list[Path]:
         """Why each row gets its prediction: the planes on its way down the tree.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
 
         Returns
         -------
@@ -45,10 +104,11 @@ class ExplainsByPath(DescribedTrees):
         """
         check_is_fitted(self)
         names, answers = feature_names(self), self.predict(X)  # type: ignore[attr-defined]
-        words = [plane_in_words(read_plane(self.tree_, k), names, self.categories_) for k in range(self.tree_.n_planes)]
+        every = [read_plane(self.tree_, k, self.feature_origins_) for k in range(self.tree_.n_planes)]
+        words = [plane_in_words(plane, names, self.categories_) for plane in every]
         rows = prediction_rows(self, X)
         leaves = self.tree_.apply(rows)[:, 0]
-        planes = _Planes(self.tree_, names, words, self.categories_)
+        planes = _Planes(self.tree_, every, names, words, self.categories_)
         return [
             _path(planes, row, given, int(leaf), answer)
             for row, given, leaf, answer in zip(rows, rows_as_given(X), leaves, answers, strict=True)
@@ -59,15 +119,17 @@ class _Planes(NamedTuple):
     """The planes of a tree, as steps show them."""
 
     trees: Forest
+    planes: list[Plane]
     names: list[str]
     words: list[str]
     categories: Any
 
     def step(self, node: int, place: int, value: float, right: bool, given: Any) -> Step:
         """One plane, with the row's own number where it looks at one column."""
-        trees, terms = self.trees, slice(self.trees.term_start[place], self.trees.term_start[place + 1])
-        form = normal_form(trees.term_weight[terms], trees.threshold[place])
-        features, depth, words = trees.term_feature[terms].tolist(), int(trees.depth[node]), self.words[place]
+        plane = self.planes[place]
+        form = plane_form(plane)
+        features, depth, words = plane.features, int(self.trees.depth[node]), self.words[place]
+        step = threshold_step(plane, 6)
         column = self.names[features[0]] if len(features) == 1 else None
         known = self.categories.get(features[0])
         if known is not None:
@@ -77,7 +139,7 @@ class _Planes(NamedTuple):
             return Step(depth, words, None, right, column, None if column is None else form.threshold)
         if column is None:
             return Step(depth, words, value / form.divisor, right)
-        return Step(depth, words, given[features[0]], right, column, form.threshold)
+        return Step(depth, words, given[features[0]], right, column, form.threshold, step)
 
 
 def _path(planes: _Planes, row: NDArray[np.float32], given: Any, leaf: int, answer: Any) -> Path:
@@ -89,7 +151,7 @@ def _path(planes: _Planes, row: NDArray[np.float32], given: Any, leaf: int, answ
     return Path(answer, steps, leaf, int(trees.depth[leaf]), int(trees.n_samples[leaf]), trees.value[leaf].tolist())
 
 
-class ExplainsByContributions(DescribedTrees):
+class ExplainsByContributions(HasContributions):
     """A mixin for sums of trees."""
 
     def explain(self, X: Any) -> list[Contributions]:
@@ -97,14 +159,20 @@ class ExplainsByContributions(DescribedTrees):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
 
         Returns
         -------
         contributions : list of planewise.words.Contributions
-            One per row; they are those of ``predict_contributions``. With ``voting="hard"`` they add up to the trees'
-            mean probability, not to the share of votes that ``predict_proba`` gives.
+            One per row; they are those of ``predict_contributions``, and without an offset. With ``voting="hard"`` they
+            add up to the trees' mean probability, not to the share of votes that ``predict_proba`` gives.
+
+        Raises
+        ------
+        ValueError
+            If the model predicts several numbers per row: several targets or quantiles.
         """
+        require_one_number(self, "explain")
         parts, answers = self.predict_contributions(X), self.predict(X)  # type: ignore[attr-defined]
         made = _number_added_up if getattr(self, "classes_", None) is None else _class_added_up
         codes = prediction_rows(self, X)
@@ -138,7 +206,7 @@ def _number_added_up(estimator: Any, names: list[str], values: Any, row: Any, pa
         parts[:-1],
         _category_statistics(estimator, row),
         prediction=answer,
-        what="the logarithm of the prediction" if logarithm else "the prediction",
+        what="the score" if ranks_queries(estimator) else f"{'the logarithm of ' * logarithm}the prediction",
         of=None,
         average=float(parts[-1]),
         total=float(np.sum(parts)),

@@ -26,7 +26,16 @@ from planewise._input import (
 from planewise._params import Limit, check_parameters, either, integer, keep_parameters, one_of, real
 from planewise._shown import ShownInNotebooks
 from planewise.slm._growth import GROWTH_LIMITS
-from planewise.words import Description, Limits, TableSection, counted, feature_names, number
+from planewise.words import (
+    Description,
+    Limits,
+    TableSection,
+    counted,
+    feature_names,
+    number,
+    number_to,
+    step_from,
+)
 
 LIMITS: dict[str, Limit] = {
     "task": one_of("auto", "classification", "regression"),
@@ -82,6 +91,9 @@ class DiscriminantFeatureTest(ShownInNotebooks, SelectorMixin, BaseEstimator):
         How many that are.
     elbow_ : int
         How many the elbow keeps.
+    feature_origins_ : dict
+        By the number of the column, for columns that float32 cannot resolve, such as seconds since 1970 over ten
+        minutes: the number that is subtracted in float64 before the column is read. Empty for ordinary tables.
     n_features_in_ : int
         Number of columns seen in ``fit``.
     feature_names_in_ : array of shape (n_features,)
@@ -149,6 +161,7 @@ class DiscriminantFeatureTest(ShownInNotebooks, SelectorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
 
@@ -158,7 +171,7 @@ class DiscriminantFeatureTest(ShownInNotebooks, SelectorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Numbers; NaN is a missing value.
         y : array-like of shape (n_samples,)
             Class labels or numbers; ``task`` says which.
@@ -177,6 +190,8 @@ class DiscriminantFeatureTest(ShownInNotebooks, SelectorMixin, BaseEstimator):
             loss, threshold = self._test_numbers(number_problem(self, X, y, sample_weight))
         self.scores_ = loss
         self.thresholds_ = threshold.astype(np.float64)
+        for column, origin in self.feature_origins_.items():
+            self.thresholds_[column] += origin
         self.order_ = np.argsort(self.scores_, kind="stable")
         self.elbow_ = _elbow(self.scores_[self.order_])
         self.n_features_ = self._count_to_select()
@@ -191,7 +206,7 @@ class DiscriminantFeatureTest(ShownInNotebooks, SelectorMixin, BaseEstimator):
             [
                 names[j],
                 number(self.scores_[j]),
-                "none helps" if np.isnan(self.thresholds_[j]) else number(self.thresholds_[j]),
+                "none helps" if np.isnan(self.thresholds_[j]) else self._threshold_in_words(j),
                 "yes" if self.support_[j] else "no",
             ]
             for j in shown
@@ -200,6 +215,10 @@ class DiscriminantFeatureTest(ShownInNotebooks, SelectorMixin, BaseEstimator):
         note = "The loss of the best split on each feature alone, the best first: the smaller, the better."
         note += f" … and {counted(left, 'feature')} more." if left else ""
         about.sections.append(TableSection("Features", ["feature", "loss", "threshold", "kept"], rows, note))
+
+    def _threshold_in_words(self, column: int) -> str:
+        threshold, origin = float(self.thresholds_[column]), self.feature_origins_.get(column)
+        return number(threshold) if origin is None else number_to(threshold, step_from(origin, threshold, 4))
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

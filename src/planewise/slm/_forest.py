@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -13,6 +14,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from planewise import _core
+from planewise._fit_callbacks import CallbackSupportMixin, FitTasks, with_callbacks
 from planewise._input import (
     Problem,
     all_or_nothing,
@@ -34,6 +36,7 @@ from planewise._params import (
 )
 from planewise._progress import Progress
 from planewise._warn import warn_user
+from planewise.slm._constraints import check_earlier_trees, constrain
 from planewise.slm._explain import ExplainsByContributions
 from planewise.slm._growth import SINGLE_TREE_LIMITS, TreeEstimator, most_terms, training_table, tree_options
 from planewise.slm.fitted import Forest
@@ -41,8 +44,10 @@ from planewise.slm.fitted import Forest
 # Grows trees first .. last-1 of a bag on a table.
 Grow = Callable[[_core.Table, _core.BagOptions, int, int, int], _core.Forest]
 
+TREES_PER_STEP = 16  # between two calls of scikit-learn's callbacks, for any number of threads
 
-class _SLMForest(ExplainsByContributions, TreeEstimator):
+
+class _SLMForest(CallbackSupportMixin, ExplainsByContributions, TreeEstimator):
     """What the classifier and the regressor share."""
 
     parameter_limits: ClassVar[Mapping[str, Limit]] = SINGLE_TREE_LIMITS | {
@@ -92,44 +97,72 @@ class _SLMForest(ExplainsByContributions, TreeEstimator):
             )
         return int(self.max_samples)
 
-    def _options(self) -> _core.GrowOptions:
+    def _options(self, n_classes: int = 1) -> _core.GrowOptions:
         options = tree_options(self, seed=0)
         options.rows_per_projection = self.rows_per_projection
+        constrain(options, self, n_classes)
         return options
 
-    def _grow(self, problem: Problem, grow: Grow, n_columns: int, one_by_one: bool = False) -> None:
+    def _tasks(self, X: Any, y: Any, sample_weight: Any) -> FitTasks:
+        """The steps of this fit for scikit-learn's callbacks: a few trees each."""
+        return FitTasks(self, X, y, sample_weight, "trees", -(-self.n_estimators // TREES_PER_STEP))
+
+    def _grow(self, problem: Problem, grow: Grow, n_columns: int, tasks: FitTasks, one_by_one: bool = False) -> None:
         """Grow the missing trees, and keep the last `n_columns` of their values."""
         n_rows, threads, continues = len(problem.rows), thread_count(self.n_jobs), self._continues()
         bag = _core.BagOptions()
-        bag.grow, bag.draws = self._options(), self._draws(n_rows)
+        bag.grow, bag.draws = self._options(n_columns), self._draws(n_rows)
         bag.seed = self._seed if continues else self._new_seed()
-        if continues and self.n_estimators < self.forest_.n_trees:
+        if continues:
+            self._check_warm_start((n_rows, bag.draws))
+        table = training_table(self, problem.rows, problem.weight, threads)
+        parts = [self.forest_] if continues else []
+        first = parts[0].n_trees if parts else 0
+        step = TREES_PER_STEP if tasks else self.n_estimators
+        # All trees in one call; with a progress line, as many as there are threads.
+        at_once = 1 if one_by_one else threads if self.verbose else self.n_estimators
+
+        def so_far() -> dict[str, Any]:
+            made = copy(self)
+            made._keep(Forest.joined(parts), table)
+            return dict(vars(made))
+
+        with Progress(self.n_estimators - first, "forest", shown=self.verbose > 0) as bar:
+            for begin_step in range(first, self.n_estimators, step):
+                end_step = min(begin_step + step, self.n_estimators)
+                tasks.begin()
+                for begin in range(begin_step, end_step, at_once):
+                    end = min(begin + at_once, end_step)
+                    grown = grow(table, bag, begin, end, threads)
+                    parts.append(Forest(grown.compacted(n_columns, self.smoothing, bag.grow.monotone)))
+                    del grown
+                    for _ in range(begin, end):
+                        bar.step()
+                if tasks.end(so_far):
+                    break
+        self._keep(Forest.joined(parts), table)
+        self._seed, self._drawn = bag.seed, (n_rows, bag.draws)
+
+    def _check_warm_start(self, drawn: tuple[int, int]) -> None:
+        """An error if the trees that are there do not go with new ones; `drawn` is what these draw from."""
+        if self.n_estimators < self.forest_.n_trees:
             raise ValueError(
                 f"n_estimators={self.n_estimators} must be at least the {self.forest_.n_trees} trees that are there "
                 "already when warm_start=True."
             )
-        if continues and self.oob_score and self._drawn != (n_rows, bag.draws):
+        check_earlier_trees(self, self.forest_)
+        if self.oob_score and self._drawn != drawn:
             raise ValueError(
                 "oob_score with warm_start=True needs the same rows, bootstrap and max_samples as the earlier fit."
             )
-        table = training_table(self, problem.rows, problem.weight, threads)
-        parts = [self.forest_] if continues else []
-        first = parts[0].n_trees if parts else 0
-        # All trees in one call; with a progress line, as many as there are threads.
-        at_once = 1 if one_by_one else threads if self.verbose else self.n_estimators
-        with Progress(self.n_estimators - first, "forest", shown=self.verbose > 0) as bar:
-            for begin in range(first, self.n_estimators, at_once):
-                end = min(begin + at_once, self.n_estimators)
-                grown = grow(table, bag, begin, end, threads)
-                parts.append(Forest(grown.compacted(n_columns, self.smoothing)))
-                del grown
-                for _ in range(begin, end):
-                    bar.step()
-        self.forest_, self._seed, self._drawn = Forest.joined(parts), bag.seed, (n_rows, bag.draws)
+
+    def _keep(self, forest: Forest, table: _core.Table) -> None:
+        """Make these trees the fitted ones."""
+        self.forest_ = forest
         for stale in ("oob_score_", "oob_prediction_", "oob_decision_function_"):
             self.__dict__.pop(stale, None)
         self.feature_means_ = table.mean
-        self.n_planes_ = self.forest_.n_planes
+        self.n_planes_ = forest.n_planes
         self.n_parameters_ = self.n_planes_ * (most_terms(self) + 1)
 
     # --------------------------------------------------------------------------------------------- out-of-bag rows
@@ -165,7 +198,7 @@ class _SLMForest(ExplainsByContributions, TreeEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
 
         Returns
         -------
@@ -174,32 +207,6 @@ class _SLMForest(ExplainsByContributions, TreeEstimator):
         """
         check_is_fitted(self)
         return self.forest_.apply(prediction_rows(self, X), thread_count(self.n_jobs))
-
-    def predict_contributions(self, X: Any) -> NDArray[np.float64]:
-        """What each feature added to each row's prediction.
-
-        Every step down a tree changes the value; the change is shared among the terms of the node's planes by how far
-        they are from the training mean (a missing value or a category counts as one standard deviation).
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        contributions : array of shape (n_samples, n_features + 1), or (n_samples, n_classes, n_features + 1)
-            The last entry is the mean over the training rows; a row's entries add up to its prediction: the number, the
-            probability of the second of two classes, or of each class (the trees' mean, whatever `voting` is).
-        """
-        check_is_fitted(self)
-        rows = prediction_rows(self, X)
-        out = self.forest_.contributions(rows, self.feature_means_, thread_count(self.n_jobs)) / self.forest_.n_trees
-        out[:, :, -1] += self._start()
-        return out[:, 0] if out.shape[1] == 1 else out
-
-    def _start(self) -> float:
-        """What the trees' values are added to."""
-        return 0.0
 
 
 class SLMForestClassifier(ClassifierMixin, _SLMForest):
@@ -275,6 +282,15 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns are categorical: those of a category data type, or a list of names, numbers or a mask. Planes
         split such a column alone, into two sets of categories. An unseen category goes to the heavier side.
+    monotonic_cst : list of int, dict or None, default=None
+        By column (or by name): 1 if the probability of the second class may not fall as the feature rises, -1 if it may
+        not rise, 0 otherwise. Nodes then have one plane, and trees `max_depth` times `max_planes` levels. Not for more
+        than two classes.
+    interaction_cst : "pairwise", "no_interactions", list of groups or None, default=None
+        Which columns may be used together. The columns of all planes on a path from the root to a leaf lie in one
+        group, a list or set of names or numbers; columns in no group form a further one. "pairwise" lets any two
+        columns meet, "no_interactions" none. Each tree then uses what can meet its best column; boosting adds up
+        trees of different groups.
     bootstrap : bool, default=False
         Whether each tree is grown on rows drawn with replacement. False uses all rows, as in the paper.
     max_samples : int, float or None, default=None
@@ -315,9 +331,12 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
     feature_importances_ : array of shape (n_features,)
         Share of each feature in the planes' gain; see ``get_feature_importances`` for others.
     feature_means_ : float32 array of shape (n_features,)
-        Means of the training columns; NaN for categories.
+        Means of the training columns, from their origins; NaN for categories.
     categories_ : dict
         The categories of each categorical column, by its number.
+    feature_origins_ : dict
+        By the number of the column, for columns that float32 cannot resolve, such as seconds since 1970 over ten
+        minutes: the number that is subtracted in float64 before the trees read the column. Empty for ordinary tables.
     n_features_in_ : int
         Number of columns seen in ``fit``.
     feature_names_in_ : array of shape (n_features,)
@@ -396,6 +415,8 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
         max_rows_per_node: int | None = 256,
         max_ranked_features: int | None = 512,
         categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         bootstrap: bool = False,
         max_samples: float | None = None,
         oob_score: bool | Callable[[Any, Any], float] = False,
@@ -409,12 +430,13 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
         keep_parameters(self, locals())
 
     @all_or_nothing
+    @with_callbacks
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Numbers, or categories in a data frame; NaN is a missing value.
         y : array-like of shape (n_samples,)
             Class labels of any kind.
@@ -448,11 +470,12 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
             gini = self.criterion == "gini"
             return _core.grow_class_trees(table, label, weight, n_classes, gini, bag, first, last, threads)
 
+        self.classes_, tasks = problem.classes, self._tasks(X, y, sample_weight)
         # With two classes, the probability of the second one is enough.
-        self._grow(problem, grow, 1 if n_classes == 2 else n_classes, one_by_one=balances_draws)
-        self.classes_ = problem.classes
+        self._grow(problem, grow, 1 if n_classes == 2 else n_classes, tasks, one_by_one=balances_draws)
         if self.oob_score:
             self._judge_out_of_bag(problem.rows, label, problem.counts)
+        tasks.end_all()
         return self
 
     def _judge_out_of_bag(self, rows: NDArray[np.float32], label: NDArray[np.int32], counts: NDArray[np.bool_]) -> None:
@@ -563,6 +586,14 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns are categorical: those of a category data type, or a list of names, numbers or a mask. Planes
         split such a column alone, into two sets of categories. An unseen category goes to the heavier side.
+    monotonic_cst : list of int, dict or None, default=None
+        By column (or by name): 1 if the prediction may not fall as the feature rises, -1 if it may not rise, 0
+        otherwise. Nodes then have one plane, and trees `max_depth` times `max_planes` levels.
+    interaction_cst : "pairwise", "no_interactions", list of groups or None, default=None
+        Which columns may be used together. The columns of all planes on a path from the root to a leaf lie in one
+        group, a list or set of names or numbers; columns in no group form a further one. "pairwise" lets any two
+        columns meet, "no_interactions" none. Each tree then uses what can meet its best column; boosting adds up
+        trees of different groups.
     bootstrap : bool, default=False
         Whether each tree is grown on rows drawn with replacement. False uses all rows, as in the paper.
     max_samples : int, float or None, default=None
@@ -593,9 +624,12 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
     feature_importances_ : array of shape (n_features,)
         Share of each feature in the planes' gain; see ``get_feature_importances`` for others.
     feature_means_ : float32 array of shape (n_features,)
-        Means of the training columns; NaN for categories.
+        Means of the training columns, from their origins; NaN for categories.
     categories_ : dict
         The categories of each categorical column, by its number.
+    feature_origins_ : dict
+        By the number of the column, for columns that float32 cannot resolve, such as seconds since 1970 over ten
+        minutes: the number that is subtracted in float64 before the trees read the column. Empty for ordinary tables.
     n_features_in_ : int
         Number of columns seen in ``fit``.
     feature_names_in_ : array of shape (n_features,)
@@ -657,6 +691,8 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
         max_rows_per_node: int | None = 256,
         max_ranked_features: int | None = 512,
         categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         bootstrap: bool = False,
         max_samples: float | None = None,
         oob_score: bool | Callable[[Any, Any], float] = False,
@@ -667,16 +703,14 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
     ) -> None:
         keep_parameters(self, locals())
 
-    def _start(self) -> float:
-        return self._centre
-
     @all_or_nothing
+    @with_callbacks
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Numbers, or categories in a data frame; NaN is a missing value.
         y : array-like of shape (n_samples,)
             Numbers to predict.
@@ -699,10 +733,11 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
         def grow(table: _core.Table, bag: _core.BagOptions, first: int, last: int, threads: int) -> _core.Forest:
             return _core.grow_number_trees(table, centred, weight, bag, first, last, threads)
 
-        self._grow(problem, grow, 1)
-        self._centre = centre
+        self._centre, tasks = centre, self._tasks(X, y, sample_weight)
+        self._grow(problem, grow, 1, tasks)
         if self.oob_score:
             self._judge_out_of_bag(problem.rows, target, problem.counts)
+        tasks.end_all()
         return self
 
     def _judge_out_of_bag(

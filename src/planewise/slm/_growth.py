@@ -15,9 +15,10 @@ from planewise import _core
 from planewise._input import category_counts
 from planewise._params import Limit, boolean, integer, one_of, or_sequence, real, seed, threads
 from planewise._shown import ShownInNotebooks
+from planewise.slm._constraints import CONSTRAINT_LIMITS, ENDLESS
 from planewise.slm.fitted import Forest
 
-GROWTH_LIMITS: dict[str, Limit] = {
+GROWTH_LIMITS: dict[str, Limit] = CONSTRAINT_LIMITS | {
     "max_depth": integer(1, none=True),
     "min_samples_split": integer(2),
     "min_samples_leaf": integer(1),
@@ -55,8 +56,6 @@ SINGLE_TREE_LIMITS: dict[str, Limit] = GROWTH_LIMITS | {
     "smoothing": real(0),
 }
 
-ENDLESS = 2**31 - 1  # more levels, rows or columns than a table has, and yet a number the core can hold
-
 
 class TreeEstimator(ShownInNotebooks, BaseEstimator):
     """What the estimators made of trees share; their trees are ``tree_`` or ``forest_``."""
@@ -85,16 +84,20 @@ class TreeEstimator(ShownInNotebooks, BaseEstimator):
     max_rows_per_node: Any
     max_ranked_features: int | None
     categorical_features: Any
+    monotonic_cst: Any
+    interaction_cst: Any
     n_jobs: int | None
     random_state: Any
     tree_: Forest
     forest_: Forest
     n_features_in_: int
     categories_: dict[int, NDArray[Any]]
+    feature_origins_: dict[int, float]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         return tags
 
     def _trees(self) -> Forest:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
+from scipy.special import expit, logsumexp, softmax
 
 from planewise import _core
 
@@ -22,7 +23,10 @@ _CORE_NAMES = {  # of the regression losses
     "huber": "huber",
     "quantile": "quantile",
     "poisson": "poisson",
+    "gamma": "gamma",
+    "tweedie": "tweedie",
 }
+_POWERS = {"poisson": 1.0, "gamma": 2.0}  # that of "tweedie" is a parameter
 
 # The core's names of losses, as `RawLoss.core` has them.
 REGRESSION_LOSSES = tuple(_CORE_NAMES.values())
@@ -32,42 +36,106 @@ CLASSIFICATION_LOSSES = ("constant", "logistic", "softmax")  # of one class, of 
 _LEAST_SHARE = 1e-9
 
 
+class Ranks(NamedTuple):
+    """How a ranking is judged."""
+
+    places: int  # that count in the loss; 0: all
+    truncation: int  # rows are compared if one of the two is among so many first places; 0: always
+    linear_gain: bool  # a row is worth its grade y, rather than 2^y - 1
+
+
 @dataclass(frozen=True)
 class RawLoss:
     """A loss on raw scores.
 
-    ``core`` is the core's name for it; ``own`` a user's derivatives, used instead of the core's when given.
+    ``core`` is the core's name for it; ``own`` a user's derivatives, used instead of the core's when given. ``levels``
+    are those of several quantiles of one target, one output each. ``power`` belongs to the losses whose scores are
+    logarithms: the variance that they assume is proportional to this power of the mean. ``ranks`` belongs to "ranking",
+    whose targets are a grade and the number of the query; the rows of a query follow each other.
     """
 
     core: str
     n_outputs: int = 1
     alpha: float = 0.5
     own: OwnLoss | None = None
+    levels: tuple[float, ...] = ()
+    power: float = 1.0
+    ranks: Ranks | None = None
 
-    def start(self, target: Floats, weight: Floats) -> Floats:
-        """The best constant score: what is known before any tree."""
-        if self.own is not None:
+    def start(self, target: Floats, weight: Floats, offset: Floats | None = None) -> Floats:
+        """The best constant of each output to add to the offsets (none: zero): what is known before any tree."""
+        if self.own is not None or self.core == "ranking":
             return np.zeros(self.n_outputs)
+        if offset is not None and self.n_classes is not None:
+            return best_class_constants(target.astype(np.intp), weight, offset)
         if self.core == "softmax":
             share = np.bincount(target.astype(np.intp), weights=weight, minlength=self.n_outputs)
             return np.log(np.maximum(share / share.sum(), _LEAST_SHARE))
+        if offset is not None and self.link == "exp":
+            return self._best_logarithms(target.reshape(len(target), -1), weight[:, None], offset)
+        if offset is None:
+            shape = len(target), self.n_outputs
+            targets = np.broadcast_to(target.reshape(len(target), -1), shape)
+            weights = np.broadcast_to(weight[:, None], shape)
+        else:
+            targets, weights = self.without_offset(target, weight, offset)
+        levels = self.levels or [self.alpha] * self.n_outputs
+        return np.array([self._best_constant(*each) for each in zip(targets.T, weights.T, levels, strict=True)])
+
+    def _best_constant(self, target: Floats, weight: Floats, level: float) -> float:
+        if self.core in ("absolute", "huber"):
+            return _weighted_quantile(target, weight, 0.5)
+        if self.core == "quantile":
+            return _weighted_quantile(target, weight, level)
         mean = float(np.average(target, weights=weight))
         if self.core == "logistic":
             mean = min(max(mean, _LEAST_SHARE), 1 - _LEAST_SHARE)
-            return np.array([np.log(mean / (1 - mean))])
-        if self.core == "poisson":
-            return np.array([np.log(max(mean, _LEAST_SHARE))])
+            return float(np.log(mean / (1 - mean)))
+        if self.link == "exp":
+            return float(np.log(mean if mean > 0 else _LEAST_SHARE))
         if self.core == "squared":
-            return np.array([mean])
-        if self.core in ("absolute", "huber"):
-            return np.array([_weighted_quantile(target, weight, 0.5)])
-        if self.core == "quantile":
-            return np.array([_weighted_quantile(target, weight, self.alpha)])
+            return mean
         raise ValueError(f"No initial constant is defined for the loss {self.core!r}.")
 
+    def _best_logarithms(self, target: Floats, weight: Floats, offset: Floats) -> Floats:
+        """The logarithm of the mean of what offsets leave, without exponentials that overflow."""
+        some = target.any(axis=0)
+        total = logsumexp((1 - self.power) * offset, axis=0, b=weight * np.where(some, target, 1.0))
+        found = total - logsumexp((2 - self.power) * offset, axis=0, b=weight)
+        return np.where(some, found, found + np.log(_LEAST_SHARE))
+
+    def core_options(self) -> _core.BoostOptions:
+        """The core's options with this loss, all others at their defaults."""
+        options = _core.BoostOptions()
+        options.loss, options.alpha = self.core, self.alpha
+        options.levels, options.power = list(self.levels), self.power
+        options.places, options.truncation, options.linear_gain = self.ranks or (0, 0, False)
+        return options
+
+    def without_offset(self, target: Floats, weight: Floats, offset: Floats) -> tuple[Floats, Floats]:
+        """Targets and weights of each output (rows x outputs) whose loss without offsets is that with them.
+
+        But for a constant: these are the numbers that are left to be predicted. The weights have the mean of those
+        given, whatever the unit of the offsets.
+        """
+        target, weight = target.reshape(len(target), -1), weight[:, None]
+        if self.link != "exp":
+            return target - offset, np.broadcast_to(weight, offset.shape)
+        exponent = (2 - self.power) * offset
+        weights = weight * np.exp(exponent - exponent.max(axis=0))
+        with np.errstate(over="ignore"):
+            left = np.minimum(target * np.exp(-offset), np.finfo(np.float32).max)  # what trees can read
+        return left, weights * (weight.mean() / weights.mean(axis=0))
+
     def mean(self, target: Floats, weight: Floats, score: Floats) -> float:
-        """The weighted mean loss of raw scores."""
-        return _core.mean_loss(self.core, self.alpha, target, weight, score)
+        """The weighted mean loss of raw scores, over all outputs."""
+        return _core.mean_loss(self.core_options(), target, weight, score)
+
+    def is_like(self, other: RawLoss) -> bool:
+        """Whether scores mean the same with the other loss."""
+        kept = ["core", "n_outputs", "levels", "power"]
+        kept += ["alpha"] if self.core in ("quantile", "huber") else []
+        return all(getattr(self, name) == getattr(other, name) for name in kept)
 
     def derivatives(self, target: Floats, score: Floats) -> tuple[Floats, Floats]:
         """A user's gradient and Hessian, checked and brought to the score's shape."""
@@ -94,12 +162,28 @@ class RawLoss:
 
     @property
     def link(self) -> str:
-        """How a raw score becomes a prediction: "identity", "exp", "logistic" or "softmax"."""
-        return {"poisson": "exp", "logistic": "logistic", "softmax": "softmax"}.get(self.core, "identity")
+        """How a raw score becomes a prediction: "identity", "exp", "sorted", "logistic" or "softmax"."""
+        if self.levels:
+            return "sorted"
+        named = {"logistic": "logistic", "softmax": "softmax", **dict.fromkeys((*_POWERS, "tweedie"), "exp")}
+        return named.get(self.core, "identity")
+
+    @property
+    def output_names(self) -> list[str] | None:
+        """What each output of a regressor is, in words; None if there is one."""
+        if self.n_outputs == 1 or self.n_classes is not None:
+            return None
+        if self.levels:
+            return [f"quantile {level!r}" for level in self.levels]
+        return [f"target {k}" for k in range(self.n_outputs)]
 
     def numbers(self, score: Floats) -> Floats:
-        """Predicted numbers of raw scores."""
-        return np.exp(score[:, 0]) if self.link == "exp" else score[:, 0]
+        """Predicted numbers of raw scores: one per row, or one per row and output."""
+        if self.link == "exp":
+            score = np.exp(score)
+        elif self.link == "sorted":
+            score = np.sort(score, axis=1)
+        return score[:, 0] if self.n_outputs == 1 else score
 
     def probabilities(self, score: Floats) -> Floats:
         """Class probabilities of raw scores."""
@@ -110,24 +194,77 @@ class RawLoss:
             return np.column_stack([1 - right, right])
         return softmax(score, axis=1)
 
+    def likeliest(self, score: Floats) -> NDArray[np.intp]:
+        """The number of the most probable class; at one half, the first of two."""
+        if self.core == "constant":
+            return np.zeros(len(score), np.intp)
+        return (score[:, 0] > 0).astype(np.intp) if self.n_outputs == 1 else score.argmax(axis=1)
 
-def regression_loss(loss: LossLike, alpha: float, target: Floats, base_score: float | None = None) -> RawLoss:
-    """The loss a regressor was asked for."""
+
+def regression_loss(
+    loss: LossLike,
+    alpha: float | Sequence[float],
+    target: Floats,
+    base_score: float | None = None,
+    power: float = 1.5,
+    rows: NDArray[np.intp] | None = None,
+) -> RawLoss:
+    """The loss a regressor was asked for; `rows` are the places of the targets in y, where they are not all of it."""
+    n_outputs = target.shape[1] if target.ndim == 2 else 1
+    if isinstance(alpha, Sequence) and loss != "quantile":
+        raise ValueError(f"The parameter 'alpha' can be a list for loss='quantile' only; got {alpha!r} with {loss!r}.")
     if callable(loss):
-        return RawLoss("squared", own=loss)
+        return RawLoss("squared", n_outputs, own=loss)
     name = "squared_error" if loss == "auto" else loss
     if name not in _CORE_NAMES:
         raise ValueError(
             f"The parameter 'loss' must be one of {tuple(_CORE_NAMES)} or a function (target, score) -> "
             f"(gradient, Hessian); got {loss!r}."
         )
+    if isinstance(alpha, Sequence):
+        levels = _checked_levels(alpha, n_outputs)
+        return RawLoss("quantile", len(levels), levels=levels)
     if name in ("huber", "quantile") and not 0 < alpha < 1:
         raise ValueError(f"The parameter 'alpha' must lie between 0 and 1 for loss={name!r}; got {alpha!r}.")
-    if name == "poisson" and base_score is not None and abs(base_score) > 700:
-        raise ValueError(f"base_score is a logarithm for loss='poisson' and must lie within 700; got {base_score!r}.")
-    if name == "poisson" and ((target < 0).any() or not target.any()):
-        raise ValueError("loss='poisson' needs targets of zero or more, not all of them zero.")
-    return RawLoss(_CORE_NAMES[name], alpha=alpha)
+    power = power if name == "tweedie" else _POWERS.get(name, 1.0)
+    found = RawLoss(_CORE_NAMES[name], n_outputs, float(alpha), power=float(power))
+    if found.link == "exp":
+        if base_score is not None and abs(base_score) > 700:
+            raise ValueError(
+                f"base_score is a logarithm for loss={name!r} and must lie within 700; got {base_score!r}."
+            )
+        check_targets(found, target, "y", rows)
+        if not target.any(axis=0).all():
+            raise ValueError(f"loss={name!r} needs targets of zero or more, not all of them zero.")
+    return found
+
+
+def check_targets(loss: RawLoss, target: Floats, name: str, rows: NDArray[np.intp] | None = None) -> None:
+    """ValueError if the loss is not defined for a target of the array with this name."""
+    if loss.own is not None or loss.link != "exp":
+        return
+    wrong = target <= 0 if loss.core == "gamma" else target < 0
+    if wrong.any():
+        first = np.argwhere(wrong)[0]
+        row = int(first[0] if rows is None else rows[first[0]])
+        least = "above zero" if loss.core == "gamma" else "of zero or more"
+        value = float(target[tuple(first)])
+        raise ValueError(f"loss={loss.core!r} needs targets {least}; row {row} of {name} has {value!r}.")
+
+
+def _checked_levels(alpha: Sequence[float], n_targets: int) -> tuple[float, ...]:
+    levels = tuple(float(level) for level in alpha)
+    if len(levels) < 2 or not all(0 < level < 1 for level in levels) or (np.diff(levels) <= 0).any():
+        raise ValueError(
+            "The parameter 'alpha' must be a number between 0 and 1, or an increasing list of two or more of them, "
+            f"for loss='quantile'; got {alpha!r}."
+        )
+    if n_targets > 1:
+        raise ValueError(
+            f"A list as 'alpha' needs one target, but y has {n_targets} columns; give one level, or fit one model per "
+            "column (sklearn.multioutput.MultiOutputRegressor)."
+        )
+    return levels
 
 
 def classification_loss(loss: LossLike, n_classes: int) -> RawLoss:
@@ -144,6 +281,31 @@ def classification_loss(loss: LossLike, n_classes: int) -> RawLoss:
 def class_loss_name(n_classes: int) -> str:
     """The core's name of the loss for this many classes; "constant" for one, where nothing is to be learnt."""
     return CLASSIFICATION_LOSSES[min(n_classes, 3) - 1]
+
+
+def best_class_constants(label: NDArray[np.intp], weight: Floats, offset: Floats) -> Floats:
+    """The constants that, added to the offsets, minimise the log-loss: one for two classes, else one per class."""
+    weight = weight / weight.sum()
+    two = offset.shape[1] == 1
+    scores = np.hstack([np.zeros_like(offset), offset]) if two else offset
+    share = np.maximum(np.bincount(label, weights=weight, minlength=scores.shape[1]), _LEAST_SHARE)
+    share /= share.sum()
+
+    def loss_at(constants: Floats) -> float:
+        return float(weight @ logsumexp(scores + constants, axis=1) - share @ constants)
+
+    constants, now = np.log(share), np.inf
+    for _ in range(100):
+        probability = softmax(scores + constants, axis=1)
+        mean = weight @ probability
+        before, now = now, loss_at(constants)
+        if np.abs(mean - share).max() < 1e-12 or not now < before:
+            break
+        hessian = np.diag(mean) - (probability * weight[:, None]).T @ probability
+        newton = constants + np.linalg.lstsq(hessian, share - mean, rcond=None)[0]
+        # Newton's step can overshoot; the other one never does (Jensen's inequality), but can be slow.
+        constants = newton if loss_at(newton) < now else constants + np.log(share / np.maximum(mean, 1e-300))
+    return constants[1:] - constants[:1] if two else constants
 
 
 def _weighted_quantile(values: Floats, weight: Floats, level: float) -> float:

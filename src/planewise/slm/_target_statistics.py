@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from planewise.words import counted, one_line
+
 MAX_CATEGORIES_OF_SETS = 50  # "auto": columns with more categories get target statistics
 PRIOR_ROWS = 4.0  # a category with as many rows is believed as much as all rows together
 N_FOLDS = 10
@@ -26,15 +28,15 @@ Rows = NDArray[np.float32]
 _OWN_STREAM = np.uint64(0x7461726765747331)  # folds must not repeat what the core draws from the same seed
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TargetStatistics:
     """What is known of the target by category of one column.
 
     Attributes
     ----------
     values : float32 array of shape (n_categories, n_statistics)
-        The weighted mean of the target, or the weighted share of a class, in the training rows of each category, shrunk
-        towards `prior`.
+        The weighted mean of each target, or the weighted share of a class, in the training rows of each category,
+        shrunk towards `prior`.
     prior : float32 array of shape (n_statistics,)
         The same in all training rows. Categories not seen in ``fit`` have it.
     classes : int32 array of shape (n_statistics,) or None
@@ -49,6 +51,10 @@ class TargetStatistics:
         for array in (self.values, self.prior, self.classes):
             if array is not None:
                 array.flags.writeable = False
+
+    def __repr__(self) -> str:
+        statistics = "mean of target" if self.classes is None else counted(self.n_statistics, "share")
+        return one_line(self, f"{counted(len(self.values), 'category')}, {statistics}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return TargetStatistics, (self.values, self.prior, self.classes)  # read-only again in the copy
@@ -71,7 +77,8 @@ class TargetStatistics:
     def names(self, classes: NDArray[Any] | None) -> list[str]:
         """What each statistic is, in words."""
         if self.classes is None or classes is None:
-            return ["mean of target"]
+            count = self.n_statistics
+            return ["mean of target"] if count == 1 else [f"mean of target {k}" for k in range(count)]
         labels = [classes[place] for place in self.classes]
         return [f"share of '{each}'" if isinstance(each, str) else f"share of class {each}" for each in labels]
 
@@ -126,9 +133,11 @@ class Targets:
     """Targets of training rows, ready to be averaged by category."""
 
     def __init__(self, target: Floats, weight: Floats, n_classes: int | None) -> None:
-        """The numbers to predict, or (given their number) the classes 0, 1, ..."""
+        """The numbers to predict, one or several per row, or (given their number) the classes 0, 1, ..."""
         self.classes = None if n_classes is None else _chosen_classes(target, weight, n_classes)
-        told = target[:, None] if self.classes is None else (target[:, None] == self.classes).astype(np.float64)
+        told = target.reshape(len(target), -1)
+        if self.classes is not None:
+            told = (told == self.classes).astype(np.float64)
         self.weight = weight
         self.prior: Floats = np.average(told, axis=0, weights=weight)
         self.prior_weight = PRIOR_ROWS * min(1.0, float(weight.mean()))  # in rows, as `weight_of_a_row` of the core
@@ -171,7 +180,7 @@ def _chosen_classes(label: Floats, weight: Floats, n_classes: int) -> NDArray[np
 
 
 def _to_float32(values: Floats) -> NDArray[np.float32]:
-    limit = float(np.finfo(np.float32).max)  # the trees take no infinities
+    limit = float(np.finfo(np.float32).max)  # trees would take an infinity as beyond all numbers
     return np.clip(values, -limit, limit).astype(np.float32)
 
 

@@ -20,6 +20,7 @@ from planewise._input import (
     thread_count,
 )
 from planewise._params import Limit, check_parameters, class_weights, keep_parameters, one_of
+from planewise.slm._constraints import constrain
 from planewise.slm._explain import ExplainsByPath
 from planewise.slm._growth import SINGLE_TREE_LIMITS, TreeEstimator, most_terms, training_table, tree_options
 from planewise.slm.fitted import Forest
@@ -30,10 +31,24 @@ class _SLMTree(ExplainsByPath, TreeEstimator):
 
     parameter_limits: ClassVar[Mapping[str, Limit]] = SINGLE_TREE_LIMITS
     tree_: Forest
+    feature_means_: NDArray[np.float32]
 
-    def _keep(self, tree: _core.Forest, totals: NDArray[np.float64], centre: float = 0.0) -> None:
+    def _options(self, n_classes: int = 1) -> _core.GrowOptions:
+        options = tree_options(self, self._new_seed())
+        constrain(options, self, n_classes)
+        return options
+
+    def _keep(
+        self,
+        tree: _core.Forest,
+        totals: NDArray[np.float64],
+        means: NDArray[np.float32],
+        options: _core.GrowOptions,
+        centre: float = 0.0,
+    ) -> None:
         """Make the grown tree this estimator's; `totals` are sums by leaf, the weight last."""
-        self.tree_ = Forest(tree.with_means(totals, self.smoothing, centre))
+        self.tree_ = Forest(tree.with_means(totals, self.smoothing, centre, options.monotone))
+        self.feature_means_ = means
         self.depth_ = self.tree_.max_depth
         self.n_planes_ = self.tree_.n_planes
         self.n_parameters_ = self.n_planes_ * (most_terms(self) + 1)
@@ -44,7 +59,7 @@ class _SLMTree(ExplainsByPath, TreeEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
 
         Returns
         -------
@@ -137,6 +152,14 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns are categorical: those of a category data type, or a list of names, numbers or a mask. Planes
         split such a column alone, into two sets of categories. An unseen category goes to the heavier side.
+    monotonic_cst : list of int, dict or None, default=None
+        By column (or by name): 1 if the probability of the second class may not fall as the feature rises, -1 if it may
+        not rise, 0 otherwise. Nodes then have one plane, and trees `max_depth` times `max_planes` levels. Not for more
+        than two classes.
+    interaction_cst : "pairwise", "no_interactions", list of groups or None, default=None
+        Which columns may be used together. The columns of all planes on a path from the root to a leaf lie in one
+        group, a list or set of names or numbers; columns in no group form a further one. "pairwise" lets any two
+        columns meet, "no_interactions" none. A tree without interactions uses a single column.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied into the sample weights; zero leaves a class out.
     n_jobs : int or None, default=None
@@ -160,10 +183,16 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
         Number of non-zero weights, thresholds and leaf values; and the bytes that prediction needs.
     nodes_per_level_ : list of int
         Number of nodes on each level.
+    feature_means_ : float32 array of shape (n_features,)
+        Means of the training columns, from their origins; NaN for categories. Trees from files of earlier versions
+        have none.
     feature_importances_ : array of shape (n_features,)
         Share of each feature in the planes' gain; see ``get_feature_importances`` for others.
     categories_ : dict
         The categories of each categorical column, by its number.
+    feature_origins_ : dict
+        By the number of the column, for columns that float32 cannot resolve, such as seconds since 1970 over ten
+        minutes: the number that is subtracted in float64 before the trees read the column. Empty for ordinary tables.
     n_features_in_ : int
         Number of columns seen in ``fit``.
     feature_names_in_ : array of shape (n_features,)
@@ -226,6 +255,8 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
         max_rows_per_node: int | None = 4096,
         max_ranked_features: int | None = None,
         categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -238,7 +269,7 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Numbers, or categories in a data frame; NaN is a missing value.
         y : array-like of shape (n_samples,)
             Class labels of any kind.
@@ -252,14 +283,14 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
         self
         """
         check_parameters(self)
-        options, threads = tree_options(self, self._new_seed()), thread_count(self.n_jobs)
         problem = class_problem(self, X, y, sample_weight, class_weight=self.class_weight)
         label, weight, n_classes = problem.label, problem.weight, len(problem.classes)
+        options, threads = self._options(n_classes), thread_count(self.n_jobs)
         table = training_table(self, problem.rows, weight, threads)
         tree, leaf = _core.grow_classes(table, label, weight, n_classes, self.criterion == "gini", options, threads)
         counts = _sums_by(leaf * np.int64(n_classes) + label, weight, len(tree.parent) * n_classes)
         counts = counts.reshape(-1, n_classes)
-        self._keep(tree, np.column_stack([counts, counts.sum(axis=1)]))
+        self._keep(tree, np.column_stack([counts, counts.sum(axis=1)]), table.mean, options)
         self.classes_ = problem.classes
         return self
 
@@ -337,6 +368,13 @@ class SLMRegressor(RegressorMixin, _SLMTree):
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Which columns are categorical: those of a category data type, or a list of names, numbers or a mask. Planes
         split such a column alone, into two sets of categories. An unseen category goes to the heavier side.
+    monotonic_cst : list of int, dict or None, default=None
+        By column (or by name): 1 if the prediction may not fall as the feature rises, -1 if it may not rise, 0
+        otherwise. Nodes then have one plane, and trees `max_depth` times `max_planes` levels.
+    interaction_cst : "pairwise", "no_interactions", list of groups or None, default=None
+        Which columns may be used together. The columns of all planes on a path from the root to a leaf lie in one
+        group, a list or set of names or numbers; columns in no group form a further one. "pairwise" lets any two
+        columns meet, "no_interactions" none. A tree without interactions uses a single column.
     n_jobs : int or None, default=None
         Number of threads; -1 uses all cores. The model does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -356,10 +394,16 @@ class SLMRegressor(RegressorMixin, _SLMTree):
         Number of non-zero weights, thresholds and leaf values; and the bytes that prediction needs.
     nodes_per_level_ : list of int
         Number of nodes on each level.
+    feature_means_ : float32 array of shape (n_features,)
+        Means of the training columns, from their origins; NaN for categories. Trees from files of earlier versions
+        have none.
     feature_importances_ : array of shape (n_features,)
         Share of each feature in the planes' gain; see ``get_feature_importances`` for others.
     categories_ : dict
         The categories of each categorical column, by its number.
+    feature_origins_ : dict
+        By the number of the column, for columns that float32 cannot resolve, such as seconds since 1970 over ten
+        minutes: the number that is subtracted in float64 before the trees read the column. Empty for ordinary tables.
     n_features_in_ : int
         Number of columns seen in ``fit``.
     feature_names_in_ : array of shape (n_features,)
@@ -406,6 +450,8 @@ class SLMRegressor(RegressorMixin, _SLMTree):
         max_rows_per_node: int | None = 4096,
         max_ranked_features: int | None = None,
         categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -417,7 +463,7 @@ class SLMRegressor(RegressorMixin, _SLMTree):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Numbers, or categories in a data frame; NaN is a missing value.
         y : array-like of shape (n_samples,)
             Numbers to predict.
@@ -431,8 +477,8 @@ class SLMRegressor(RegressorMixin, _SLMTree):
         self
         """
         check_parameters(self)
-        options, threads = tree_options(self, self._new_seed()), thread_count(self.n_jobs)
         problem = number_problem(self, X, y, sample_weight)
+        options, threads = self._options(), thread_count(self.n_jobs)
         weight = problem.weight
         centre = np.average(problem.target, weights=weight)
         centred = problem.target - centre
@@ -440,7 +486,7 @@ class SLMRegressor(RegressorMixin, _SLMTree):
         tree, leaf = _core.grow_numbers(table, centred, weight, options, threads)
         n_nodes = len(tree.parent)
         totals = np.column_stack([_sums_by(leaf, weight * centred, n_nodes), _sums_by(leaf, weight, n_nodes)])
-        self._keep(tree, totals, float(centre))
+        self._keep(tree, totals, table.mean, options, float(centre))
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:

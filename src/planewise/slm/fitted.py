@@ -20,7 +20,7 @@ from planewise.slm._target_statistics import (
     statistic_places,
     with_statistics,
 )
-from planewise.words import feature_names
+from planewise.words import counted, feature_names, one_line
 
 __all__ = [
     "CLASSIFICATION_LOSSES",
@@ -139,7 +139,7 @@ class Forest:
 
     def __repr__(self) -> str:
         trees = "" if self.n_trees == 1 else f"n_trees={self.n_trees}, "
-        return f"<Forest: {trees}n_planes={self.n_planes}, n_leaves={self.n_leaves}>"
+        return one_line(self, f"{trees}n_planes={self.n_planes}, n_leaves={self.n_leaves}")
 
     # ------------------------------------------------------------------------------------------------------- numbers
     @property
@@ -240,9 +240,9 @@ class Forest:
     def stages(
         self, rows: NDArray[np.float32], base: NDArray[np.float64], n_threads: int = 1
     ) -> Iterator[NDArray[np.float64]]:
-        """Boosting's scores of each row after the first round, the second and so on."""
+        """Boosting's scores of each row after the first round, the second and so on; `base` can differ by row."""
         k, nothing = self.trees_per_round, np.zeros(self.n_outputs)
-        score = np.tile(base, (len(rows), 1))
+        score = np.broadcast_to(base, (len(rows), self.n_outputs))
         for first in range(0, self.n_trees, k):
             score = score + self.predict(rows, nothing, first, first + k, n_threads)
             yield score
@@ -377,11 +377,15 @@ class Trials(NamedTuple):
         losses[:, :, -1] = self.losses
         return self._replace(losses=losses.reshape(n_outputs, -1))
 
+    def __repr__(self) -> str:
+        return one_line(self, f"{counted(len(self.losses), 'output')}, {counted(len(self.left_out), 'row')}")
+
 
 def start_and_link(model: Any) -> tuple[NDArray[np.float64], str]:
     """What the values of an estimator's trees are added to, and how the sum, or the mean, becomes a prediction.
 
-    The link is "probability" (it is one), "identity", "exp", "logistic" or "softmax".
+    The link is "probability" (it is one), "identity", "exp", "sorted" (the sums of a row in increasing order),
+    "logistic" or "softmax".
     """
     classes = getattr(model, "classes_", None)
     if hasattr(model, "base_score_"):  # boosting
@@ -390,6 +394,11 @@ def start_and_link(model: Any) -> tuple[NDArray[np.float64], str]:
         trees = model.tree_ if hasattr(model, "tree_") else model.forest_
         return np.zeros(trees.n_outputs), "probability"
     return np.array([0.0 if hasattr(model, "tree_") else model._centre]), "identity"
+
+
+def output_names(model: Any) -> list[str] | None:
+    """What the predictions of a row are, such as "quantile 0.1" or "target 0"; None if there is one."""
+    return model._loss.output_names if hasattr(model, "base_score_") else None
 
 
 def tree_rows(model: Any, X: Any) -> NDArray[np.float32]:

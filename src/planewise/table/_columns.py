@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise._extras import require
-from planewise.words import first_of
+from planewise.words import first_of, one_line
 
 MAX_CATEGORIES = 50_000
 MAX_INDICATORS = 50  # columns that one category column becomes for a machine: its most frequent categories
@@ -44,7 +44,7 @@ COLUMN_KINDS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Column:
     """One column that the model reads.
 
@@ -66,6 +66,10 @@ class Column:
     usual: float = 0.0
     categories: tuple[str, ...] = ()
     missing: bool = False
+
+    def __repr__(self) -> str:
+        facts = [self.name, COLUMN_KINDS[self.kind].adjective]
+        return one_line(self, ", ".join([*facts, *(["with missing values"] if self.missing else [])]))
 
 
 @dataclass(frozen=True)

@@ -74,14 +74,15 @@ def read_setting(cls: type, name: str, text: str) -> Any:
 def _readings(name: str, text: str) -> list[Any]:
     """The values that the text may mean, the likeliest first; with commas, or where nothing else fits, a list.
 
-    In brackets it is a JSON list, which may hold other lists.
+    In brackets it is a JSON list, which may hold other lists; in braces a JSON dict.
     """
-    if text.strip().startswith("["):
+    if text.strip().startswith(("[", "{")):
         try:
             return [json.loads(text)]
         except ValueError as error:
+            kind = "list" if text.strip().startswith("[") else "dict"
             raise ValueError(
-                f"The value of {name!r}, {text!r}, starts like a JSON list but is not one: {error}."
+                f"The value of {name!r}, {text!r}, starts like a JSON {kind} but is not one: {error}."
             ) from None
     parts = [_of_one(part)[0] for part in text.split(",") if part.strip()]
     return [parts, text.strip()] if "," in text else [*_of_one(text), parts]

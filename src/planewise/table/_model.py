@@ -141,7 +141,9 @@ class TableModel(BaseEstimator):
             raise ValueError(f"No column can be used to predict {target!r}: {reasons}.")
         self.n_features_in_ = len(self.columns_)
         self.feature_names_in_ = np.array([column.name for column in self.columns_], dtype=object)
-        self.estimator_ = self._estimator(len(table)).fit(self.read(table), y)
+        estimator = self._estimator(len(table))
+        self._check_constraints(estimator)
+        self.estimator_ = estimator.fit(self.read(table), y)
         if hasattr(self.estimator_, "renumber_rows"):
             self.estimator_.renumber_rows(numbers)
         return self
@@ -153,6 +155,29 @@ class TableModel(BaseEstimator):
         if self.random_state is not None and "random_state" in known:
             settings.setdefault("random_state", self.random_state)
         return cls(**settings)
+
+    def _check_constraints(self, estimator: Any) -> None:
+        """An error if a constraint does not name columns that the model reads."""
+        if not hasattr(estimator, "interaction_cst"):
+            return
+        check_parameters(estimator)
+        named: list[tuple[str, Any]] = []
+        signs, groups = estimator.monotonic_cst, estimator.interaction_cst
+        if signs is not None:
+            named += [("monotonic_cst", each) for each in (signs if isinstance(signs, Mapping) else [None])]
+        if groups is not None and not isinstance(groups, str):
+            named += [("interaction_cst", each) for group in groups for each in group]
+        why = {each.name: each.why for each in self.left_out_} | {self.target_: "is the target"}
+        for setting, name in named:
+            if not isinstance(name, str):
+                example = '{"age": 1}' if setting == "monotonic_cst" else '[["age", "income"]]'
+                raise ValueError(
+                    f"{setting} of a table needs column names, such as {example}: columns may be left out, and numbers "
+                    "would then mean others."
+                )
+            if name not in self.feature_names_in_:
+                reason = f"which is left out: it {why[name]}" if name in why else "which is not a column of the table"
+                raise ValueError(f"{setting} names {name!r}, {reason}.")
 
     def read(self, table: Any) -> Any:
         """The columns of a table as the estimator takes them, a polars data frame."""

@@ -2,6 +2,9 @@
 
 from planewise.words._contribution_words import CategoryStatistic, Part, Start
 from planewise.words._descriptions import (
+    OFFSET_NOT_STORED,
+    RANKS,
+    WITHOUT_OFFSET,
     Description,
     Limits,
     TableSection,
@@ -10,10 +13,15 @@ from planewise.words._descriptions import (
     changed_parameters,
     describe,
     fitted_model,
+    fitted_with_offset,
+    ranks_queries,
+    require_no_offset,
+    require_no_ranking,
+    require_one_number,
 )
-from planewise.words._letters import cut, first_of, joined, shorten, shown, tidy, unpiled, wrap
+from planewise.words._letters import cut, first_of, joined, one_line, shorten, shown, tidy, unpiled, wrap
 from planewise.words._names import categories_of, class_names, feature_names, find_feature, with_unit
-from planewise.words._numbers import MINUS, count, counted, number, percent, signed
+from planewise.words._numbers import MINUS, count, counted, number, number_to, percent, signed, step_from
 from planewise.words._planes import (
     Plane,
     cell_in_marks,
@@ -21,15 +29,30 @@ from planewise.words._planes import (
     formula,
     linear_sum,
     normal_form,
+    plane_form,
     plane_in_words,
     read_plane,
+    threshold_step,
 )
-from planewise.words._reasons import SAME_VALUES, Contributions, Path, Reason, Step, Vector, Vectors, View
+from planewise.words._reasons import (
+    SAME_VALUES,
+    Contributions,
+    Path,
+    Reason,
+    Step,
+    Vector,
+    Vectors,
+    View,
+    weight_in_words,
+)
 from planewise.words._values import class_in_words, mix_in_words, plain_data, value_in_words
 
 __all__ = [
     "MINUS",
+    "OFFSET_NOT_STORED",
+    "RANKS",
     "SAME_VALUES",
+    "WITHOUT_OFFSET",
     "CategoryStatistic",
     "Contributions",
     "Description",
@@ -60,22 +83,33 @@ __all__ = [
     "find_feature",
     "first_of",
     "fitted_model",
+    "fitted_with_offset",
     "formula",
     "joined",
     "linear_sum",
     "mix_in_words",
     "normal_form",
     "number",
+    "number_to",
+    "one_line",
     "percent",
     "plain_data",
+    "plane_form",
     "plane_in_words",
+    "ranks_queries",
     "read_plane",
+    "require_no_offset",
+    "require_no_ranking",
+    "require_one_number",
     "shorten",
     "shown",
     "signed",
+    "step_from",
+    "threshold_step",
     "tidy",
     "unpiled",
     "value_in_words",
+    "weight_in_words",
     "with_unit",
     "wrap",
 ]

@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from planewise.words._letters import cut, shorten, shown
+from planewise.words._letters import cut, one_line, shorten, shown
+from planewise.words._numbers import counted
 
+OFFSET_NOT_STORED = "the model was fitted with one and does not store it; pass it to predict"
+WITHOUT_OFFSET = "fitted with an offset; this predicts for an offset of zero"
+RANKS = "a score to rank the rows of a query by"
 LONGEST_CELL = 200  # letters, to which all cells of its column are filled up
 
 
@@ -21,7 +25,7 @@ class Limits:
     max_columns: int = 10
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TableSection:
     """Rows under a heading; the first column is text."""
 
@@ -46,8 +50,11 @@ class TableSection:
         """Ready for JSON."""
         return {"heading": self.heading, "columns": self.columns, "rows": self.rows, "note": self.note}
 
+    def __repr__(self) -> str:
+        return one_line(self, f"{self.heading}, {counted(len(self.rows), 'row')}")
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class TextSection:
     """Lines under a heading, to be shown as they are."""
 
@@ -61,6 +68,9 @@ class TextSection:
     def data(self) -> dict[str, Any]:
         """Ready for JSON."""
         return {"heading": self.heading, "lines": self.lines}
+
+    def __repr__(self) -> str:
+        return one_line(self, f"{self.heading}, {counted(len(self.lines), 'line')}")
 
 
 @dataclass(repr=False)
@@ -87,7 +97,7 @@ class Description:
         return f"<Description of {self.title}: {len(self.facts)} facts, {len(self.sections)} sections>"
 
 
-def describe(model: Any, limits: Limits = Limits()) -> Description:  # noqa: B008 (frozen)
+def describe(model: Any, limits: Limits = Limits()) -> Description:
     """What there is to say about a fitted estimator of planewise, or the best one of a search."""
     model = fitted_model(model)
     if not hasattr(model, "describe"):
@@ -115,6 +125,45 @@ def fitted_model(model: Any) -> Any:
         raise TypeError(f"A fitted estimator of planewise is needed; got {type(model).__name__}.")
     check_is_fitted(model)
     return model
+
+
+def require_one_number(model: Any, what: str) -> None:
+    """ValueError that names `what` if the model predicts several numbers per row: targets or quantiles."""
+    outputs = getattr(model, "n_outputs_", 1)
+    if hasattr(model, "classes_") or not isinstance(outputs, int) or outputs == 1:
+        return
+    raise ValueError(
+        f"{what} needs a model with one prediction per row, and this {type(model).__name__} has {outputs}. Fit one "
+        "model per target or quantile level; predict and predict_contributions take this one."
+    )
+
+
+def fitted_with_offset(model: Any) -> bool:
+    """Whether the model was fitted with an offset, which it does not store."""
+    return getattr(model, "has_offset_", False) is True
+
+
+def require_no_offset(model: Any, what: str) -> None:
+    """ValueError that names `what`, which predicts without offsets, if the model was fitted with one."""
+    if fitted_with_offset(model):
+        raise ValueError(
+            f"{what} predicts without an offset, but this {type(model).__name__} was fitted with one. Use "
+            "predict(X, offset=...) instead, and scikit-learn's metrics to measure its predictions."
+        )
+
+
+def ranks_queries(model: Any) -> bool:
+    """Whether predictions are scores that order the rows of queries."""
+    return getattr(model, "_estimator_type", None) == "ranker"
+
+
+def require_no_ranking(model: Any, what: str) -> None:
+    """ValueError that names `what`, which takes predictions as numbers of their own, if they only order rows."""
+    if ranks_queries(model):
+        raise ValueError(
+            f"{what} takes classifiers and regressors, but this {type(model).__name__} ranks the rows of queries: use "
+            "model.score(X, y, qid=...)."
+        )
 
 
 def basic_facts(model: Any) -> list[tuple[str, str]]:

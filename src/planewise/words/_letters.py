@@ -6,6 +6,7 @@ import unicodedata
 from typing import Any
 
 MAX_MARKS = 6  # on one letter: more than any writing has
+LONGEST_REPR = 110
 JOINERS = "\u200c\u200d"  # Persian and Indian scripts are not readable without
 LONGEST = 2000  # letters of one line; nothing has room for more
 
@@ -96,3 +97,13 @@ def wrap(words: list[str], fits: Any) -> list[str]:
         else:
             lines.append(word)
     return lines
+
+
+def one_line(thing: Any, facts: str, most: int = LONGEST_REPR) -> str:
+    """The ``repr`` of an object that holds a lot: its class and a few facts.
+
+    >>> one_line(Exception(), "3 rows")
+    '<Exception: 3 rows>'
+    """
+    name = type(thing).__name__
+    return f"<{name}: {shorten(facts, most - len(name) - 4)}>"

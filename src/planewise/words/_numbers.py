@@ -28,6 +28,22 @@ def number(value: Any, digits: int = 4) -> str:
     return f"{_without_zeros(mantissa)}e{int(exponent)}".replace("-", MINUS)
 
 
+def number_to(value: Any, step: float) -> str:
+    """A number with all its digits down to a step, for numbers that differ by little.
+
+    >>> number_to(1_700_000_300.5, 0.1), number_to(1_700_000_300.5, 1)
+    ('1,700,000,300.5', '1,700,000,300')
+    """
+    decimals = max(0, -math.floor(math.log10(step)))
+    return _without_zeros(f"{float(value):,.{decimals}f}").replace("-", MINUS)
+
+
+def step_from(origin: float, value: float, digits: int) -> float:
+    """The step to which a number must be written so that its distance from an origin has this many digits."""
+    finest, apart = math.ulp(value), abs(value - origin)
+    return max(finest, 10.0 ** (math.floor(math.log10(apart)) - digits + 1)) if apart > 0 else finest
+
+
 def _without_zeros(text: str) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
@@ -57,8 +73,9 @@ def count(value: Any) -> str:
 def counted(value: Any, thing: str) -> str:
     """A number of things.
 
-    >>> counted(1, "row"), counted(2000, "row"), counted(3, "leaf")
-    ('1 row', '2,000 rows', '3 leaves')
+    >>> counted(1, "row"), counted(2000, "row"), counted(3, "leaf"), counted(3, "category")
+    ('1 row', '2,000 rows', '3 leaves', '3 categories')
     """
-    many = thing.removesuffix("leaf") + "leaves" if thing.endswith("leaf") else f"{thing}s"
+    endings = {"leaf": "leaves", "category": "categories"}
+    many = next((thing.removesuffix(one) + more for one, more in endings.items() if thing.endswith(one)), f"{thing}s")
     return f"{count(value)} {thing if value == 1 else many}"

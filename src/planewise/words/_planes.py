@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from planewise._float32 import LARGEST, Origins
 from planewise.words._letters import shorten, tidy
-from planewise.words._numbers import MINUS, number
+from planewise.words._numbers import MINUS, number, number_to, step_from
 
 Categories = Mapping[int, Sequence[Any]]  # by column, in the order of their codes
 
@@ -26,19 +28,37 @@ class Plane:
     strict: bool = False
     missing_right: bool = False
     members_right: bool = True
+    origins: tuple[float, ...] = ()  # of the columns, where some are not zero
+
+    @property
+    def shift(self) -> float:
+        """The part of the threshold that comes from the origins."""
+        return sum(weight * origin for weight, origin in zip(self.weights, self.origins, strict=bool(self.origins)))
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether it is written with differences from origins: rounded weights times large numbers say nothing."""
+        return len(self.features) > 1 and any(self.origins)
 
 
-def read_plane(trees: Any, place: int) -> Plane:
-    """A plane of fitted trees, by its place among all of them."""
+def read_plane(trees: Any, place: int, origins: Origins | None = None) -> Plane:
+    """A plane of fitted trees, by its place among all of them, in the user's units.
+
+    `origins` are the estimator's ``feature_origins_``.
+    """
     terms = slice(trees.term_start[place], trees.term_start[place + 1])
     members: Sequence[int] = trees.set_category[trees.set_start[place] : trees.set_start[place + 1]].tolist()
+    features, weights = trees.term_feature[terms].tolist(), trees.term_weight[terms].tolist()
+    starts = tuple((origins or {}).get(feature, 0.0) for feature in features)
+    shift = sum(weight * start for weight, start in zip(weights, starts, strict=True))
     return Plane(
-        tuple(trees.term_feature[terms].tolist()),
-        tuple(trees.term_weight[terms].tolist()),
-        float(trees.threshold[place]),
+        tuple(features),
+        tuple(weights),
+        float(trees.threshold[place]) + shift,
         tuple(members) or None,
         missing_right=bool(trees.missing_right[place]),
         members_right=not members or bool(trees.term_weight[terms][0] >= trees.threshold[place]),
+        origins=starts if any(starts) else (),
     )
 
 
@@ -75,6 +95,8 @@ def plane_in_words(plane: Plane, names: Sequence[str], categories: Categories | 
 
     >>> plane_in_words(Plane((0, 1), (2.0, -1.0), 3.0, missing_right=True), ["length", "width"])
     'length − 0.5·width ≥ 1.5 or missing'
+    >>> plane_in_words(Plane((0, 1), (1.0, 0.5), 2 + 8.5e8, origins=(0.0, 1.7e9)), ["length", "seconds"])
+    'length + 0.5·(seconds − 1,700,000,000) ≥ 2'
     """
     if plane.categories is not None:
         words = _membership(plane, names, categories, longest=None, n_shown=8)
@@ -97,10 +119,42 @@ def formula(plane: Plane, names: Sequence[str], categories: Categories | None = 
 
 
 def _terms(plane: Plane, names: Sequence[str], longest: int | None, digits: int, threshold_digits: int) -> list[str]:
-    form = normal_form(plane.weights, plane.threshold)
+    form = plane_form(plane)
     named = [_short(names[plane.features[term]], longest) for term in form.order]
-    relation = ("<" if form.turned else ">") if plane.strict else ("≤" if form.turned else "≥")
-    return [*_weighted(form.weights, named, digits), f"{relation} {number(form.threshold, threshold_digits)}"]
+    if plane.is_relative:
+        named = [_since(name, plane.origins[term]) for name, term in zip(named, form.order, strict=True)]
+    return [*_weighted(form.weights, named, digits), _bound(plane, form, threshold_digits)]
+
+
+def plane_form(plane: Plane) -> NormalForm:
+    """The normal form that a plane is written in."""
+    return normal_form(plane.weights, plane.threshold - plane.shift if plane.is_relative else plane.threshold)
+
+
+def _since(name: str, origin: float) -> str:
+    """A column, from its origin on."""
+    return f"({name} {'+' if origin < 0 else MINUS} {number_to(abs(origin), math.ulp(origin))})" if origin else name
+
+
+def _bound(plane: Plane, form: NormalForm, digits: int) -> str:
+    """The threshold with its relation; only infinities are beyond the largest numbers."""
+    strict, threshold = plane.strict, plane.threshold - plane.shift
+    if abs(threshold) >= LARGEST:
+        strict = threshold < 0
+        shown = f"{MINUS if (threshold < 0) != form.turned else ''}∞"
+    else:
+        step = threshold_step(plane, digits)
+        shown = number(form.threshold, digits) if step is None else number_to(form.threshold, step)
+    relation = ("<" if form.turned else ">") if strict else ("≤" if form.turned else "≥")
+    return f"{relation} {shown}"
+
+
+def threshold_step(plane: Plane, digits: int) -> float | None:
+    """The step to which a threshold that includes an origin is written, in normal form; None without an origin."""
+    if plane.shift == 0 or plane.is_relative:
+        return None
+    form = normal_form(plane.weights, plane.threshold)
+    return step_from(plane.shift / form.divisor, form.threshold, digits)
 
 
 def _short(name: str, longest: int | None) -> str:

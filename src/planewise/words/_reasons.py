@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from planewise.words._contribution_words import CategoryStatistic, Part, Start, class_why, number_why
 from planewise.words._descriptions import TableSection
-from planewise.words._numbers import counted, number, percent, signed
+from planewise.words._letters import one_line
+from planewise.words._numbers import counted, number, number_to, percent, signed
 from planewise.words._values import label_in_words, plain_data, threshold_in_words, value_in_words
 
+LONGEST_REASON = 400  # letters, where it is shown as a ``repr``
 MAX_ROWS = 12  # of a table; as data everything is there
 SAME_VALUES = (
     "A training row has the same values in all columns that the model uses: if it is this very row, it is its own "
@@ -57,7 +62,7 @@ class Reason(ABC):
         return label_in_words(self.prediction)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self.sentence()}>"
+        return one_line(self, self.sentence(), LONGEST_REASON)
 
 
 # -------------------------------------------------------------------------------------------------------- one tree
@@ -71,6 +76,14 @@ class Step:
     right: bool
     column: str | None = None  # the one that the plane looks at; None if there are several
     threshold: float | None = None  # of that column; None if it holds categories
+    step: float | None = None  # the last digit in which to write the value; None: four digits do
+
+    @property
+    def value_in_words(self) -> str:
+        """The value as the table shows it."""
+        if self.step is not None and isinstance(self.value, (float, np.floating)) and math.isfinite(self.value):
+            return number_to(self.value, self.step)
+        return value_in_words(self.value, 4)
 
     def with_value(self, value: Any) -> Self:
         """The same with the user's own value, and a threshold of its kind: a date among dates."""
@@ -139,7 +152,7 @@ class Path(Reason):
         return f"{self.prediction_in_words}{sure}, because {questions} to a leaf of {rows}{share}."
 
     def table(self) -> TableSection:
-        rows = [[str(step.depth), step.plane, value_in_words(step.value, 4), step.side] for step in self.steps]
+        rows = [[str(step.depth), step.plane, step.value_in_words, step.side] for step in self.steps]
         end = self.prediction_in_words
         if len(self.value) > 1:
             end += f", {percent(max(self.value), 0)}"
@@ -237,7 +250,7 @@ class Contributions(Reason):
 
 
 # ------------------------------------------------------------------------------------------------- kernel machines
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Vector:
     """A support vector or prototype, and what it adds to the score."""
 
@@ -249,6 +262,10 @@ class Vector:
     @property
     def added(self) -> float:
         return self.weight * self.nearness
+
+    def __repr__(self) -> str:
+        facts = f"weight {number(self.weight)}, nearness {number(self.nearness)}, {counted(len(self.values), 'column')}"
+        return one_line(self, facts)
 
 
 @dataclass(frozen=True, repr=False)
@@ -377,3 +394,15 @@ class View(Reason):
     def to_text(self) -> str:
         """One sentence, which says so where the case is not clear."""
         return self.sentence()
+
+
+def weight_in_words(near: Sequence[Mapping[str, Any]], far: Sequence[Mapping[str, Any]]) -> str:
+    """How much of the neighbours' weight those of a class have, if their number does not say it; else nothing.
+
+    Rows that are there several times need no words: their weight is their number.
+    """
+    every = [*near, *far]
+    if all(each["weight"] == len(each["rows"]) for each in every):
+        return ""
+    share = percent(sum(each["weight"] for each in near) / sum(each["weight"] for each in every))
+    return "" if share == percent(len(near) / len(every)) else f", with {share} of the weight"

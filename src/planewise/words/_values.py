@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from planewise._categories import is_missing
 from planewise.words._letters import shorten
-from planewise.words._numbers import number, percent
+from planewise.words._numbers import number, number_to, percent
 
 CLASSES_SHOWN = 5
 LONGEST_LABEL = 200
@@ -21,7 +21,10 @@ def value_in_words(value: Any, digits: int = 6) -> str:
     """What a row has in a column, or what is predicted for it: numbers with so many digits, words as they are."""
     if is_missing(value):
         return "missing"
-    return number(value, digits) if isinstance(value, (float, np.floating)) else str(value)
+    if not isinstance(value, (float, np.floating)):
+        return str(value)
+    written_out = 1e7 <= abs(float(value)) < 1e15  # such as seconds since 1970
+    return number_to(value, 1) if written_out else number(value, digits)
 
 
 def threshold_in_words(value: Any, relation: str, threshold: float) -> str | None:

@@ -9,8 +9,8 @@
  *     float x[GOLDEN_N_FEATURES] = { ... };
  *     float y = golden_predict(x);
  *
- * NaN is a missing value, unless compiled with -ffast-math; infinities are not allowed. Where the processor
- * multiplies and adds in one step, -ffp-contract=off rounds as predict does.
+ * NaN is a missing value and infinities are beyond all numbers, unless compiled with -ffast-math. Where the
+ * processor multiplies and adds in one step, -ffp-contract=off rounds as predict does.
  * A categorical column holds the number of the category; a number beyond is a new category.
  */
 

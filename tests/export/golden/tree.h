@@ -10,8 +10,8 @@
  *     float p[GOLDEN_N_CLASSES];
  *     golden_predict_proba(x, p);
  *
- * NaN is a missing value, unless compiled with -ffast-math; infinities are not allowed. Where the processor
- * multiplies and adds in one step, -ffp-contract=off rounds as predict does.
+ * NaN is a missing value and infinities are beyond all numbers, unless compiled with -ffast-math. Where the
+ * processor multiplies and adds in one step, -ffp-contract=off rounds as predict does.
  */
 
 #ifndef PLANEWISE_GOLDEN_H

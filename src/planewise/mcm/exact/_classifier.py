@@ -212,7 +212,7 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Numbers without missing values; a square kernel matrix if the kernel is "precomputed".
         y : array of shape (n_samples,)
             Class labels of any kind, at least two of them.
@@ -376,7 +376,7 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Or, for a precomputed kernel, the kernel values with all training rows.
 
         Returns

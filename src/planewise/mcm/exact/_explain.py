@@ -39,7 +39,7 @@ class ExplainsExactMachine:
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Or, for a precomputed kernel, the kernel values with all training rows.
 
         Returns

@@ -134,7 +134,7 @@ class MCMRegressor(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, Re
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Numbers without missing values; a square kernel matrix if the kernel is "precomputed".
         y : array of shape (n_samples,)
             Numbers to predict.

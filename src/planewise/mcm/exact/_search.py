@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -184,6 +186,13 @@ class MCMClassifierCV(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks,
     True
     >>> search.predict_proba(X[:1]).round().tolist()
     [[1.0, 0.0]]
+
+    Rows of one group stay on one side of every fold:
+
+    >>> from sklearn.model_selection import GroupKFold
+    >>> grouped = MCMClassifierCV(cv=GroupKFold(3), random_state=0)
+    >>> grouped.fit(X, y, groups=[k // 5 for k in range(200)]).best_score_ > 0.9
+    True
     """
 
     parameter_limits: ClassVar[Mapping[str, Limit]] = CLASS_LIMITS | {
@@ -196,6 +205,8 @@ class MCMClassifierCV(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks,
         "max_support": real(0, 1, open_low=True),
         "refit": boolean(),
     }
+    # Groups are the splitter's, which requests them itself; see `get_metadata_routing`.
+    __metadata_request__fit: ClassVar[Mapping[str, str]] = {"groups": UNUSED}
     best_estimator_: MCMClassifier
     classes_: NDArray[Any]
     n_features_in_: int
@@ -248,14 +259,15 @@ class MCMClassifierCV(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks,
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Numbers without missing values; a square kernel matrix if the kernel is "precomputed".
         y : array of shape (n_samples,)
             Class labels of any kind, at least two of them.
         sample_weight : array of shape (n_samples,), default=None
             Weights in fitting and in scoring.
         groups : array of shape (n_samples,), default=None
-            The group of each row, for a `cv` that keeps groups together, such as ``GroupKFold(5)``.
+            The group of each row, for a `cv` that keeps groups together, such as ``GroupKFold(5)``. With scikit-learn's
+            metadata routing, a pipeline passes them on without a request, as to ``GridSearchCV``.
 
         Returns
         -------
@@ -296,6 +308,19 @@ class MCMClassifierCV(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks,
         if self.refit:
             self._refit(problem)
         return self
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Which metadata go where: `sample_weight` to the search, if requested, and `groups` to a `cv` that needs them.
+
+        Returns
+        -------
+        routing : sklearn.utils.metadata_routing.MetadataRouter
+        """
+        return (
+            MetadataRouter(owner=type(self).__name__)
+            .add_self_request(self)
+            .add(splitter=check_cv(self.cv), method_mapping=MethodMapping().add(caller="fit", callee="split"))
+        )
 
     def _check_cv(self, groups: Any) -> None:
         if not isinstance(self.cv, (int, np.integer)):

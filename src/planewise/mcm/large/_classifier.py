@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from copy import deepcopy
+from copy import copy, deepcopy
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state, compute_sample_weight
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from planewise._fit_callbacks import CallbackSupportMixin, FitTasks, with_callbacks
 from planewise._input import (
     FloatArray,
     all_or_nothing,
@@ -22,6 +23,7 @@ from planewise._input import (
     one_target_per_row,
     row_weights,
     thread_count,
+    weights_by_class,
 )
 from planewise._params import (
     Limit,
@@ -44,7 +46,17 @@ from planewise.mcm._feature_maps import FeatureMap, FourierMap, KernelMap, Proto
 from planewise.mcm._kernels import KERNEL_NAMES, Kernel, one_blas_thread
 from planewise.mcm._rows import balanced_draw
 from planewise.mcm._scores import calibrate, choose_class, probabilities
-from planewise.mcm.large._descent import Descent, Learner, LinearModel, Places, Sample, batches_of, learn, scores_of
+from planewise.mcm.large._descent import (
+    Descent,
+    Learner,
+    LinearModel,
+    Listener,
+    Places,
+    Sample,
+    batches_of,
+    learn,
+    scores_of,
+)
 from planewise.mcm.large._explain import ExplainsLargeMachine
 from planewise.mcm.large._factor_on_map import choose_cores, choose_shrinkage, factor_on_map
 from planewise.mcm.large._start import find_start, rows_to_start_from
@@ -64,7 +76,9 @@ ENOUGH_TO_CALIBRATE = 100  # rows of a partial_fit from which they set the steep
 CALIBRATED_BY = 5000  # rows that set the steepness of the probabilities when none are held out
 
 
-class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, ClassifierMixin, BaseEstimator):
+class LargeScaleMCMClassifier(
+    CallbackSupportMixin, ExplainsLargeMachine, ShownInNotebooks, ClassifierMixin, BaseEstimator
+):
     """Minimal complexity machine (MCM) for many rows, on a few prototypes that are moved to where they help.
 
     It minimises, by mini-batches, the MCM's objective h + C mean[1 - y f]_+ + mu |w|_1 for f(x) = phi(x) w + b, where h
@@ -139,6 +153,9 @@ class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, Classifier
         The class labels, sorted.
     support_vectors_ : array of shape (n_support, n_features)
         The prototypes that remain, in the units of X (not with Fourier features).
+    feature_origins_ : dict
+        By its number, each column that float32 cannot resolve, and a number near its values. If there is one, rows are
+        read in float64 until they are scaled.
     dual_coef_ : array of shape (n_outputs, n_support)
         Their weights; one output for two classes, otherwise one per class (one against the rest). Kernels other than
         RBF are learned at a root mean square of one on the prototypes, and mu penalises those weights.
@@ -260,13 +277,19 @@ class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, Classifier
         keep_parameters(self, locals())
 
     # ---------------------------------------------------------------------------------------------- fitting
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     @all_or_nothing
+    @with_callbacks
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Numbers without missing values.
         y : array-like of shape (n_samples,)
             Class labels of any kind.
@@ -287,12 +310,24 @@ class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, Classifier
             self._keep_constant()
             return self
         learned, watched = self._hold_out(label, rng)
+        tasks = FitTasks(self, X, y, sample_weight, "pass", self._passes(len(learned)))
         with self._workers() as pool, Progress(ROUNDS, "minimal complexity", shown=self.verbose > 0) as bar:
             self._start(sample, learned, rng)
-            model = self._descend(sample, learned, watched, rng, pool, bar)
+
+            def heard(model_of: Callable[[], LinearModel]) -> bool:
+                def so_far() -> dict[str, Any]:
+                    made = copy(self)
+                    made._keep(model_of(), sample, pool)
+                    made._calibrate(sample.take(watched if len(watched) else learned[:CALIBRATED_BY]), pool)
+                    return dict(vars(made))
+
+                return tasks.end(so_far)
+
+            model = self._descend(sample, learned, watched, rng, pool, bar, Listener(tasks.begin, heard))
             self._keep(model, sample, pool)
             judged = sample.take(watched if len(watched) else rng.permutation(learned)[:CALIBRATED_BY])
             self._calibrate(judged, pool)
+        tasks.end_all()
         return self
 
     @all_or_nothing
@@ -307,7 +342,7 @@ class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, Classifier
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Numbers without missing values.
         y : array-like of shape (n_samples,)
             Class labels.
@@ -338,7 +373,7 @@ class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, Classifier
         label = np.searchsorted(self.classes_, y).astype(np.int32)
         weight = row_weights(sample_weight, rows)
         if self.class_weight is not None:
-            weight = weight * compute_sample_weight(self.class_weight, self.classes_[label])
+            weight = weight * weights_by_class(self.class_weight, self.classes_)[label]
         counts = weight > 0
         rows, label, weight = rows[counts], label[counts], weight[counts]
         if len(rows) == 0:
@@ -497,10 +532,11 @@ class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, Classifier
         rng: np.random.Generator,
         pool: Executor | None,
         bar: Progress,
+        listener: Listener,
     ) -> LinearModel:
         """All passes; with a conformal factor, half of them before it is found and half after."""
 
-        def descend(sample: Sample, n_passes: int, n_looks: int) -> LinearModel:
+        def descend(sample: Sample, n_passes: int, n_looks: int) -> tuple[LinearModel, bool]:
             descent = Descent(
                 self._learner,
                 sample,
@@ -511,18 +547,20 @@ class LargeScaleMCMClassifier(ExplainsLargeMachine, ShownInNotebooks, Classifier
                 rng=rng,
                 pool=pool,
             )
-            model = descent.run(n_passes, n_looks, bar)
+            model = descent.run(n_passes, n_looks, bar, listener)
             self.validation_hinge_ += descent.hinges
             self.n_iter_ += descent.n_passes
-            return model
+            return model, descent.was_stopped
 
         n_passes = self._passes(len(learned))
         if self.conformal == "none":
-            return descend(sample, n_passes, ROUNDS)
-        model = descend(sample, (n_passes + 1) // 2, ROUNDS // 2)
+            return descend(sample, n_passes, ROUNDS)[0]
+        model, was_stopped = descend(sample, (n_passes + 1) // 2, ROUNDS // 2)
+        if was_stopped:
+            return model
         self._find_factor(model, sample, learned, watched, rng)
         self._learner.restart()
-        return descend(self._with_factor(sample, pool), max(1, n_passes // 2), ROUNDS // 2)
+        return descend(self._with_factor(sample, pool), max(1, n_passes // 2), ROUNDS // 2)[0]
 
     def _find_factor(
         self, model: LinearModel, sample: Sample, learned: Places, watched: Places, rng: np.random.Generator

@@ -1,0 +1,45 @@
+"""Where a boosting fit starts: its constant scores, offsets, and trees that are there already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from planewise.slm._boost_data import Data, Floats
+from planewise.slm._evaluation import History
+from planewise.slm.fitted import Forest, Trials
+
+
+@dataclass
+class Start:
+    """Where boosting starts: anew, from an earlier fit (a warm start) or from a checkpoint."""
+
+    base: Floats  # scores before any tree, without offsets
+    before: Forest | None = None  # trees grown before
+    trials: Trials | None = None
+    history: History | None = None
+    trees_per_round: int = 1
+
+    @property
+    def rounds(self) -> int:
+        return 0 if self.before is None else self.before.n_trees // self.trees_per_round
+
+    def scores_before(self, data: Data) -> Floats:
+        """Scores before any tree, offsets included: (rows, outputs)."""
+        scores = np.tile(self.base, (len(data.rows), 1))
+        return scores if data.offset is None else scores + data.offset
+
+    def stages(self, data: Data, threads: int) -> Iterator[Floats]:
+        """Scores after each round that is there already."""
+        return iter(()) if self.before is None else self.before.stages(data.rows, self.scores_before(data), threads)
+
+    def scores_of(self, data: Data, threads: int) -> Floats:
+        """Scores now, added up in the order of an uninterrupted fit."""
+        if self.before is not None and data.offset is None:
+            return self.before.predict(data.rows, self.base, n_threads=threads)
+        scores = self.scores_before(data)
+        for now in self.stages(data, threads):
+            scores = now
+        return scores

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,6 +47,14 @@ Grow = Callable[[_core.Table, _core.BagOptions, int, int, int], _core.Forest]
 TREES_PER_STEP = 16  # between two calls of scikit-learn's callbacks, for any number of threads
 
 
+class Span(NamedTuple):
+    """Some trees of a forest, and the seed that all its trees have."""
+
+    first: int
+    last: int
+    seed: int
+
+
 class _SLMForest(CallbackSupportMixin, ExplainsByContributions, TreeEstimator):
     """What the classifier and the regressor share."""
 
@@ -71,6 +79,7 @@ class _SLMForest(CallbackSupportMixin, ExplainsByContributions, TreeEstimator):
     verbose: int
     _seed: int
     _drawn: tuple[int, int]
+    _span: Span | None = None  # set where other places grow the other trees
 
     def _continues(self) -> bool:
         return bool(self.warm_start) and hasattr(self, "forest_")
@@ -112,12 +121,12 @@ class _SLMForest(CallbackSupportMixin, ExplainsByContributions, TreeEstimator):
         n_rows, threads, continues = len(problem.rows), thread_count(self.n_jobs), self._continues()
         bag = _core.BagOptions()
         bag.grow, bag.draws = self._options(n_columns), self._draws(n_rows)
-        bag.seed = self._seed if continues else self._new_seed()
+        bag.seed = self._span.seed if self._span else self._seed if continues else self._new_seed()
         if continues:
             self._check_warm_start((n_rows, bag.draws))
         table = training_table(self, problem.rows, problem.weight, threads)
         parts = [self.forest_] if continues else []
-        first = parts[0].n_trees if parts else 0
+        first, last = self._span[:2] if self._span else (parts[0].n_trees if parts else 0, self.n_estimators)
         step = TREES_PER_STEP if tasks else self.n_estimators
         # All trees in one call; with a progress line, as many as there are threads.
         at_once = 1 if one_by_one else threads if self.verbose else self.n_estimators
@@ -127,9 +136,9 @@ class _SLMForest(CallbackSupportMixin, ExplainsByContributions, TreeEstimator):
             made._keep(Forest.joined(parts), table)
             return dict(vars(made))
 
-        with Progress(self.n_estimators - first, "forest", shown=self.verbose > 0) as bar:
-            for begin_step in range(first, self.n_estimators, step):
-                end_step = min(begin_step + step, self.n_estimators)
+        with Progress(last - first, "forest", shown=self.verbose > 0) as bar:
+            for begin_step in range(first, last, step):
+                end_step = min(begin_step + step, last)
                 tasks.begin()
                 for begin in range(begin_step, end_step, at_once):
                     end = min(begin + at_once, end_step)

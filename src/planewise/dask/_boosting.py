@@ -1,0 +1,177 @@
+"""Boosting on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Self
+
+from distributed import Client
+
+from planewise import slm
+from planewise._params import check_parameters
+from planewise.dask._estimator import AnswersNodes, AnswersProbabilities, AnswersScores
+from planewise.dask._gather import gathered
+from planewise.dask._look import Look, look_at
+from planewise.dask._partitions import Partitions, Rows
+from planewise.dask._trees import AnswersContributions
+
+
+class _BoostingOnDask(AnswersNodes, AnswersContributions):
+    """What the classifier and the regressor share."""
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+        eval_sets: Mapping[str, tuple[Any, ...]] | None = None,
+        offset: Any = None,
+        offset_val: Any = None,
+    ) -> Any:
+        """Fit the model on dask collections.
+
+        Parameters
+        ----------
+        X : dask array or data frame of shape (n_samples, n_features)
+            As in ``fit`` of the ordinary estimator. It is computed twice, to look at it and to learn from it: call
+            ``persist`` first if that takes long.
+        y : dask array, series or data frame of shape (n_samples,)
+            Targets, in partitions that correspond to those of X. Arrays are rechunked if need be.
+        sample_weight : dask array or series of shape (n_samples,), default=None
+            Weights; zero leaves a row out.
+        X_val, y_val, sample_weight_val : like X, y and sample_weight, default=None
+            Validation rows.
+        eval_sets : dict or None, default=None
+            Further sets of rows to monitor, by name: (X, y) or (X, y, sample_weight).
+        offset, offset_val : None
+            Offsets are not possible on a cluster.
+
+        Returns
+        -------
+        self
+            With an asynchronous client: an awaitable of it.
+        """
+        if offset is not None or offset_val is not None:
+            name = "offset" if offset is not None else "offset_val"
+            raise ValueError(
+                f"{name} is not possible on a cluster; use planewise.{type(self).__name__}, which takes tables in memory."
+            )
+        check_parameters(self)
+        sets = _sets(X_val, y_val, sample_weight_val, eval_sets)
+        return self._run(partial(self._fit_with_sets, X=X, y=y, sample_weight=sample_weight, sets=sets))
+
+    def _fit_with_sets(
+        self, client: Client, X: Any, y: Any, sample_weight: Any, sets: Mapping[str, tuple[Any, ...]]
+    ) -> Self:
+        partitions = Partitions(client, X, y, sample_weight, self)
+        looks, watched = look_at(partitions), {}
+        for name, given in sets.items():
+            suffix = "_val" if name == "validation" else f" of eval_sets[{name!r}]"
+            watched[name] = Partitions(client, *Rows(*given), self, suffix)
+            self._require_same_columns(partitions, watched[name])
+            look_at(watched[name])
+        n_rows = sum(look.n_counting for look in looks)
+        limit = self.max_rows_per_tree  # type: ignore[attr-defined]
+        if limit is None or n_rows <= limit:
+            return self._fit_here(partitions, watched)
+        return self._fit_parts(client, partitions, looks, watched)
+
+    def _require_same_columns(self, partitions: Partitions, watched: Partitions) -> None:
+        """An error if a set of validation rows has other columns than the training rows."""
+        mine, theirs = partitions.columns, watched.columns
+        if mine is None or theirs is None or mine == theirs:
+            return
+        lacks = [name for name in mine if name not in theirs]
+        further = [name for name in theirs if name not in mine]
+        what = f"lacks the column {lacks[0]!r}" if lacks else f"has the further column {further[0]!r}" if further else ""
+        raise ValueError(f"{watched.names.X} {what or 'has the columns of X in another order'}: its columns must be those of X.")
+
+    def _fit_here(self, partitions: Partitions, watched: Mapping[str, Partitions]) -> Self:
+        """Gather all rows in this process, and fit the ordinary estimator on them."""
+        made, rows = self.to_local(), gathered(partitions)
+        sets = {name: gathered(each) for name, each in watched.items()}
+        known: dict[str, Any] = {}
+        if "validation" in sets:
+            known = {f"{name}_val": value for name, value in sets.pop("validation")._asdict().items()}
+        if sets:
+            known["eval_sets"] = {name: tuple(each) for name, each in sets.items()}
+        return self._adopt(made.fit(*rows, **known))
+
+    def _fit_parts(
+        self, client: Client, partitions: Partitions, looks: list[Look], watched: Mapping[str, Partitions]
+    ) -> Self:
+        """Fit on more rows than one tree is grown on, which stay on their workers."""
+        return self._fit_here(partitions, watched)
+
+
+def _sets(
+    X_val: Any, y_val: Any, sample_weight_val: Any, eval_sets: Mapping[str, tuple[Any, ...]] | None
+) -> dict[str, tuple[Any, ...]]:
+    """By name: X, y and perhaps weights; an error if they do not go together."""
+    if (X_val is None) != (y_val is None):
+        raise ValueError("X_val and y_val go together: give both or neither.")
+    if X_val is None and sample_weight_val is not None:
+        raise ValueError("sample_weight_val needs X_val and y_val, whose rows it belongs to.")
+    if eval_sets is not None and not isinstance(eval_sets, Mapping):
+        raise ValueError(f"eval_sets must be a dict from names to tuples; got a {type(eval_sets).__name__}.")
+    first = {} if X_val is None else {"validation": (X_val, y_val, sample_weight_val)}
+    for name, given in (eval_sets or {}).items():
+        if len(given) > 3 and given[3] is not None:
+            raise ValueError(f"eval_sets[{name!r}] has an offset, which is not possible on a cluster.")
+    return first | {name: tuple(given)[:3] for name, given in (eval_sets or {}).items()}
+
+
+class SLMBoostClassifier(AnswersProbabilities, AnswersScores, _BoostingOnDask, slm.SLMBoostClassifier):
+    """`planewise.SLMBoostClassifier` on a cluster.
+
+    The model is the same to the bit as in memory, for any number of partitions and workers. A table with at most
+    `max_rows_per_tree` rows is gathered and fitted in the process of the client.
+
+    Parameters
+    ----------
+    client : Client or None, default=None
+        None uses the current one.
+    **parameters
+        Those of `planewise.SLMBoostClassifier`.
+
+    See Also
+    --------
+    planewise.SLMBoostClassifier : Parameters and attributes.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from dask.distributed import Client
+    >>> from planewise.dask import SLMBoostClassifier
+    >>> client = Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None)
+    >>> X = da.random.default_rng(0).random((2000, 4), chunks=(500, 4))
+    >>> y = (X[:, 0] + X[:, 1] > 1).astype(int)
+    >>> model = SLMBoostClassifier(n_estimators=20, random_state=0).fit(X, y)
+    >>> bool((model.predict(X) == y).mean().compute() > 0.95)
+    True
+    >>> client.close()
+    """
+
+
+class SLMBoostRegressor(_BoostingOnDask, slm.SLMBoostRegressor):
+    """`planewise.SLMBoostRegressor` on a cluster.
+
+    The model is the same to the bit as in memory, for any number of partitions and workers. A table with at most
+    `max_rows_per_tree` rows is gathered and fitted in the process of the client.
+
+    Parameters
+    ----------
+    client : Client or None, default=None
+        None uses the current one.
+    **parameters
+        Those of `planewise.SLMBoostRegressor`.
+
+    See Also
+    --------
+    planewise.SLMBoostRegressor : Parameters and attributes.
+    """

@@ -10,14 +10,13 @@ from distributed import Client
 
 from planewise import slm
 from planewise._params import check_parameters
-from planewise.dask._estimator import AnswersNodes, AnswersProbabilities, AnswersScores
+from planewise.dask._estimator import AnswersOfTrees, AnswersProbabilities, AnswersScores
 from planewise.dask._gather import gathered
 from planewise.dask._look import Look, look_at
 from planewise.dask._partitions import Partitions, Rows
-from planewise.dask._trees import AnswersContributions
 
 
-class _BoostingOnDask(AnswersNodes, AnswersContributions):
+class _BoostingOnDask(AnswersOfTrees):
     """What the classifier and the regressor share."""
 
     def fit(

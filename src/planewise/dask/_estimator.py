@@ -191,9 +191,13 @@ class AnswersScores(OnDask):
         return self._answer_to("decision_function", X, **options)
 
 
-class AnswersNodes(OnDask):
-    """Trees."""
+class AnswersOfTrees(OnDask):
+    """Trees, forests and boosting."""
 
     def apply(self, X: Any, **options: Any) -> Any:
         """The node in which each row ends, in every tree; lazy for dask collections, as ``predict``."""
         return self._answer_to("apply", X, **options)
+
+    def predict_contributions(self, X: Any, **options: Any) -> Any:
+        """What each feature added; lazy for dask collections, as ``predict``."""
+        return self._answer_to("predict_contributions", X, **options)

@@ -8,22 +8,14 @@ from typing import Any
 from distributed import Client
 
 from planewise import slm
-from planewise.dask._estimator import AnswersNodes, AnswersProbabilities, OnDask, on_worker_threads
+from planewise.dask._estimator import AnswersOfTrees, AnswersProbabilities, on_worker_threads
 from planewise.dask._gather import fit_on_worker, roomy_workers
 from planewise.dask._look import Look
 from planewise.dask._partitions import Partitions, Rows
 from planewise.slm.some_trees import Span, draw_spans, fit_some_trees, join_forests
 
 
-class AnswersContributions(OnDask):
-    """Models whose answers are sums over features."""
-
-    def predict_contributions(self, X: Any, **options: Any) -> Any:
-        """What each feature added; lazy for dask collections, as ``predict``, with names as columns of data frames."""
-        return self._answer_to("predict_contributions", X, **options)
-
-
-class SLMClassifier(AnswersProbabilities, AnswersNodes, slm.SLMClassifier):
+class SLMClassifier(AnswersProbabilities, AnswersOfTrees, slm.SLMClassifier):
     """`planewise.SLMClassifier` on a cluster: one tree, grown on one worker.
 
     The rows are brought to one worker, and the tree is the same to the bit as in memory. The worker needs twice the
@@ -42,7 +34,7 @@ class SLMClassifier(AnswersProbabilities, AnswersNodes, slm.SLMClassifier):
     """
 
 
-class SLMRegressor(AnswersNodes, slm.SLMRegressor):
+class SLMRegressor(AnswersOfTrees, slm.SLMRegressor):
     """`planewise.SLMRegressor` on a cluster: one tree, grown on one worker.
 
     The rows are brought to one worker, and the tree is the same to the bit as in memory. The worker needs twice the
@@ -61,7 +53,7 @@ class SLMRegressor(AnswersNodes, slm.SLMRegressor):
     """
 
 
-class _ForestOnDask(AnswersNodes, AnswersContributions):
+class _ForestOnDask(AnswersOfTrees):
     """What both forests share: every worker grows some of the trees."""
 
     def _fitted_on(self, client: Client, partitions: Partitions, looks: list[Look]) -> Any:

@@ -20,6 +20,7 @@ FRONT_DOOR = "the front door"  # the modules directly below planewise
 LAYERS = (
     (FRONT_DOOR,),
     ("words",),
+    ("parts",),
     ("slm", "mcm", "recip"),
     ("datasets",),
     ("table",),

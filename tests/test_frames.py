@@ -15,7 +15,8 @@ from sklearn.base import BaseEstimator
 
 from planewise import SLMBoostClassifier, _categories, _input
 from planewise._categories import encode, learn_categories
-from planewise._input import _as_values, precise_rows, prediction_rows, training_rows, values_as_given
+from planewise._columns import as_values
+from planewise._input import precise_rows, prediction_rows, training_rows, values_as_given
 
 DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
 WORDS = ["ash", "birch", "cedar", "date", "elm"]
@@ -121,7 +122,7 @@ def test_missing_whole_numbers_booleans_and_floats_are_read_alike_from_all_frame
 @pytest.mark.parametrize("read", [training_rows, precise_rows])
 def test_a_frame_of_plain_numbers_is_not_read_column_by_column(kind, read, monkeypatch):
     calls = []
-    monkeypatch.setattr(_input, "_column_to_floats", lambda *args, **kwargs: calls.append("converted"))
+    monkeypatch.setattr(_input, "column_to_floats", lambda *args, **kwargs: calls.append("converted"))
     monkeypatch.setattr(_input, "column_at", lambda *args: calls.append("taken"))
     columns = {f"c{j}": np.arange(3).astype(DTYPES[j % len(DTYPES)]) for j in range(50)}
     rows = read(Reader(), FRAMES[kind](columns))
@@ -146,7 +147,7 @@ def test_frames_of_several_chunks_and_slices_are_read():
 def row_by_row(frame, known=None):
     """The categories of a frame's only column, and its rows as numbers, without codes."""
     column = nw.from_native(frame, eager_only=True)[:, 0]
-    values = _as_values(column)
+    values = as_values(column)
     known = learn_categories(values, "tree") if known is None else known
     return known, encode(values, known, "tree")
 

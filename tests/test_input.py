@@ -27,8 +27,8 @@ from planewise import (
     SLMClassifier,
     SLMRegressor,
 )
+from planewise._columns import as_values
 from planewise._input import (
-    _as_values,
     class_problem,
     complete_rows,
     number_problem,
@@ -462,7 +462,7 @@ def test_a_word_of_a_category_is_made_once_and_not_a_row():
     """Words of megabytes would otherwise be copied for every row."""
     words = pd.Index(["long " * 1000, "short", "never there"], dtype="str")
     column = pd.Series(pd.Categorical.from_codes([0, 1, 0, -1, 0], words), name="c")
-    values = _as_values(nw.from_native(column, series_only=True))
+    values = as_values(nw.from_native(column, series_only=True))
     assert values[0] is values[2] is values[4] and values[0] == words[0]
     assert values[1] == "short" and np.isnan(values[3])
 

@@ -52,7 +52,21 @@ def test_a_name_that_is_not_there():
         from planewise import SLMTree  # noqa: F401
 
 
-PARTS = ["app", "datasets", "evaluate", "export", "io", "mcm", "plot", "recip", "report", "slm", "table", "words"]
+PARTS = [
+    "app",
+    "datasets",
+    "evaluate",
+    "export",
+    "io",
+    "mcm",
+    "parts",
+    "plot",
+    "recip",
+    "report",
+    "slm",
+    "table",
+    "words",
+]
 
 
 def test_every_public_part_is_an_attribute_after_a_plain_import():

@@ -20,11 +20,13 @@ FRONT_DOOR = "the front door"  # the modules directly below planewise
 LAYERS = (
     (FRONT_DOOR,),
     ("words",),
+    ("parts",),
     ("slm", "mcm", "recip"),
     ("datasets",),
     ("table",),
     ("evaluate",),
     ("io", "export", "plot", "report"),
+    ("dask",),
     ("app", "cli"),
 )
 BESIDE = {("report", "plot"), ("cli", "app")}  # who may import from its own layer, and from whom

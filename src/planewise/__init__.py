@@ -50,7 +50,21 @@ __all__ = [
     "save",
 ]
 
-_PARTS = ("app", "datasets", "evaluate", "export", "io", "mcm", "plot", "recip", "report", "slm", "table", "words")
+_PARTS = (
+    "app",
+    "datasets",
+    "evaluate",
+    "export",
+    "io",
+    "mcm",
+    "parts",
+    "plot",
+    "recip",
+    "report",
+    "slm",
+    "table",
+    "words",
+)
 
 
 def __getattr__(name: str) -> Any:

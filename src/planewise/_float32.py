@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ Origins = dict[int, float]  # by column: the number that is subtracted in float6
 MOST_DENSE_BYTES = 4 * 2**30  # of the dense table that a sparse one becomes
 LARGEST = float(np.finfo(np.float32).max)
 FEWEST_STEPS = 1024  # of float32 that a column's range must have to be read without an origin
+MOST_ROUNDED = 8 * FEWEST_STEPS  # values of a column that are kept to decide on its origin
 
 _STRETCH = 2**18  # values that are made dense or converted at a time
 _RESOLVED = [np.dtype(kind) for kind in ("bool", "int8", "int16", "uint8", "uint16", "float16", "float32")]
@@ -80,30 +82,98 @@ def find_origins(values: Any, counts: NDArray[np.bool_] | None = None) -> Origin
     """
     if values.dtype in _RESOLVED:
         return {}
-    suspects = _suspects(values, counts)
-    if not len(suspects):
-        return {}
-    found = {}
-    for j, column in zip(suspects, _columns(values, counts, suspects), strict=True):
-        origin = _origin_of(column)
-        if origin is not None:
-            found[int(j)] = origin
+    suspects = np.flatnonzero(np.logical_and(*_rounded_and_close(values, counts)))
+    found = ((int(j), origin_of(_spread_of(column))) for j, column in _columns(values, counts, suspects))
+    return {j: origin for j, origin in found if origin is not None}
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """What of a column's values decides whether it has an origin; of some rows, to be joined with that of others.
+
+    Attributes
+    ----------
+    low, high : int, float or None
+        The smallest and the largest value that is finite in float32; None if there is none.
+    rounded : array
+        The different values that float32 does not hold, ascending; of more than `MOST_ROUNDED`, some of them with the
+        first and the last.
+    is_whole : bool
+        Whether all of those are whole numbers.
+    is_settled : bool
+        Whether the column has no origin, whatever other rows hold: rounded values are far apart.
+    """
+
+    low: Any
+    high: Any
+    rounded: NDArray[Any]
+    is_whole: bool = True
+    is_settled: bool = False
+
+    def joined(self, other: Spread) -> Spread:
+        """The spread of the rows of both."""
+        lows = [each for each in (self.low, other.low) if each is not None]
+        highs = [each for each in (self.high, other.high) if each is not None]
+        rounded = np.concatenate([self.rounded, other.rounded]) if len(other.rounded) else self.rounded
+        return Spread(
+            min(lows, default=None),
+            max(highs, default=None),
+            _thinned(np.unique(rounded)) if len(other.rounded) else rounded,
+            self.is_whole and other.is_whole,
+            self.is_settled or other.is_settled,
+        )
+
+    def as_floats(self) -> Spread:
+        """The same for whole numbers of which float64 holds every one."""
+        low, high = (None if each is None else float(each) for each in (self.low, self.high))
+        return Spread(low, high, self.rounded.astype(np.float64), self.is_whole, self.is_settled)
+
+
+def spreads(values: Any, counts: NDArray[np.bool_] | None = None) -> list[Spread]:
+    """The spread of each column; the parameters are those of `find_origins`."""
+    lossy, close = _rounded_and_close(values, counts)
+    ends = _ends(values, counts)
+    none = np.empty(0, dtype=values.dtype)
+    found = [Spread(*ends[j], none, is_settled=bool(lossy[j] and not close[j])) for j in range(values.shape[1])]
+    for j, column in _columns(values, counts, np.flatnonzero(lossy & close)):
+        found[j] = _spread_of(column)
     return found
 
 
-def _suspects(values: Any, counts: NDArray[np.bool_] | None) -> NDArray[np.intp]:
-    """The columns that may need an origin: some values are rounded, and none of the first ones are far apart."""
+def _ends(values: Any, counts: NDArray[np.bool_] | None) -> list[tuple[Any, Any]]:
+    """The smallest and the largest value of each column that is finite in float32."""
+    found: list[tuple[Any, Any]] = [(None, None)] * values.shape[1]
+    for rows, part in stretches(values):
+        part = part if counts is None else part[counts[rows]]
+        if not len(part):
+            continue
+        if part.dtype.kind == "f":
+            with np.errstate(invalid="ignore"):
+                part = np.where(np.abs(part) <= LARGEST, part, np.nan)
+        low, high = np.fmin.reduce(part, axis=0).tolist(), np.fmax.reduce(part, axis=0).tolist()
+        for j, ends in enumerate(zip(low, high, strict=True)):
+            if ends[0] == ends[0]:
+                before = found[j]
+                found[j] = ends if before[0] is None else (min(before[0], ends[0]), max(before[1], ends[1]))
+    return found
+
+
+def _rounded_and_close(values: Any, counts: NDArray[np.bool_] | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Of each column, whether some values are rounded, and whether none of the first ones of these are far apart."""
     lossy = np.zeros(values.shape[1], dtype=bool)
-    suspect = np.ones(values.shape[1], dtype=bool)
+    close = np.ones(values.shape[1], dtype=bool)
+    if values.dtype in _RESOLVED:
+        return lossy, close
     for rows, part in stretches(values):
         part = part if counts is None else part[counts[rows]]
         if not len(part):
             continue
         lossy |= _may_be_rounded(part)
-        left = np.flatnonzero(lossy & suspect)
+        left = np.flatnonzero(lossy & close)
         for j in left[: len(left) if rows.start == 0 else 0]:
-            suspect[j] = _steps(_rounded_values(part[:, j])) < 2 * FEWEST_STEPS
-    return np.flatnonzero(lossy & suspect)
+            rounded = _rounded_values(part[:, j])
+            close[j] = not len(rounded) or _steps(rounded[0].item(), rounded[-1].item()) < 2 * FEWEST_STEPS
+    return lossy, close
 
 
 def _may_be_rounded(part: NDArray[Any]) -> NDArray[np.bool_]:
@@ -112,12 +182,15 @@ def _may_be_rounded(part: NDArray[Any]) -> NDArray[np.bool_]:
     return np.maximum(np.abs(part.max(axis=0).astype(float)), np.abs(part.min(axis=0).astype(float))) > 2.0**24
 
 
-def _columns(values: Any, counts: NDArray[np.bool_] | None, places: NDArray[np.intp]) -> NDArray[Any]:
-    """Some columns, each as one row."""
-    parts = []
-    for rows, part in stretches(values):
-        parts.append(part[:, places] if counts is None else part[counts[rows]][:, places])
-    return np.concatenate(parts).T
+def _columns(
+    values: Any, counts: NDArray[np.bool_] | None, places: NDArray[np.intp]
+) -> Iterator[tuple[int, NDArray[Any]]]:
+    """Some columns, each with its place."""
+    if len(places):
+        parts = []
+        for rows, part in stretches(values):
+            parts.append(part[:, places] if counts is None else part[counts[rows]][:, places])
+        yield from zip(places.tolist(), np.concatenate(parts).T, strict=True)
 
 
 def _rounded_values(column: NDArray[Any]) -> NDArray[Any]:
@@ -132,23 +205,36 @@ def _rounded_values(column: NDArray[Any]) -> NDArray[Any]:
     return column[size // last_bit > 2**24]
 
 
-def _origin_of(column: NDArray[Any]) -> float | None:
+def _spread_of(column: NDArray[Any]) -> Spread:
     rounded = _rounded_values(column)
-    if not len(rounded):
-        return None
     if column.dtype.kind == "f":
         with np.errstate(invalid="ignore"):
             column = column[np.abs(column) <= LARGEST]
-    ends = np.array([column.min(), column.max()])
-    if not _steps(ends) < FEWEST_STEPS:
-        ends = rounded
-        if not _steps(rounded) < FEWEST_STEPS or 2 * len(np.unique(rounded.astype(np.float32))) > len(rounded):
+    ends = (column.min().item(), column.max().item()) if len(column) else (None, None)
+    return Spread(*ends, _thinned(rounded), bool((rounded == np.floor(rounded)).all()))
+
+
+def _thinned(rounded: NDArray[Any]) -> NDArray[Any]:
+    """At most `MOST_ROUNDED` of these ascending values; as many are more than float32 has in `FEWEST_STEPS`, twice."""
+    if len(rounded) <= MOST_ROUNDED:
+        return rounded
+    return rounded[np.linspace(0, len(rounded) - 1, MOST_ROUNDED).astype(np.intp)]
+
+
+def origin_of(spread: Spread) -> float | None:
+    """The origin of a column, None if float32 resolves it."""
+    rounded = spread.rounded
+    if spread.is_settled or not len(rounded):
+        return None
+    low, high = spread.low, spread.high
+    if not _steps(low, high) < FEWEST_STEPS:
+        low, high = rounded[0].item(), rounded[-1].item()
+        if not _steps(low, high) < FEWEST_STEPS or 2 * len(np.unique(rounded.astype(np.float32))) > len(rounded):
             return None
-    low, high = ends[0].item(), ends[-1].item()
     top = max(abs(low), abs(high))
     if low == high or not _spacing(high - low) < _spacing(top):  # one value, or too small for float32 from wherever
         return None
-    is_noise = high - low <= _NOISE * np.spacing(float(top)) and not (rounded == np.floor(rounded)).all()
+    is_noise = high - low <= _NOISE * np.spacing(float(top)) and not spread.is_whole
     return None if is_noise else _round_number_below(low, high - low)
 
 
@@ -166,11 +252,8 @@ def _round_number_below(value: Any, size: Any) -> float:
     return float(value // 10**digits * 10**digits)
 
 
-def _steps(ascending: NDArray[Any]) -> float:
-    """How many steps of float32 lie between the first and the last of these."""
-    if not len(ascending):
-        return 0.0
-    low, high = ascending[0].item(), ascending[-1].item()
+def _steps(low: Any, high: Any) -> float:
+    """How many steps of float32 lie between two values."""
     return float(high - low) / _spacing(max(abs(low), abs(high)))
 
 

@@ -22,23 +22,19 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from planewise._categories import (
     Categories,
     Coded,
-    as_label,
-    by_text,
     categorical_columns,
-    distinct_labels,
     encode,
-    first_places,
     is_missing,
-    is_text,
     learn_categories,
 )
+from planewise._columns import coded, column_to_floats
 from planewise._float32 import (
     Origins,
     fill,
     find_origins,
     require_dense_size,
 )
-from planewise._frames import block, codes, column_at, plain_columns
+from planewise._frames import block, column_at, plain_columns
 
 FloatArray = NDArray[np.float32]
 Fit = TypeVar("Fit", bound=Callable[..., Any])
@@ -135,7 +131,7 @@ def complete_rows(
 def _origins_in(estimator: Any, X: Any, counts: NDArray[np.bool_] | None) -> Origins:
     _refuse_lazy_frame(X)
     if not is_table(X):
-        return find_origins(_numbers(estimator, X, True, np.float32), counts)
+        return find_origins(numbers_of(estimator, X, True, np.float32), counts)
     frame, found = nw.from_native(X, eager_only=True), Origins()
     plain = plain_columns(frame)
     for places in plain.values():
@@ -143,7 +139,7 @@ def _origins_in(estimator: Any, X: Any, counts: NDArray[np.bool_] | None) -> Ori
     for j in sorted(set(range(frame.shape[1])).difference(*plain.values())):
         column = column_at(frame, j)
         if column.dtype.is_numeric():
-            values = _column_to_floats(estimator, column, np.float64, in_fit=True)
+            values = column_to_floats(estimator, column, np.float64, in_fit=True)
             found |= _renumbered(find_origins(values[:, None], counts), [j])
     return found
 
@@ -155,11 +151,11 @@ def _without_gaps(estimator: Any, X: Any, reset: bool, dtype: Any) -> NDArray[An
         frame = nw.from_native(X, eager_only=True)
         rows = np.empty(frame.shape, dtype=dtype)
         for j in _fill_plain(frame, plain_columns(frame), set(), rows, lambda table, places: {}):
-            rows[:, j] = _column_to_floats(estimator, column_at(frame, j), dtype, in_fit=reset)
+            rows[:, j] = column_to_floats(estimator, column_at(frame, j), dtype, in_fit=reset)
         _require_rows(rows)
         names = frame.columns
     else:
-        rows = _dense(_numbers(estimator, X, reset, dtype), dtype)
+        rows = _dense(numbers_of(estimator, X, reset, dtype), dtype)
         names = range(rows.shape[1])
     missing = _columns_with(lambda values: ~np.isfinite(values), rows)
     if len(missing):
@@ -171,7 +167,7 @@ def _without_gaps(estimator: Any, X: Any, reset: bool, dtype: Any) -> NDArray[An
     return rows
 
 
-def _numbers(estimator: Any, X: Any, reset: bool, dtype: Any) -> Any:
+def numbers_of(estimator: Any, X: Any, reset: bool, dtype: Any) -> Any:
     """What is not a data frame: an array or a CSR table of numbers of its own type, to be read as `dtype`."""
     X = validate_data(estimator, X, reset=reset, dtype=_KINDS, accept_sparse="csr", ensure_all_finite=False)
     if issparse(X):
@@ -252,8 +248,8 @@ def _checked(estimator: Any, X: Any, columns: _Columns, dtype: Any = np.float32)
         rows = _frame_to_array(estimator, X, columns, dtype)
         _require_rows(rows)
     else:
-        numbers = _numbers(estimator, _without_words(estimator, X, columns.reset), columns.reset, dtype)
-        chosen = _categorical_in_array(estimator, numbers.shape[1], columns.reset)
+        numbers = numbers_of(estimator, without_words(estimator, X, columns.reset), columns.reset, dtype)
+        chosen = categorical_in_array(estimator, numbers.shape[1], columns.reset)
         rows = _dense(numbers, dtype, columns.origins_of(estimator, numbers, None, dtype, chosen))
         rows = _with_categories(estimator, X, numbers, rows, chosen, columns.reset)
     return rows
@@ -484,11 +480,11 @@ def is_table(X: Any) -> bool:
     return nw.dependencies.is_into_dataframe(X)
 
 
-def _without_words(estimator: Any, X: Any, reset: bool) -> Any:
+def without_words(estimator: Any, X: Any, reset: bool) -> Any:
     """X; an array of objects with zeros in place of categorical columns that hold words."""
     if not isinstance(X, np.ndarray) or X.dtype.kind != "O" or X.ndim != 2:
         return X
-    words = [j for j in _categorical_in_array(estimator, X.shape[1], reset) if j < X.shape[1] and _holds_words(X, j)]
+    words = [j for j in categorical_in_array(estimator, X.shape[1], reset) if j < X.shape[1] and holds_words(X, j)]
     if not words:
         return X
     numbers = X.copy()
@@ -496,14 +492,15 @@ def _without_words(estimator: Any, X: Any, reset: bool) -> Any:
     return numbers
 
 
-def _holds_words(X: Any, j: int) -> bool:
+def holds_words(X: Any, j: int) -> bool:
     """Whether a column of an array of objects has anything but numbers and missing values."""
     if not isinstance(X, np.ndarray) or X.dtype.kind != "O":
         return False
     return not all(isinstance(value, Real) or is_missing(value) for value in X[:, j])
 
 
-def _categorical_in_array(estimator: Any, width: int, reset: bool) -> list[int]:
+def categorical_in_array(estimator: Any, width: int, reset: bool) -> list[int]:
+    """The columns of an array that are categorical."""
     if reset:
         return categorical_columns(getattr(estimator, "categorical_features", None), None, width, [])
     return list(getattr(estimator, "categories_", {}))
@@ -513,9 +510,7 @@ def _with_categories(
     estimator: Any, X: Any, numbers: Any, rows: NDArray[Any], chosen: list[int], reset: bool
 ) -> NDArray[Any]:
     """Plain rows, the columns named as categorical encoded; `numbers` are the same before they were rounded."""
-    values = {
-        j: X[:, j] if _holds_words(X, j) else _category_values(estimator, numbers, rows, j, reset) for j in chosen
-    }
+    values = {j: X[:, j] if holds_words(X, j) else _category_values(estimator, numbers, rows, j, reset) for j in chosen}
     if reset:
         estimator.categories_ = {j: learn_categories(values[j], str(j)) for j in chosen}
     if not chosen:
@@ -528,12 +523,17 @@ def _with_categories(
 
 def _category_values(estimator: Any, numbers: Any, rows: NDArray[Any], j: int, reset: bool) -> NDArray[Any]:
     """A categorical column of numbers: as in the rows, or as given if its categories would be rounded."""
-    given = numbers[:, [j]].toarray()[:, 0] if issparse(numbers) else numbers[:, j]
+    given = array_column(numbers, j)
     if reset:
         keep = len(np.unique(given)) != len(np.unique(rows[:, j]))
     else:
         keep = estimator.categories_[j].dtype.kind in "iuf" and estimator.categories_[j].dtype != np.float32
     return given if keep else rows[:, j]
+
+
+def array_column(numbers: Any, j: int) -> NDArray[Any]:
+    """A column of an array or a CSR table."""
+    return np.asarray(numbers[:, [j]].toarray()[:, 0] if issparse(numbers) else numbers[:, j])
 
 
 def category_counts(estimator: Any) -> list[int]:
@@ -545,10 +545,10 @@ def category_counts(estimator: Any) -> list[int]:
 def _frame_to_array(estimator: Any, X: Any, columns: _Columns, dtype: Any) -> NDArray[Any]:
     frame, reset = nw.from_native(X, eager_only=True), columns.reset
     plain = plain_columns(frame)
-    chosen = _categorical_in_fit(estimator, frame, plain) if reset else sorted(getattr(estimator, "categories_", {}))
+    chosen = categorical_in_frame(estimator, frame, plain) if reset else sorted(getattr(estimator, "categories_", {}))
     values: dict[int, Coded] = {}
     if reset:
-        values = {j: _coded(column_at(frame, j)) for j in chosen}
+        values = {j: coded(column_at(frame, j)) for j in chosen}
         estimator.categories_ = {j: learn_categories(values[j].distinct, frame.columns[j]) for j in chosen}
     out = np.empty(frame.shape, dtype=dtype)
 
@@ -558,15 +558,15 @@ def _frame_to_array(estimator: Any, X: Any, columns: _Columns, dtype: Any) -> ND
     for j in _fill_plain(frame, plain, set(chosen), out, origins_of):
         column = column_at(frame, j)
         if j in chosen:
-            coded = values[j] if reset else _coded(column)
-            out[:, j] = encode(coded.distinct, estimator.categories_[j], column.name)[coded.place]
+            value = values[j] if reset else coded(column)
+            out[:, j] = encode(value.distinct, estimator.categories_[j], column.name)[value.place]
         else:
-            table = _column_to_floats(estimator, column, np.float64, in_fit=reset)[:, None]
+            table = column_to_floats(estimator, column, np.float64, in_fit=reset)[:, None]
             fill(out, [j], table, origins_of(table, [j]))
     return out
 
 
-def _categorical_in_fit(estimator: Any, frame: nw.DataFrame[Any], plain: dict[str, list[int]]) -> list[int]:
+def categorical_in_frame(estimator: Any, frame: nw.DataFrame[Any], plain: dict[str, list[int]]) -> list[int]:
     """The columns of a training table that are categorical."""
     given, width = getattr(estimator, "categorical_features", None), frame.shape[1]
     by_dtype: list[int] = []
@@ -592,86 +592,6 @@ def _fill_plain(
             fill(out, slice(None) if len(wanted) == out.shape[1] else wanted, table, origins_of(table, wanted))
         left.difference_update(wanted)
     return sorted(left)
-
-
-def _coded(column: nw.Series[Any]) -> Coded:
-    """A categorical column's values; of a dictionary, only its entries become labels."""
-    entry = codes(column) if column.dtype in (nw.Categorical, nw.Enum) and len(column) else None
-    if entry is None:
-        return by_text(_as_values(column))
-    first, place = first_places(entry)
-    return Coded(_as_values(column[first.tolist()]), place)
-
-
-def _as_values(column: nw.Series[Any]) -> NDArray[Any]:
-    """A categorical column's values: numbers as they are, others as Python objects, by `as_label`."""
-    if column.dtype in (nw.Categorical, nw.Enum):
-        native = column.to_native()
-        if not nw.dependencies.is_pandas_series(native):
-            column = column.cast(nw.String)
-        elif hasattr(native.dtype, "pyarrow_dtype"):  # a dictionary of Arrow's, which has no codes of pandas'
-            plain = type(native.dtype)(native.dtype.pyarrow_dtype.value_type)
-            column = nw.from_native(native.astype(plain), series_only=True)
-        else:
-            labels = distinct_labels(native.cat.categories.tolist(), column.name)
-            if not all(isinstance(label, Real) for label in labels):  # each made once: pandas makes one per row
-                return np.array([*labels, np.nan], dtype=object)[native.cat.codes.to_numpy()]  # -1, the last: missing
-    values = np.asarray(column.to_numpy())
-    if values.dtype.kind in "iuf":
-        return values
-    values = values.astype(object)
-    if is_text(values):
-        return values
-    out = np.empty(len(values), dtype=object)
-    out[:] = [as_label(value) for value in values]
-    return out
-
-
-def _column_to_floats(estimator: Any, column: nw.Series[Any], dtype: Any, *, in_fit: bool) -> NDArray[Any]:
-    kind = column.dtype
-    if column.null_count() == len(column):  # of whatever type: nothing in it can be misread
-        return np.full(len(column), np.nan, dtype=dtype)
-    if kind == nw.Boolean:
-        column = column.cast(nw.Float32)
-    elif not kind.is_numeric():
-        values = column.to_numpy()
-        # Plain numbers can hide in a column of objects (ints, floats and None mixed) or a sparse one.
-        if kind in (nw.Object, nw.Unknown) and all(v is None or isinstance(v, Real) for v in values):
-            return np.array([np.nan if v is None else v for v in values], dtype=dtype)
-        holds = f"{_kind_in_words(kind)} such as {column.drop_nulls().to_list()[0]!r}"
-        if not in_fit:
-            raise ValueError(
-                f"Column {column.name!r} held numbers in fit, but now holds {holds}; give it the numbers it held, or "
-                "fit again."
-            )
-        raise ValueError(f"Column {column.name!r} holds {holds}; {_what_to_do(estimator, kind)}, or leave it out.")
-    if column.null_count():
-        column = column.cast(nw.Float64)
-    with np.errstate(over="ignore"):  # too large for float32: refused as an infinity, by name
-        return np.asarray(column.to_numpy(), dtype=dtype)
-
-
-def _kind_in_words(kind: Any) -> str:
-    if kind in (nw.Categorical, nw.Enum):
-        return "categories"
-    if kind == nw.String:
-        return "text"
-    if kind == nw.Duration:
-        return "durations"
-    return "dates" if kind in (nw.Date, nw.Datetime) else f"{kind} values"
-
-
-def _what_to_do(estimator: Any, kind: Any) -> str:
-    """With a column that an estimator cannot be fitted on."""
-    if kind in (nw.Date, nw.Datetime):
-        return "convert it to a number, such as the days since a date"
-    if kind == nw.Duration:
-        return "convert it to a number, such as seconds"
-    name = type(estimator).__name__
-    if not hasattr(estimator, "categorical_features"):
-        return f"{name} takes numbers only: encode it, as by sklearn.preprocessing.OneHotEncoder in a Pipeline"
-    dtype = "" if kind in (nw.Categorical, nw.Enum) else ", give it a category dtype"
-    return f"{name} needs numbers or categories: name it in categorical_features{dtype}"
 
 
 def _refuse_infinity(estimator: Any, rows: NDArray[Any], X: Any) -> None:

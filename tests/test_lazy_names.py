@@ -54,6 +54,7 @@ def test_a_name_that_is_not_there():
 
 PARTS = [
     "app",
+    "dask",
     "datasets",
     "evaluate",
     "export",

@@ -52,6 +52,7 @@ __all__ = [
 
 _PARTS = (
     "app",
+    "dask",
     "datasets",
     "evaluate",
     "export",

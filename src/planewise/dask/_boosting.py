@@ -12,7 +12,7 @@ from planewise import slm
 from planewise._params import check_parameters
 from planewise.dask._estimator import AnswersOfTrees, AnswersProbabilities, AnswersScores
 from planewise.dask._gather import gathered
-from planewise.dask._look import Look, look_at
+from planewise.dask._look import Look, difference, look_at
 from planewise.dask._partitions import Partitions, Rows
 
 
@@ -68,27 +68,17 @@ class _BoostingOnDask(AnswersOfTrees):
         self, client: Client, X: Any, y: Any, sample_weight: Any, sets: Mapping[str, tuple[Any, ...]]
     ) -> Self:
         partitions = Partitions(client, X, y, sample_weight, self)
-        looks, watched = look_at(partitions), {}
+        looks = look_at(partitions, self, surveys=True)
+        watched = {}
         for name, given in sets.items():
             suffix = "_val" if name == "validation" else f" of eval_sets[{name!r}]"
-            watched[name] = Partitions(client, *Rows(*given), self, suffix)
-            self._require_same_columns(partitions, watched[name])
-            look_at(watched[name])
-        n_rows = sum(look.n_counting for look in looks)
+            theirs = Partitions(client, *Rows(*given), self, suffix)
+            _require_same_columns(partitions, theirs)
+            watched[name] = theirs, look_at(theirs, self)
         limit = self.max_rows_per_tree  # type: ignore[attr-defined]
-        if limit is None or n_rows <= limit:
-            return self._fit_here(partitions, watched)
+        if limit is None or sum(look.n_counting for look in looks) <= limit:
+            return self._fit_here(partitions, {name: theirs for name, (theirs, _) in watched.items()})
         return self._fit_parts(client, partitions, looks, watched)
-
-    def _require_same_columns(self, partitions: Partitions, watched: Partitions) -> None:
-        """An error if a set of validation rows has other columns than the training rows."""
-        mine, theirs = partitions.columns, watched.columns
-        if mine is None or theirs is None or mine == theirs:
-            return
-        lacks = [name for name in mine if name not in theirs]
-        further = [name for name in theirs if name not in mine]
-        what = f"lacks the column {lacks[0]!r}" if lacks else f"has the further column {further[0]!r}" if further else ""
-        raise ValueError(f"{watched.names.X} {what or 'has the columns of X in another order'}: its columns must be those of X.")
 
     def _fit_here(self, partitions: Partitions, watched: Mapping[str, Partitions]) -> Self:
         """Gather all rows in this process, and fit the ordinary estimator on them."""
@@ -102,10 +92,21 @@ class _BoostingOnDask(AnswersOfTrees):
         return self._adopt(made.fit(*rows, **known))
 
     def _fit_parts(
-        self, client: Client, partitions: Partitions, looks: list[Look], watched: Mapping[str, Partitions]
+        self,
+        client: Client,
+        partitions: Partitions,
+        looks: list[Look],
+        watched: Mapping[str, tuple[Partitions, list[Look]]],
     ) -> Self:
-        """Fit on more rows than one tree is grown on, which stay on their workers."""
-        return self._fit_here(partitions, watched)
+        """Fit on more rows than one tree is grown on; `read_table` gives the parts, which stay on their workers."""
+        return self._fit_here(partitions, {name: theirs for name, (theirs, _) in watched.items()})
+
+
+def _require_same_columns(partitions: Partitions, watched: Partitions) -> None:
+    """An error if a set of validation rows has other columns than the training rows."""
+    mine, theirs = partitions.columns, watched.columns
+    if mine is not None and theirs is not None and mine != theirs:
+        raise ValueError(f"{watched.names.X} {difference(theirs, mine)}: its columns must be those of X.")
 
 
 def _sets(

@@ -99,7 +99,7 @@ class OnDask:
     def _fit_collections(self, client: Client, X: Any, y: Any, sample_weight: Any) -> Self:
         check_parameters(self)
         partitions = Partitions(client, X, y, sample_weight, self)
-        return self._adopt(self._fitted_on(client, partitions, look_at(partitions)))
+        return self._adopt(self._fitted_on(client, partitions, look_at(partitions, self)))
 
     def _fitted_on(self, client: Client, partitions: Partitions, looks: list[Look]) -> Any:
         """The fitted ordinary estimator."""

@@ -1,41 +1,77 @@
-"""A first look at every partition: how large it is, and whether rows, targets and weights go together."""
+"""A first look at every partition: what its columns hold, and whether rows, targets and weights go together."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 
 from planewise._categories import is_missing
 from planewise.dask._errors import WrongPartitionError
 from planewise.dask._partitions import Partitions, Rows
+from planewise.parts import PartSurvey, survey_part
 
 
 @dataclass(frozen=True)
 class Look:
-    """What is known of a partition."""
+    """What is known of a partition.
+
+    Attributes
+    ----------
+    n_rows, n_counting, n_columns, n_bytes : int
+        Of X; rows that count have a weight above zero.
+    survey : PartSurvey or None
+        What its columns hold; None if the estimator reads no float32 rows.
+    labels : dict or None
+        Of a classifier: how many rows of each class count.
+    """
 
     n_rows: int
-    n_counting: int  # rows with a weight above zero
+    n_counting: int
     n_columns: int
     n_bytes: int
+    survey: PartSurvey | None = None
+    labels: dict[Any, int] | None = None
 
 
-def look_at(partitions: Partitions) -> list[Look]:
+@dataclass(frozen=True)
+class _Wanted:
+    """What to look for."""
+
+    names: Rows
+    columns: list[Any] | None
+    surveys: bool
+    classes: bool
+    categorical_features: Any
+    class_weight: Any
+
+
+def look_at(partitions: Partitions, estimator: Any, *, surveys: bool = False) -> list[Look]:
     """Look at all partitions; an error names the partition, and the column or row, that is wrong."""
-    looks: list[Look] = partitions.ask("look", _look, partitions.names, partitions.columns)
+    wanted = _Wanted(
+        partitions.names,
+        partitions.columns,
+        surveys,
+        is_classifier(estimator),
+        getattr(estimator, "categorical_features", None),
+        getattr(estimator, "class_weight", None),
+    )
+    looks: list[Look] = partitions.ask("look", _look, wanted)
+    names = partitions.names
     if sum(look.n_rows for look in looks) == 0:
-        raise ValueError(f"All {len(looks)} partitions of {partitions.names.X} are empty: there are no rows to fit on.")
+        raise ValueError(f"All {len(looks)} partitions of {names.X} are empty: there are no rows.")
     if sum(look.n_counting for look in looks) == 0:
-        raise ValueError("sample_weight is zero for every row; at least one row must count.")
+        raise ValueError(f"{names.sample_weight} is zero for every row; at least one row must count.")
     return looks
 
 
-def _look(rows: Rows, number: int, names: Rows, columns: list[Any] | None) -> Look:
-    X, n_rows = rows.X, int(rows.X.shape[0])
-    _require_columns(X, number, names.X, columns)
+def _look(rows: Rows, number: int, wanted: _Wanted) -> Look:
+    X, names, n_rows = rows.X, wanted.names, int(rows.X.shape[0])
+    _require_columns(X, number, names.X, wanted.columns)
     for name, value in zip(names[1:], rows[1:], strict=True):
         if value is not None and len(value) != n_rows:
             raise WrongPartitionError(
@@ -43,23 +79,51 @@ def _look(rows: Rows, number: int, names: Rows, columns: list[Any] | None) -> Lo
                 "partitions, or repartition them alike."
             )
     _require_targets(np.asarray(rows.y), number, names.y)
-    n_counting = n_rows if rows.sample_weight is None else _n_counting(rows.sample_weight, number, names.sample_weight)
-    return Look(n_rows, n_counting, int(X.shape[1]), _n_bytes(X))
+    if rows.sample_weight is not None:
+        _require_weights(rows.sample_weight, number, names.sample_weight)
+    counts = rows_that_count(rows, wanted.class_weight)
+    survey = _survey(X, number, wanted, counts) if wanted.surveys else None
+    labels = _label_counts(np.asarray(rows.y)[counts]) if wanted.classes else None
+    return Look(n_rows, int(np.count_nonzero(counts)), int(X.shape[1]), _n_bytes(X), survey, labels)
+
+
+def _survey(X: Any, number: int, wanted: _Wanted, counts: NDArray[np.bool_]) -> PartSurvey:
+    try:
+        return survey_part(X, wanted.categorical_features, number, counts=None if counts.all() else counts)
+    except (ValueError, TypeError) as error:
+        raise WrongPartitionError(str(error)) from error
+
+
+def rows_that_count(rows: Rows, class_weight: Any = None) -> NDArray[np.bool_]:
+    """Which rows have a weight above zero; a class may have none."""
+    n_rows = int(rows.X.shape[0])
+    weight = None if rows.sample_weight is None else np.asarray(rows.sample_weight, dtype=np.float64).ravel()
+    counts = np.ones(n_rows, dtype=bool) if weight is None else weight > 0
+    if isinstance(class_weight, Mapping) and n_rows:
+        nothing = [label for label, weight in class_weight.items() if weight == 0]
+        counts &= ~np.isin(np.asarray(rows.y).ravel(), nothing) if nothing else True
+    return counts
+
+
+def _label_counts(y: NDArray[Any]) -> dict[Any, int]:
+    labels, counts = np.unique(y, return_counts=True)
+    return dict(zip(labels.tolist(), counts.tolist(), strict=True))
 
 
 def _require_columns(X: Any, number: int, name: str, columns: list[Any] | None) -> None:
     if X.ndim != 2:
         raise WrongPartitionError(f"Partition {number} of {name} has {X.ndim} dimension(s); a table has 2.")
-    found = list(X.columns) if columns is not None else None
-    if columns is None or found == columns:
+    if columns is None or list(X.columns) == columns:
         return
-    assert found is not None
-    missing, further = [each for each in columns if each not in found], [each for each in found if each not in columns]
-    if missing or further:
-        what = f"lacks the column {missing[0]!r}" if missing else f"has a column {further[0]!r}, which others lack"
-    else:
-        what = f"has its columns in another order: {found}"
-    raise WrongPartitionError(f"Partition {number} of {name} {what}.")
+    raise WrongPartitionError(f"Partition {number} of {name} {difference(list(X.columns), columns)}.")
+
+
+def difference(found: list[Any], expected: list[Any]) -> str:
+    """In what columns differ, as the end of a sentence."""
+    missing, further = [each for each in expected if each not in found], [each for each in found if each not in expected]
+    if missing:
+        return f"lacks the column {missing[0]!r}"
+    return f"has a further column {further[0]!r}" if further else f"has its columns in a different order: {found}"
 
 
 def _require_targets(y: NDArray[Any], number: int, name: str) -> None:
@@ -70,10 +134,10 @@ def _require_targets(y: NDArray[Any], number: int, name: str) -> None:
     else:
         return
     if len(wrong):
-        raise WrongPartitionError(f"Partition {number} of {name}: row {wrong[0]} has no target, or not a finite one.")
+        raise WrongPartitionError(f"Partition {number} of {name}: row {wrong[0]} has no finite target.")
 
 
-def _n_counting(sample_weight: Any, number: int, name: str) -> int:
+def _require_weights(sample_weight: Any, number: int, name: str) -> None:
     try:
         weight = np.asarray(sample_weight, dtype=np.float64).ravel()
     except (TypeError, ValueError):
@@ -84,12 +148,11 @@ def _n_counting(sample_weight: Any, number: int, name: str) -> int:
             f"Partition {number} of {name}: row {wrong[0]} has the weight {weight[wrong[0]]}; weights must be finite and "
             "at least 0."
         )
-    return int(np.count_nonzero(weight))
 
 
 def _n_bytes(X: Any) -> int:
     if hasattr(X, "memory_usage"):
         return int(X.memory_usage(index=False, deep=True).sum())
-    if hasattr(X, "nbytes"):
-        return int(X.nbytes)
-    return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes) if hasattr(X, "indptr") else 0
+    if hasattr(X, "indptr"):
+        return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+    return int(X.nbytes)

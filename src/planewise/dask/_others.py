@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from planewise import mcm, recip
 from planewise.dask._estimator import AnswersProbabilities, AnswersScores, fit_ordinary
 from planewise.dask._gather import fit_on_worker
-from planewise.dask._look import Look
+from planewise.dask._look import Look, rows_that_count
 from planewise.dask._partitions import Partitions, Rows
 from planewise.table import max_rows
 
@@ -64,7 +64,7 @@ class RECIPClassifier(AnswersProbabilities, recip.RECIPClassifier):
         drawn = np.sort(random.choice(n_counting, limit, replace=False))
         ends = np.cumsum([look.n_counting for look in looks])
         shares = [part - start for part, start in zip(np.split(drawn, np.searchsorted(drawn, ends[:-1])), [0, *ends], strict=False)]
-        counting: list[NDArray[np.intp]] = partitions.ask("count", _rows_that_count)
+        counting: list[NDArray[np.intp]] = partitions.ask("count", _counting, self.class_weight)
         places = [rows[share] for rows, share in zip(counting, shares, strict=True)]
         [made] = fit_on_worker(client, partitions, looks, [fit_ordinary], self.to_local(), taken=places)
         starts = np.cumsum([0, *(look.n_rows for look in looks)])
@@ -72,8 +72,6 @@ class RECIPClassifier(AnswersProbabilities, recip.RECIPClassifier):
         return made
 
 
-def _rows_that_count(rows: Rows, number: int) -> NDArray[np.intp]:
-    """The places of the rows with a weight above zero."""
-    if rows.sample_weight is None:
-        return np.arange(rows.X.shape[0])
-    return np.flatnonzero(np.asarray(rows.sample_weight).ravel() > 0)
+def _counting(rows: Rows, number: int, class_weight: Any) -> NDArray[np.intp]:
+    """The places of the rows that count."""
+    return np.flatnonzero(rows_that_count(rows, class_weight))

@@ -13,9 +13,6 @@ constexpr std::pair<const char *, Loss> known_losses[] = {
     {"poisson", Loss::poisson}, {"gamma", Loss::gamma},       {"tweedie", Loss::tweedie}, {"logistic", Loss::logistic},
     {"softmax", Loss::softmax}, {"ranking", Loss::ranking}};
 
-// One number per row, rows x outputs, or for ranking rows x (grade, query).
-using Targets = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
-
 Loss loss_named(const std::string &name) {
     for (const auto &[word, loss] : known_losses)
         if (name == word) return loss;
@@ -28,7 +25,8 @@ std::string name_of(Loss wanted) {
     return "";
 }
 
-// The objective for scores of so many outputs and these targets; an error if they do not go together.
+}  // namespace
+
 Objective fitting(Objective objective, const Targets &target, std::size_t rows, std::size_t outputs) {
     objective.outputs = outputs;
     objective.targets = target.ndim() == 2 ? target.shape(1) : 1;
@@ -52,6 +50,8 @@ Objective fitting(Objective objective, const Targets &target, std::size_t rows, 
         throw std::invalid_argument("levels must have one entry per output, and target one column");
     return objective;
 }
+
+namespace {
 
 // The loss of scores that no booster holds: those of rounds before a warm start.
 double mean_loss(const BoostOptions &options, const Targets &target, const Numbers &weight, const Scores &score) {
@@ -139,8 +139,12 @@ class Boosting {
         if (score.shape(1) != booster_.outputs()) throw std::invalid_argument("score must have one column per output");
         booster_.set_left_out(std::vector<double>(score.data(), score.data() + score.size()));
     }
-    double loss() const { return booster_.mean_loss(); }
-    double watched_loss(std::size_t set) const { return booster_.watched_loss(set); }
+    double loss() const {
+        return with_threads([&](Threads &threads) { return booster_.mean_loss(threads); });
+    }
+    double watched_loss(std::size_t set) const {
+        return with_threads([&](Threads &threads) { return booster_.watched_loss(set, threads); });
+    }
     Out<double> watched_score(std::size_t set) const {
         return array(std::vector<double>(booster_.watched_score(set)), booster_.outputs());
     }
@@ -152,6 +156,11 @@ class Boosting {
     }
 
   private:
+    double with_threads(const std::function<double(Threads &)> &find) const {
+        double found = 0;
+        run_native(n_threads_, [&](Threads &threads, const std::function<bool()> &) { found = find(threads); });
+        return found;
+    }
     static BoostOptions with_objective(BoostOptions options, const Objective &objective) {
         options.objective = objective;
         return options;

@@ -102,6 +102,7 @@ NB_MODULE(_core, m) {
     planewise::bind_forest(m);
     planewise::bind_trees(m);
     planewise::bind_boosting(m);
+    planewise::bind_parts(m);
     planewise::bind_machines(m);
     planewise::bind_views(m);
 }

@@ -12,9 +12,6 @@ namespace planewise {
 
 namespace {
 
-constexpr double longest_log_step = 0.7;  // a tree at most doubles a rate
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 std::vector<std::int32_t> leaves_of(const Forest &tree, const Matrix &matrix, Threads &threads) {
     std::vector<std::int32_t> leaf(matrix.rows);
     Predictor(tree).apply(matrix.values, matrix.rows, matrix.columns, threads, leaf.data());
@@ -49,125 +46,136 @@ Booster::Booster(const Matrix &matrix, std::vector<double> target, std::vector<d
                  std::vector<double> score, std::size_t trees, const BoostOptions &options)
     : matrix_(matrix),
       options_(options),
-      target_(std::move(target)),
-      weight_(std::move(weight)),
-      score_(std::move(score)),
-      gradient_(score_.size()),
-      hessian_(score_.size()),
+      rounds_(matrix.rows, trees, options),
+      rows_(matrix.values, matrix.columns, std::move(target), std::move(weight), std::move(score), options.objective),
       statistics_(1, Gradients(options.reg_lambda)),
       vectors_(options.reg_lambda, options.objective.outputs),
-      tree_(trees),
-      known_(options.objective.outputs),
       trials_(options.objective.outputs, TreeTrials(options.find_depth ? -1 : options.grow.max_depth,
-                                                    options.find_smoothing ? -1 : options.grow.smoothing)),
-      one_of_(weight_) {
-    const double one_row = weight_of_a_row(weight_);
+                                                    options.find_smoothing ? -1 : options.grow.smoothing)) {
+    total_weight_ = exact_sum(rows_.weight().data(), matrix_.rows);
+    if (!searches()) return;
+    one_of_ = rows_.weight();
+    const double one_row = weight_of_a_row(one_of_);
     for (double &one : one_of_) one = 1 / std::max(1.0, one / one_row);
-    forest_.n_values = options.vector_leaves ? outputs() : 1;
-    forest_.n_outputs = outputs();
-}
-
-double Booster::mean_loss() const {
-    return options_.objective.mean_loss(score_.data(), target_.data(), weight_.data(), matrix_.rows);
 }
 
 void Booster::watch(const Matrix &matrix, std::vector<double> target, std::vector<double> weight,
                     std::vector<double> score) {
-    watched_.push_back({&matrix, std::move(target), std::move(weight), std::move(score)});
-}
-
-double Booster::watched_loss(std::size_t set) const {
-    const Watched &rows = watched_.at(set);
-    return options_.objective.mean_loss(rows.score.data(), rows.target.data(), rows.weight.data(), rows.matrix->rows);
+    watched_.emplace_back(matrix.values, matrix.columns, std::move(target), std::move(weight), std::move(score),
+                          options_.objective);
 }
 
 void Booster::begin_at(const std::vector<double> &score, Threads &threads) {
-    options_.objective.derivatives(score.data(), target_.data(), weight_.data(), matrix_.rows, gradient_.data(),
-                                   hessian_.data(), threads);
-    begin_with(hessian_.data());
-    if (options_.vector_leaves && options_.objective.loss != Loss::softmax) find_units();
+    std::vector<double> gradient(score.size()), hessian(score.size());
+    const std::vector<double> &target = rows_.target(), &weight = rows_.weight();
+    options_.objective.derivatives(score.data(), target.data(), weight.data(), matrix_.rows, gradient.data(),
+                                   hessian.data(), threads);
+    begin(gradient.data(), hessian.data());
 }
 
-// By output, the size of a Newton step at the start. In these units, targets of any scale have the same say in the
-// planes of a tree that they share.
-void Booster::find_units() {
-    const double total = std::accumulate(weight_.begin(), weight_.end(), 0.0);
-    units_.assign(outputs(), 0.0);
-    for (std::size_t i = 0; i < score_.size(); ++i)
-        if (hessian_[i] > 0) units_[i % outputs()] += gradient_[i] * gradient_[i] / hessian_[i];
-    for (double &unit : units_) {
-        unit = std::sqrt(unit / total);
-        if (!(unit > 0) || !std::isfinite(unit)) unit = 1;
-        // In few digits: rows given twice or with a weight of two must not differ by how their sums are rounded.
-        int exponent = 0;
-        const double digits = std::frexp(unit, &exponent);
-        unit = std::ldexp(std::nearbyint(256 * digits) / 256, exponent);
+void Booster::begin_with(const double *hessian) { begin(nullptr, hessian); }
+
+// Of all rows, rows x outputs; only some of many are looked at.
+void Booster::begin(const double *gradient, const double *hessian) {
+    std::vector<double> g, h, w;
+    for (const std::uint32_t row : rounds_.start_rows()) {
+        if (gradient != nullptr) g.insert(g.end(), gradient + row * outputs(), gradient + (row + 1) * outputs());
+        h.insert(h.end(), hessian + row * outputs(), hessian + (row + 1) * outputs());
+        w.push_back(rows_.weight()[row]);
     }
-}
-
-void Booster::begin_with(const double *hessian) {
-    first_.assign(options_.vector_leaves ? 1 : outputs(), 0.0);
-    for (std::size_t i = 0; i < score_.size(); ++i) first_[i % first_.size()] += hessian[i];
-}
-
-// How much Hessian is left of what there was before the first tree. Regularisation shrinks with it: where rows have
-// become certain it would hold the scores back for good.
-double Booster::certainty_left(std::size_t output, const double *hessian) const {
-    constexpr double least = 0.002;
-    const std::size_t count = options_.vector_leaves ? score_.size() : matrix_.rows;
-    double total = 0;
-    for (std::size_t i = 0; i < count; ++i) total += hessian[i];
-    return first_.empty() || !(first_[output] > 0) ? 1.0 : std::clamp(total / first_[output], least, 1.0);
+    rounds_.begin(gradient != nullptr ? g.data() : nullptr, h.data(), w.data(), w.size());
 }
 
 void Booster::round(Threads &threads, const std::function<bool()> &stop) {
-    options_.objective.derivatives(score_.data(), target_.data(), weight_.data(), matrix_.rows, gradient_.data(),
+    const bool whole = options_.objective.loss == Loss::ranking;  // rows depend on each other
+    if (rounds_.are_sampled() && !whole) {
+        rows_.use_derivatives(nullptr, nullptr);
+        rows_.find_bounds();
+        return grow_sampled_round(threads, stop);
+    }
+    const std::vector<double> &score = rows_.score(), &target = rows_.target(), &weight = rows_.weight();
+    gradient_.resize(score.size());
+    hessian_.resize(score.size());
+    options_.objective.derivatives(score.data(), target.data(), weight.data(), matrix_.rows, gradient_.data(),
                                    hessian_.data(), threads);
     if (searches() && !options_.vector_leaves) {
-        if (left_out_.empty()) left_out_ = score_;
-        if (is_trial(tree_)) {
-            left_out_gradient_.resize(score_.size());
-            left_out_hessian_.resize(score_.size());
-            options_.objective.derivatives(left_out_.data(), target_.data(), weight_.data(), matrix_.rows,
+        if (left_out_.empty()) left_out_ = score;
+        if (is_trial()) {
+            left_out_gradient_.resize(score.size());
+            left_out_hessian_.resize(score.size());
+            options_.objective.derivatives(left_out_.data(), target.data(), weight.data(), matrix_.rows,
                                            left_out_gradient_.data(), left_out_hessian_.data(), threads);
         }
     }
-    for (std::size_t i = 0; i < gradient_.size() && !units_.empty(); ++i) gradient_[i] /= units_[i % outputs()];
-    grow_round(gradient_.data(), hessian_.data(), units_.empty() ? nullptr : units_.data(), threads, stop);
+    round_with(gradient_.data(), hessian_.data(), threads, stop);
 }
 
 // Rows of the same values and targets together; of which query they are does not count.
 void Booster::set_aside() {
     if (options_.objective.loss != Loss::ranking) {
-        aside_.emplace(matrix_, target_, options_.objective.targets, weight_);
+        aside_.emplace(matrix_, rows_.target(), options_.objective.targets, rows_.weight());
         return;
     }
     std::vector<double> grade(matrix_.rows);
-    for (std::size_t i = 0; i < matrix_.rows; ++i) grade[i] = target_[QueryRanking::targets * i];
-    aside_.emplace(matrix_, grade, 1, weight_);
+    for (std::size_t i = 0; i < matrix_.rows; ++i) grade[i] = rows_.target()[QueryRanking::targets * i];
+    aside_.emplace(matrix_, grade, 1, rows_.weight());
 }
 
 void Booster::round_with(const double *gradient, const double *hessian, Threads &threads,
                          const std::function<bool()> &stop) {
-    grow_round(gradient, hessian, nullptr, threads, stop);
+    if (!rounds_.are_sampled()) return grow_round(gradient, hessian, threads, stop);
+    rows_.use_derivatives(gradient, hessian);
+    grow_sampled_round(threads, stop);
 }
 
-void Booster::grow_round(const double *gradient, const double *hessian, const double *units, Threads &threads,
+// As rows in parts are asked, with one part.
+void Booster::grow_sampled_round(Threads &threads, const std::function<bool()> &stop) {
+    const std::vector<std::uint32_t> named = rounds_.sample_rows();
+    const std::vector<double> &units = rounds_.units();
+    const std::vector<GradientSizes> sizes = rows_.sizes(units, options_.vector_leaves, threads);
+    const BoostRows::Taken taken = rows_.take(named.data(), named.size(), units, threads);
+    const Matrix sample = matrix_.with_rows(taken.values.data(), named.size(), threads);
+    Forest trees =
+        rounds_.grow(sample, taken.gradient.data(), taken.hessian.data(), taken.weight.data(), sizes, threads, stop);
+    rounds_.set_values(rows_.route(trees, units, sizes, rounds_.bag(), threads), trees);
+    for (std::size_t tree = 0; tree < trees.trees() && options_.objective.renews_leaves(); ++tree)
+        renew_leaves(rows_.leaves(), trees.trees(), tree, tree, trees);
+    rounds_.finish(trees);
+    rows_.move(trees, threads);
+    keep(trees, threads);
+}
+
+void Booster::grow_round(const double *gradient, const double *hessian, Threads &threads,
                          const std::function<bool()> &stop) {
     const std::size_t count = outputs();
-    const bool trial = searches() && is_trial(tree_);
+    const bool trial = searches() && is_trial();
     if (trial && !aside_) set_aside();
     const bool left_out = trial && !left_out_.empty();
+    std::vector<double> scaled;
+    if (!rounds_.units().empty()) {
+        scaled.assign(gradient, gradient + matrix_.rows * count);
+        for (std::size_t i = 0; i < scaled.size(); ++i) scaled[i] /= rounds_.units()[i % count];
+        gradient = scaled.data();
+    }
     const Derivatives all{gradient, hessian, left_out ? left_out_gradient_.data() : nullptr,
-                          left_out ? left_out_hessian_.data() : nullptr, units};
+                          left_out ? left_out_hessian_.data() : nullptr};
     if (options_.vector_leaves) {
-        Update<VectorGradients> update = grow_one(0, tree_, vectors_, all, threads, stop);
+        Update<VectorGradients> update = grow_one(0, vectors_, all, threads, stop);
         move_scores(0, &update, &all, 1, threads);
-        return keep(update.grown.tree, 0);
+        return keep(update.grown.tree, threads);
     }
     // So many trees at a time: their derivatives are copied together, and memory for them stays small.
     const std::size_t most = std::max<std::size_t>(8, 4 * static_cast<std::size_t>(threads.count()));
-    for (std::size_t k = 0; k < count; k += most) grow_some(k, std::min(count, k + most), all, threads, stop);
+    Forest round;
+    for (std::size_t k = 0; k < count; k += most) grow_some(k, std::min(count, k + most), all, round, threads, stop);
+    keep(round, threads);
+}
+
+// Makes a round's trees the model's, and lets the sets that are watched follow.
+void Booster::keep(Forest &trees, Threads &threads) {
+    trees.n_outputs = outputs();
+    rounds_.keep(trees);
+    for (BoostRows &watched : watched_) watched.follow(trees, threads);
 }
 
 // The derivatives of outputs first, first + 1, ..., each side by side.
@@ -195,7 +203,7 @@ std::vector<Booster::Derivatives> Booster::split(const Derivatives &all, std::si
 
 // The trees of outputs first .. last-1. As many as there are threads for are grown side by side, one thread each; the
 // rest one after the other by all threads.
-void Booster::grow_some(std::size_t first, std::size_t last, const Derivatives &all, Threads &threads,
+void Booster::grow_some(std::size_t first, std::size_t last, const Derivatives &all, Forest &round, Threads &threads,
                         const std::function<bool()> &stop) {
     const std::size_t some = last - first;
     const std::vector<Derivatives> derivatives = split(all, first, some, threads);
@@ -206,59 +214,43 @@ void Booster::grow_some(std::size_t first, std::size_t last, const Derivatives &
     threads.each(together, Threads::large, [&](std::size_t k, int thread) {
         Threads alone(1);  // only the calling thread may ask whether to stop
         const std::function<bool()> go_on = [] { return false; };
-        updates[k] = grow_one(first + k, tree_ + k, statistics_[static_cast<std::size_t>(thread)], derivatives[k],
-                              alone, thread == 0 ? stop : go_on);
+        updates[k] = grow_one(first + k, statistics_[static_cast<std::size_t>(thread)], derivatives[k], alone,
+                              thread == 0 ? stop : go_on);
     });
     for (std::size_t k = together; k < some; ++k)
-        updates[k] = grow_one(first + k, tree_ + k, statistics_[0], derivatives[k], threads, stop);
+        updates[k] = grow_one(first + k, statistics_[0], derivatives[k], threads, stop);
     move_scores(first, updates.data(), derivatives.data(), some, threads);
-    for (std::size_t k = 0; k < some; ++k) keep(updates[k].grown.tree, first + k);
+    for (const Update<Gradients> &update : updates) round.append(update.grown.tree);
 }
 
 template <class S>
-Booster::Update<S> Booster::grow_one(std::size_t output, std::size_t number, S &statistics,
-                                     const Derivatives &derivatives, Threads &threads,
-                                     const std::function<bool()> &stop) {
-    const double *gradient = derivatives.gradient, *hessian = derivatives.hessian;
-    Random random(options_.seed, number);
-    GrowOptions options = options_.grow;
-    options.seed = random.next();
-    if (options_.colsample < 1) options.features = draw_columns(random);
-    options.known = &known_[output];
-    statistics.assign(gradient, hessian, matrix_.rows, &threads);
-    const double share = certainty_left(output, hessian);
+Booster::Update<S> Booster::grow_one(std::size_t output, S &statistics, const Derivatives &derivatives,
+                                     Threads &threads, const std::function<bool()> &stop) {
+    const std::size_t all = matrix_.rows, bag = options_.bag_of(all);
+    Random random = rounds_.random_of(output);
+    GrowOptions options = rounds_.grow_options(output, matrix_, random);
+    statistics.assign(derivatives.gradient, derivatives.hessian, all, &threads);
+    const double share = rounds_.certainty_left(output, derivatives.hessian, all * statistics.outputs(), total_weight_);
     statistics.set_lambda(options_.reg_lambda * share);
-
-    const auto all = matrix_.rows, bag = static_cast<std::size_t>(
-                                       std::max(1.0, std::nearbyint(options_.subsample * static_cast<double>(all))));
     std::vector<std::uint32_t> rows;  // none: all
-    if (bag < all) rows = draw_rows(nullptr, all, bag, random);
-    std::vector<std::uint32_t> few;  // the rows that decide the planes, where there are more than enough
-    if (bag > options_.max_rows_per_tree)
-        few = draw_rows(rows.empty() ? nullptr : rows.data(), bag, options_.max_rows_per_tree, random);
+    if (bag < all) rows = pick(all, bag, random);
 
     const auto strength = [&] { return share * (searches() ? trials_[output].strength() : options_.grow.smoothing); };
     Grown<S> grown;
-    if (searches() && is_trial(number))
+    if (searches() && is_trial())
         grown = grow_on_trial<S>(output, derivatives, rows, options, share, random.next(), threads, stop);
     const bool tried = grown.tree.nodes() > 0;
     if (!tried) {
         options.smoothing = strength();
         if (searches()) options.max_depth = trials_[output].depth();
-        grown = grow(matrix_, statistics, options, threads, stop, few.empty() ? rows : few);
-        if (bag < all || !few.empty()) find_other_leaves(grown.tree, matrix_, threads, grown.leaf);
+        grown = grow(matrix_, statistics, options, threads, stop, rows);
+        if (bag < all) find_other_leaves(grown.tree, matrix_, threads, grown.leaf);
     }
-    if (tried || !few.empty()) set_values(statistics, rows, strength(), threads, grown);
-    for (std::size_t i = 0; i < grown.tree.value.size() && derivatives.units != nullptr; ++i)
-        grown.tree.value[i] *= derivatives.units[i % grown.tree.n_values];
-    if (options_.objective.renews_leaves()) renew_leaves(grown.leaf, output, grown.tree);
-    if (!options.monotone.empty()) grown.tree.hold_monotone(options.monotone);
-    // Newton's step on an exponential can overshoot without end.
-    const double longest = options_.objective.has_log_link() ? longest_log_step : infinity;
-    const auto held = [&](double step) { return std::clamp(step, -longest, longest); };
-    // Rounded to what prediction will add, so that scores here and there are the same.
-    for (double &value : grown.tree.value)
-        value = static_cast<double>(static_cast<float>(held(options_.learning_rate * held(value))));
+    if (tried) set_values(statistics, rows, strength(), threads, grown);
+    for (std::size_t i = 0; i < grown.tree.value.size() && !rounds_.units().empty(); ++i)
+        grown.tree.value[i] *= rounds_.units()[i % grown.tree.n_values];
+    if (options_.objective.renews_leaves()) renew_leaves(grown.leaf, 1, 0, output, grown.tree);
+    rounds_.finish(grown.tree);
     return {std::move(grown), options_.reg_lambda * share, strength()};
 }
 
@@ -273,28 +265,15 @@ void Booster::move_scores(std::size_t first, const Update<S> *update, const Deri
             const std::size_t end = std::min(stretch_end, begin + block);
             for (std::size_t k = 0; k < some; ++k) {
                 if (!left_out_.empty()) add_left_out(update[k], first + k, derivatives[k], begin, end);
-                add_values(update[k].grown.tree, update[k].grown.leaf, first + k, begin, end, score_);
+                add_values(update[k].grown.tree, update[k].grown.leaf, first + k, begin, end);
             }
         }
     });
-    for (Watched &watched : watched_)
-        for (std::size_t k = 0; k < some; ++k) {
-            const std::vector<std::int32_t> leaf = leaves_of(update[k].grown.tree, *watched.matrix, threads);
-            threads.stretches(leaf.size(), 2, [&](std::size_t begin, std::size_t end) {
-                add_values(update[k].grown.tree, leaf, first + k, begin, end, watched.score);
-            });
-        }
-}
-
-void Booster::keep(Forest &tree, std::size_t output) {
-    remember(tree, known_[output]);
-    tree.n_outputs = outputs();
-    forest_.append(tree);
-    ++tree_;
 }
 
 void Booster::add_values(const Forest &tree, const std::vector<std::int32_t> &leaf, std::size_t output,
-                         std::size_t begin, std::size_t end, std::vector<double> &score) const {
+                         std::size_t begin, std::size_t end) {
+    std::vector<double> &score = rows_.score();
     const std::size_t count = outputs();
     for (std::size_t i = begin; i < end; ++i)
         for (std::size_t k = 0; k < tree.n_values; ++k)
@@ -417,67 +396,34 @@ void Booster::set_values(const S &statistics, const std::vector<std::uint32_t> &
     }
 }
 
-// The oblique directions of the latest trees, the newest first: what parted the rows well is worth trying again.
-void Booster::remember(const Forest &tree, Directions &known) {
-    Directions next;
-    for (std::size_t k = 0; k < tree.planes() && next.size() < most_known; ++k) {
-        const auto first = static_cast<std::size_t>(tree.term_start[k]),
-                   last = static_cast<std::size_t>(tree.term_start[k + 1]);
-        if (last - first < 2) continue;
-        for (std::size_t t = first; t < last; ++t) next.add_term(tree.term_feature[t], tree.term_coefficient[t], 1.0);
-        next.close();
-    }
-    for (std::size_t d = 0; d < known.size() && next.size() < most_known; ++d) next.add(known, d);
-    known = std::move(next);
-}
-
 // Of all nodes in which a row can end: also those with a cell that no training row fell into. Constraints compare all.
-void Booster::renew_leaves(const std::vector<std::int32_t> &leaf, std::size_t output, Forest &tree) const {
-    const std::size_t nodes = tree.nodes();
+// `leaf` is rows x trees; `tree` is the one to renew, whose first output this is.
+void Booster::renew_leaves(const std::vector<std::int32_t> &leaf, std::size_t trees, std::size_t tree,
+                           std::size_t output, Forest &forest) const {
+    const auto root = static_cast<std::size_t>(forest.node_start[tree]),
+               nodes = static_cast<std::size_t>(forest.node_start[tree + 1]) - root;
     std::vector<char> wanted(nodes, static_cast<char>(!options_.grow.monotone.empty()));
     for (std::size_t node = 0; node < nodes; ++node)
-        for (auto entry = static_cast<std::size_t>(tree.child_start[node]);
-             entry < static_cast<std::size_t>(tree.child_start[node + 1]); ++entry)
-            if (static_cast<std::size_t>(tree.children[entry]) == node) wanted[node] = 1;
-    for (std::size_t value = 0; value < tree.n_values; ++value) {
+        for (auto entry = static_cast<std::size_t>(forest.child_start[root + node]);
+             entry < static_cast<std::size_t>(forest.child_start[root + node + 1]); ++entry)
+            if (static_cast<std::size_t>(forest.children[entry]) == node) wanted[node] = 1;
+    const std::vector<double> &target = rows_.target(), &score = rows_.score();
+    for (std::size_t value = 0; value < forest.n_values; ++value) {
         const std::size_t k = output + value;
         std::vector<std::vector<double>> residual(nodes), weight(nodes);
         for (std::size_t i = 0; i < matrix_.rows; ++i)
-            for (std::int32_t at = leaf[i]; at >= 0; at = tree.parent[static_cast<std::size_t>(at)]) {
+            for (std::int32_t at = leaf[i * trees + tree]; at >= 0;
+                 at = forest.parent[root + static_cast<std::size_t>(at)]) {
                 const auto node = static_cast<std::size_t>(at);
                 if (!wanted[node]) continue;
-                residual[node].push_back(target_[options_.objective.place(i, k)] - score_[i * outputs() + k]);
-                weight[node].push_back(weight_[i]);
+                residual[node].push_back(target[options_.objective.place(i, k)] - score[i * outputs() + k]);
+                weight[node].push_back(rows_.weight()[i]);
             }
         for (std::size_t node = 0; node < nodes; ++node)
             if (!residual[node].empty())
-                tree.value[node * tree.n_values + value] =
+                forest.value[(root + node) * forest.n_values + value] =
                     options_.objective.best_constant(std::move(residual[node]), weight[node], k);
     }
-}
-
-// `wanted` of `count` rows (those named, or 0 .. count-1) without replacement, in their order.
-std::vector<std::uint32_t> Booster::draw_rows(const std::uint32_t *named, std::size_t count, std::size_t wanted,
-                                              Random &random) {
-    std::vector<std::uint32_t> rows;
-    rows.reserve(wanted);
-    for (std::size_t i = 0; i < count && rows.size() < wanted; ++i)
-        if (random.below(static_cast<std::uint32_t>(count - i)) < wanted - rows.size())
-            rows.push_back(named == nullptr ? static_cast<std::uint32_t>(i) : named[i]);
-    return rows;
-}
-
-std::vector<std::int32_t> Booster::draw_columns(Random &random) const {
-    std::vector<std::int32_t> usable;
-    for (std::size_t j = 0; j < matrix_.columns; ++j)
-        if (matrix_.scale[j] > 0) usable.push_back(static_cast<std::int32_t>(j));
-    const auto wanted = static_cast<std::size_t>(
-        std::max(1.0, std::nearbyint(options_.colsample * static_cast<double>(usable.size()))));
-    for (std::size_t k = 0; k + 1 < usable.size() && k < wanted; ++k)
-        std::swap(usable[k], usable[k + random.below(static_cast<std::uint32_t>(usable.size() - k))]);
-    usable.resize(std::min(wanted, usable.size()));
-    std::sort(usable.begin(), usable.end());
-    return usable;
 }
 
 }  // namespace planewise

@@ -10,7 +10,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
+
+#include "exact_sum.hpp"
 
 namespace planewise {
 
@@ -30,6 +33,42 @@ struct TwoValued {
     bool has(std::size_t j) const { return words > 0 && bit[j] != no_bit; }
     const std::uint64_t *row(std::size_t i) const { return &bits[i * words]; }
 };
+
+// What some rows say of their columns. Those of the parts of a table are joined, in any order.
+struct ColumnRanges {
+    explicit ColumnRanges(std::size_t columns = 0);
+
+    std::size_t rows = 0, counting = 0;  // all, and those of any weight
+    double largest_weight = 0;
+    ExactSum weight;
+    std::vector<float> low, high;             // of the values that are there; low is above high if there are none
+    std::vector<char> missing, below, above;  // whether there are missing values, and infinities
+    std::vector<float> one, two;              // up to two different finite values ...
+    std::vector<std::size_t> n_one, n_two;    // ... and how many rows have each
+    std::vector<char> is_other;               // whether there are other values than these, or missing ones
+
+    std::size_t columns() const { return low.size(); }
+    void add(const float *x, const double *weights, std::size_t count);
+    void join(const ColumnRanges &other);
+    // As numbers that can be sent elsewhere, and back.
+    std::vector<double> numbers() const;
+    static ColumnRanges from(const std::vector<double> &numbers);
+
+  private:
+    void add_value(std::size_t j, float value, std::size_t count);
+};
+
+ColumnRanges ranges_of(const float *values, std::size_t rows, std::size_t columns, const double *weight,
+                       Threads &threads);
+
+// By column, sums over the values that are there, on a grid that the ranges of all rows decide: the same in any order.
+struct ColumnSums {
+    std::vector<WideSum> weight, moment;  // `moment`: of weight * value, or of weight * (value - centre)^2
+    void join(const ColumnSums &other);
+};
+ColumnSums column_sums(const float *values, std::size_t rows, const double *weight, const ColumnRanges &ranges,
+                       const std::vector<double> *centre, Threads &threads);
+std::vector<double> column_centres(const ColumnSums &sums, const ColumnRanges &ranges);
 
 struct Matrix {
     const float *values;  // row-major
@@ -51,11 +90,29 @@ struct Matrix {
 
     const float *row(std::size_t i) const { return values + i * columns; }
 
-    // Fills scale, mean, may_miss and has_infinite from the rows with their weights; missing values and infinities do
-    // not count.
+    // Fills scale, mean, may_miss, has_infinite and two_valued from the rows with their weights; missing values and
+    // infinities do not count.
     void find_scales(const double *weight, Threads &threads);
-    void find_two_valued(Threads &threads);
     void find_bodies(const double *weight, Threads &threads);
+
+    // The same in steps, for rows that lie in parts: what is known of all of them.
+    void set_scales(const ColumnRanges &ranges, const ColumnSums &sums, const ColumnSums &squares);
+    // Some of the rows, picked by their values, so that a row given twice counts twice: one in so many.
+    static std::uint32_t body_step(const ColumnRanges &ranges);
+    std::vector<std::uint32_t> body_rows(std::uint32_t step, Threads &threads) const;
+    void begin_bodies() {
+        body_low.assign(columns, 0.0f);
+        body_high.assign(columns, 0.0f);
+    }
+    // From the values of a column and their weights. False if they are too few; then all of the column are wanted.
+    bool set_body(std::size_t j, std::vector<std::pair<float, double>> values, bool are_all);
+
+    // Other rows of the same table.
+    Matrix with_rows(const float *other, std::size_t count, Threads &threads) const;
+
+  private:
+    void set_two_valued(const ColumnRanges &ranges);
+    void find_bits(Threads &threads);
 };
 
 }  // namespace planewise

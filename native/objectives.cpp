@@ -31,31 +31,12 @@ double weighted_quantile(const std::vector<double> &value, const std::vector<dou
     return order.empty() ? 0.0 : value[order.back()];
 }
 
-// Where a residual stops counting squared, by output: the alpha-quantile of their sizes now.
-std::vector<double> huber_bounds(const Objective &objective, const double *score, const double *target,
-                                 const double *weight, std::size_t rows) {
-    std::vector<double> bounds(objective.outputs, 0.0);
-    if (objective.loss != Loss::huber) return bounds;
-    for (std::size_t k = 0; k < bounds.size(); ++k) {
-        std::vector<double> size(rows), counts(weight, weight + rows);
-        for (std::size_t i = 0; i < rows; ++i)
-            size[i] = std::fabs(target[objective.place(i, k)] - score[i * objective.outputs + k]);
-        bounds[k] = weighted_quantile(size, counts, objective.alpha);
-        if (bounds[k] > 0) continue;
-        // Most rows fit already: the others decide, or nothing would be learned from them.
-        for (std::size_t i = 0; i < rows; ++i)
-            if (size[i] == 0) counts[i] = 0;
-        bounds[k] = weighted_quantile(size, counts, objective.alpha);
-    }
-    return bounds;
-}
-
 // y e^x, also where y is zero and the exponential endless.
 double times_exp(double y, double x) { return y == 0 ? 0.0 : std::min(y * std::exp(x), most); }
 
-void softmax_derivatives(const double *score, const double *target, const double *weight, std::size_t begin,
-                         std::size_t end, std::size_t outputs, double *gradient, double *hessian) {
-    for (std::size_t i = begin; i < end; ++i) {
+void softmax_derivatives(const double *score, const double *target, const double *weight, std::size_t rows,
+                         std::size_t outputs, double *gradient, double *hessian) {
+    for (std::size_t i = 0; i < rows; ++i) {
         const double *f = score + i * outputs;
         double *g = gradient + i * outputs, *h = hessian + i * outputs;
         const double top = *std::max_element(f, f + outputs);
@@ -114,10 +95,10 @@ Slope slope_at(const Objective &objective, std::size_t output, double bound, dou
 }
 
 void plain_derivatives(const Objective &objective, const std::vector<double> &bounds, const double *score,
-                       const double *target, const double *weight, std::size_t begin, std::size_t end, double *gradient,
+                       const double *target, const double *weight, std::size_t rows, double *gradient,
                        double *hessian) {
     const std::size_t outputs = objective.outputs;
-    for (std::size_t i = begin; i < end; ++i)
+    for (std::size_t i = 0; i < rows; ++i)
         for (std::size_t k = 0; k < outputs; ++k) {
             const std::size_t at = i * outputs + k;
             const Slope found = slope_at(objective, k, bounds[k], score[at], target[objective.place(i, k)]);
@@ -163,23 +144,50 @@ double loss_at(const Objective &objective, std::size_t output, double bound, dou
 
 }  // namespace
 
+std::vector<double> Objective::bounds(const double *score, const double *target, const double *weight,
+                                      std::size_t rows) const {
+    std::vector<double> out(outputs, 0.0);
+    if (loss != Loss::huber) return out;
+    for (std::size_t k = 0; k < outputs; ++k) {
+        std::vector<double> size(rows), counts(weight, weight + rows);
+        for (std::size_t i = 0; i < rows; ++i) size[i] = std::fabs(target[place(i, k)] - score[i * outputs + k]);
+        out[k] = weighted_quantile(size, counts, alpha);
+        if (out[k] > 0) continue;
+        // Most rows fit already: the others decide, or nothing would be learned from them.
+        for (std::size_t i = 0; i < rows; ++i)
+            if (size[i] == 0) counts[i] = 0;
+        out[k] = weighted_quantile(size, counts, alpha);
+    }
+    return out;
+}
+
 void Objective::derivatives(const double *score, const double *target, const double *weight, std::size_t rows,
                             double *gradient, double *hessian, Threads &threads) const {
     if (loss == Loss::ranking) return ranking.derivatives(score, target, weight, rows, gradient, hessian, threads);
-    const std::vector<double> bounds = huber_bounds(*this, score, target, weight, rows);
+    const std::vector<double> found = bounds(score, target, weight, rows);
     threads.stretches(rows, 8 * outputs, [&](std::size_t begin, std::size_t end) {
-        if (loss == Loss::softmax)
-            softmax_derivatives(score, target, weight, begin, end, outputs, gradient, hessian);
-        else
-            plain_derivatives(*this, bounds, score, target, weight, begin, end, gradient, hessian);
+        derivatives(score + begin * outputs, target + begin * targets, weight + begin, end - begin, found,
+                    gradient + begin * outputs, hessian + begin * outputs);
     });
+}
+
+void Objective::derivatives(const double *score, const double *target, const double *weight, std::size_t rows,
+                            const std::vector<double> &found, double *gradient, double *hessian) const {
+    if (loss == Loss::softmax)
+        softmax_derivatives(score, target, weight, rows, outputs, gradient, hessian);
+    else
+        plain_derivatives(*this, found, score, target, weight, rows, gradient, hessian);
 }
 
 double Objective::mean_loss(const double *score, const double *target, const double *weight, std::size_t rows) const {
     if (loss == Loss::ranking) return ranking.mean_loss(score, target, weight, rows);
-    const std::vector<double> bounds = huber_bounds(*this, score, target, weight, rows);
+    return loss_sums(score, target, weight, rows, bounds(score, target, weight, rows)).mean();
+}
+
+LossSums Objective::loss_sums(const double *score, const double *target, const double *weight, std::size_t rows,
+                              const std::vector<double> &found) const {
     std::vector<double> sorted(levels.size());
-    double total = 0, sum = 0;
+    LossSums sums;
     for (std::size_t i = 0; i < rows; ++i) {
         const double *f = score + i * outputs;
         double here = 0;
@@ -191,13 +199,13 @@ double Objective::mean_loss(const double *score, const double *target, const dou
                 std::sort(sorted.begin(), sorted.end());
                 f = sorted.data();
             }
-            for (std::size_t k = 0; k < outputs; ++k) here += loss_at(*this, k, bounds[k], f[k], target[place(i, k)]);
+            for (std::size_t k = 0; k < outputs; ++k) here += loss_at(*this, k, found[k], f[k], target[place(i, k)]);
             here /= static_cast<double>(outputs);
         }
-        sum += weight[i] * here;
-        total += weight[i];
+        sums.loss.add(weight[i] * here);
+        sums.weight.add(weight[i]);
     }
-    return total > 0 ? sum / total : 0.0;
+    return sums;
 }
 
 double Objective::best_constant(std::vector<double> residual, const std::vector<double> &weight,

@@ -5,12 +5,26 @@
 #include <cstddef>
 #include <vector>
 
+#include "exact_sum.hpp"
 #include "parallel.hpp"
 #include "ranking.hpp"
 
 namespace planewise {
 
 enum class Loss { squared, absolute, huber, quantile, poisson, gamma, tweedie, logistic, softmax, ranking };
+
+// The same in whatever order rows are added up.
+struct LossSums {
+    ExactSum loss, weight;  // weighted
+    void add(const LossSums &other) {
+        loss.add(other.loss);
+        weight.add(other.weight);
+    }
+    double mean() const {
+        const double total = weight.value();
+        return total > 0 ? loss.value() / total : 0.0;
+    }
+};
 
 struct Objective {
     Loss loss = Loss::squared;
@@ -26,8 +40,16 @@ struct Objective {
     // the class, that of ranking as `QueryRanking` has it.
     void derivatives(const double *score, const double *target, const double *weight, std::size_t rows,
                      double *gradient, double *hessian, Threads &threads) const;
+    // Of some rows; not for ranking, where rows depend on each other. `bounds` are those of all rows.
+    void derivatives(const double *score, const double *target, const double *weight, std::size_t rows,
+                     const std::vector<double> &bounds, double *gradient, double *hessian) const;
+    // Huber's loss: where a residual stops counting squared, by output: the alpha-quantile of their sizes now.
+    std::vector<double> bounds(const double *score, const double *target, const double *weight, std::size_t rows) const;
     // Weighted mean loss, averaged over the outputs; that of several quantiles after sorting them.
     double mean_loss(const double *score, const double *target, const double *weight, std::size_t rows) const;
+    // Its sums, which can be added up over parts of the rows; not for ranking.
+    LossSums loss_sums(const double *score, const double *target, const double *weight, std::size_t rows,
+                       const std::vector<double> &bounds) const;
     // Absolute and quantile loss: the best constant for these residuals replaces the leaf's Newton step.
     bool renews_leaves() const { return loss == Loss::absolute || loss == Loss::quantile; }
     // Scores are logarithms of what is predicted.

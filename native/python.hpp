@@ -18,6 +18,7 @@
 
 #include "forest.hpp"
 #include "matrix.hpp"
+#include "objectives.hpp"
 #include "parallel.hpp"
 #include "predict.hpp"
 
@@ -66,6 +67,8 @@ void check_length(std::size_t got, std::size_t wanted, const char *name);
 // A training table with its scales, made once and grown on many times; it keeps the array alive.
 class Table {
   public:
+    // Of rows that lie elsewhere.
+    explicit Table(Matrix matrix) : matrix_(std::move(matrix)) {}
     // `categories` has the number of categories of each column, 0 for numbers; none at all: numbers everywhere.
     // `bodies`: whether robust bins will be wanted.
     Table(Rows x, const Vector<double> &weight, int n_threads, const std::vector<std::int32_t> &categories, bool bodies)
@@ -76,11 +79,11 @@ class Table {
         for (std::size_t j = 0; j < categories.size(); ++j) check_categories(j);
         run_native(n_threads, [&](Threads &threads, const std::function<bool()> &) {
             matrix_.find_scales(weight.data(), threads);
-            matrix_.find_two_valued(threads);
             if (bodies) matrix_.find_bodies(weight.data(), threads);
         });
     }
     const Matrix &matrix() const { return matrix_; }
+    Matrix &matrix() { return matrix_; }
 
   private:
     void check_categories(std::size_t j) const {
@@ -116,9 +119,16 @@ class FittedForest {
     mutable std::unique_ptr<Predictor> predictor_;
 };
 
+// One number per row, rows x outputs, or for ranking rows x (grade, query).
+using Targets = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+
+// The objective for scores of so many outputs and these targets; an error if they do not go together.
+Objective fitting(Objective objective, const Targets &target, std::size_t rows, std::size_t outputs);
+
 void bind_forest(nb::module_ &m);
 void bind_trees(nb::module_ &m);  // growing: one tree, forests; the test of features
 void bind_boosting(nb::module_ &m);
+void bind_parts(nb::module_ &m);     // boosting and columns of rows that lie in parts
 void bind_machines(nb::module_ &m);  // minimal complexity machines
 void bind_views(nb::module_ &m);     // neighbours in views, and the choice among views
 

@@ -1,7 +1,5 @@
 #include "statistics.hpp"
 
-#include <cstring>
-
 #include "parallel.hpp"
 
 namespace planewise {
@@ -23,39 +21,24 @@ PLANEWISE_CLONES void add_scores(const Sides &sides, double factor, double lambd
     }
 }
 
-struct Largest {
-    double g = 0, h = 0, square = 0, total = 0;
-    std::size_t counting = 0;  // rows of any Hessian
-};
-
-Largest largest_of(const double *g, const double *h, std::size_t begin, std::size_t end) {
-    Largest out;
-    for (std::size_t i = begin; i < end; ++i) {
-        out.g = std::max(out.g, std::fabs(g[i]));
-        out.h = std::max(out.h, h[i]);
-        out.total += h[i];
-        out.counting += h[i] > 0;
-        if (h[i] > 0) out.square = std::max(out.square, g[i] * g[i] / h[i]);
-    }
-    return out;
+// The sizes of each stretch, joined.
+template <class Find>
+GradientSizes sizes_of(std::size_t n, std::size_t cost, Threads &threads, Find find) {
+    std::vector<GradientSizes> parts(n / Threads::stretch + 1);
+    threads.stretches(n, cost,
+                      [&](std::size_t begin, std::size_t end) { find(begin, end, parts[begin / Threads::stretch]); });
+    for (const GradientSizes &part : parts) parts[0].join(part);
+    return parts[0];
 }
 
-// The nearest integer, ties to even, as lrint gives it; the compiler has vector code for this, and none for lrint.
-PLANEWISE_INLINE std::int32_t rounded(double x) {
-    const double shifted = x + 6755399441055744.0;  // 1.5 * 2^52: the last bit is worth one
-    std::int64_t bits;
-    std::memcpy(&bits, &shifted, sizeof bits);
-    return static_cast<std::int32_t>(bits);
-}
-
-PLANEWISE_CLONES void put_on_grid(const double *g, const double *h, std::size_t begin, std::size_t end, double to_g,
-                                  double to_h, double to_square, Gradients::Row *rows) {
+PLANEWISE_CLONES void put_on_grid(const double *g, const double *h, std::size_t begin, std::size_t end,
+                                  const GradientGrid &grid, Gradients::Row *rows) {
     for (std::size_t i = begin; i < end; ++i) {
         const double square = h[i] > 0 ? g[i] * g[i] / h[i] : 0.0;
-        rows[i].part[0] = rounded(g[i] * to_g);
-        rows[i].part[1] = rounded(h[i] * to_h);
+        rows[i].part[0] = GradientGrid::rounded(g[i] * grid.to_g);
+        rows[i].part[1] = GradientGrid::rounded(h[i] * grid.to_h);
         rows[i].part[2] = 1;
-        rows[i].part[3] = rounded(square * to_square);
+        rows[i].part[3] = GradientGrid::rounded(square * grid.to_square);
     }
 }
 
@@ -88,25 +71,25 @@ double impurity_of_share(double p, Criterion criterion) {
 void Gradients::assign(const double *g, const double *h, std::size_t n, Threads *given) {
     Threads alone(1);
     Threads &threads = given != nullptr ? *given : alone;
-    std::vector<Largest> parts(n / Threads::stretch + 1);
-    threads.stretches(n, 2, [&](std::size_t begin, std::size_t end) {
-        parts[begin / Threads::stretch] = largest_of(g, h, begin, end);
-    });
-    Largest all;
-    for (const Largest &part : parts) {
-        all.g = std::max(all.g, part.g);
-        all.h = std::max(all.h, part.h);
-        all.square = std::max(all.square, part.square);
-        all.total += part.total;
-        all.counting += part.counting;
-    }
-    const double to_g = grid_scale(all.g, 30), to_h = grid_scale(all.h, 30), to_square = grid_scale(all.square, 30);
-    unit_g_ = 1 / to_g, unit_h_ = 1 / to_h, unit_square_ = 1 / to_square;
-    if (hessian_is_weight_) one_row_ = weight_of_a_row(all.total, all.counting);
+    const auto find = [&](std::size_t begin, std::size_t end, GradientSizes &sizes) {
+        for (std::size_t i = begin; i < end; ++i) sizes.square = std::max(sizes.square, sizes.add(g[i], h[i]));
+    };
+    assign(g, h, n, sizes_of(n, 2, threads, find), &threads);
+    if (!hessian_is_weight_) return;
+    double total = 0;
+    std::size_t counting = 0;
+    for (std::size_t i = 0; i < n; ++i) total += h[i], counting += h[i] > 0;
+    one_row_ = weight_of_a_row(total, counting);
+}
+
+void Gradients::assign(const double *g, const double *h, std::size_t n, const GradientSizes &sizes, Threads *given) {
+    Threads alone(1);
+    Threads &threads = given != nullptr ? *given : alone;
+    const GradientGrid grid(sizes);
+    unit_g_ = 1 / grid.to_g, unit_h_ = 1 / grid.to_h, unit_square_ = 1 / grid.to_square;
     rows_.resize(n);
-    threads.stretches(n, 4, [&](std::size_t begin, std::size_t end) {
-        put_on_grid(g, h, begin, end, to_g, to_h, to_square, rows_.data());
-    });
+    threads.stretches(n, 4,
+                      [&](std::size_t begin, std::size_t end) { put_on_grid(g, h, begin, end, grid, rows_.data()); });
 }
 
 void ClassCounts::order_keys(const std::int64_t *sums, const std::vector<std::int32_t> &present,
@@ -184,39 +167,37 @@ double ClassCounts::chance_of_order(const std::int64_t *sums, const std::vector<
 void VectorGradients::assign(const double *g, const double *h, std::size_t n, Threads *given) {
     Threads alone(1);
     Threads &threads = given != nullptr ? *given : alone;
-    const std::size_t width = channels();
-    std::vector<double> square(n);
-    std::vector<Largest> parts(n / Threads::stretch + 1);
-    threads.stretches(n, 2 * width, [&](std::size_t begin, std::size_t end) {
-        Largest &largest = parts[begin / Threads::stretch];
+    const auto find = [&](std::size_t begin, std::size_t end, GradientSizes &sizes) {
         for (std::size_t i = begin; i < end; ++i) {
-            for (std::size_t k = i * outputs_; k < (i + 1) * outputs_; ++k) {
-                largest.g = std::max(largest.g, std::fabs(g[k]));
-                largest.h = std::max(largest.h, h[k]);
-                square[i] += h[k] > 0 ? g[k] * g[k] / h[k] : 0.0;
-            }
-            largest.square = std::max(largest.square, square[i]);
+            double square = 0;
+            for (std::size_t k = i * outputs_; k < (i + 1) * outputs_; ++k) square += sizes.add(g[k], h[k]);
+            sizes.square = std::max(sizes.square, square);
         }
-    });
-    Largest all;
-    for (const Largest &part : parts) {
-        all.g = std::max(all.g, part.g);
-        all.h = std::max(all.h, part.h);
-        all.square = std::max(all.square, part.square);
-    }
-    const double to_g = grid_scale(all.g, 30), to_h = grid_scale(all.h, 30), to_square = grid_scale(all.square, 30);
-    unit_g_ = 1 / to_g, unit_h_ = 1 / to_h, unit_square_ = 1 / to_square;
+    };
+    assign(g, h, n, sizes_of(n, 2 * channels(), threads, find), &threads);
+}
+
+void VectorGradients::assign(const double *g, const double *h, std::size_t n, const GradientSizes &sizes,
+                             Threads *given) {
+    Threads alone(1);
+    Threads &threads = given != nullptr ? *given : alone;
+    const std::size_t width = channels();
+    const GradientGrid grid(sizes);
+    unit_g_ = 1 / grid.to_g, unit_h_ = 1 / grid.to_h, unit_square_ = 1 / grid.to_square;
     rows_.resize(n);
     parts_.resize(n * width);
-    threads.stretches(n, 2 * width, [&](std::size_t begin, std::size_t end) {
+    threads.stretches(n, 4 * width, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
             std::int32_t *to = &parts_[i * width];
+            double square = 0;
             for (std::size_t k = 0; k < outputs_; ++k) {
-                to[k] = static_cast<std::int32_t>(std::lrint(g[i * outputs_ + k] * to_g));
-                to[outputs_ + k] = static_cast<std::int32_t>(std::lrint(h[i * outputs_ + k] * to_h));
+                const double gradient = g[i * outputs_ + k], hessian = h[i * outputs_ + k];
+                to[k] = GradientGrid::rounded(gradient * grid.to_g);
+                to[outputs_ + k] = GradientGrid::rounded(hessian * grid.to_h);
+                square += hessian > 0 ? gradient * gradient / hessian : 0.0;
             }
             to[2 * outputs_] = 1;
-            to[2 * outputs_ + 1] = static_cast<std::int32_t>(std::lrint(square[i] * to_square));
+            to[2 * outputs_ + 1] = GradientGrid::rounded(square * grid.to_square);
             rows_[i].part = to;
         }
     });

@@ -19,6 +19,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -70,6 +71,40 @@ inline double weight_of_a_row(const std::vector<double> &weight) {
     return weight_of_a_row(total, rows);
 }
 
+// The largest gradient, Hessian and g^2/h of some rows: what decides their grid. Those of parts are joined in any
+// order.
+struct GradientSizes {
+    double g = 0, h = 0, square = 0;
+    void join(const GradientSizes &other) {
+        g = std::max(g, other.g);
+        h = std::max(h, other.h);
+        square = std::max(square, other.square);
+    }
+    // A row with one output more.
+    PLANEWISE_INLINE double add(double gradient, double hessian) {
+        g = std::max(g, std::fabs(gradient));
+        h = std::max(h, hessian);
+        return hessian > 0 ? gradient * gradient / hessian : 0.0;
+    }
+};
+
+// Powers of two that put gradients and Hessians on their grid.
+struct GradientGrid {
+    double to_g = 1, to_h = 1, to_square = 1;
+
+    GradientGrid() = default;
+    explicit GradientGrid(const GradientSizes &sizes)
+        : to_g(grid_scale(sizes.g, 30)), to_h(grid_scale(sizes.h, 30)), to_square(grid_scale(sizes.square, 30)) {}
+
+    // The nearest integer, ties to even, as lrint gives it; the compiler has vector code for this, and none for lrint.
+    static PLANEWISE_INLINE std::int32_t rounded(double x) {
+        const double shifted = x + 6755399441055744.0;  // 1.5 * 2^52: the last bit is worth one
+        std::int64_t bits;
+        std::memcpy(&bits, &shifted, sizeof bits);
+        return static_cast<std::int32_t>(bits);
+    }
+};
+
 // Gradient and Hessian of a loss. Squared error is the same with g = -w(y - centre), h = w and nothing added to h.
 class Gradients {
   public:
@@ -84,6 +119,9 @@ class Gradients {
 
     // Rows with h = 0 count for nothing but their number.
     void assign(const double *g, const double *h, std::size_t n, Threads *threads = nullptr);
+    // The same on the grid of sizes that other rows have part in; without rows, for sums that were taken elsewhere.
+    void assign(const double *g, const double *h, std::size_t n, const GradientSizes &sizes,
+                Threads *threads = nullptr);
 
     void set_lambda(double lambda) { lambda_ = lambda; }
     // Rows were drawn so many times on the average, which makes no more rows of them.
@@ -183,6 +221,8 @@ class VectorGradients {
 
     // g and h are rows x outputs.
     void assign(const double *g, const double *h, std::size_t n, Threads *threads = nullptr);
+    void assign(const double *g, const double *h, std::size_t n, const GradientSizes &sizes,
+                Threads *threads = nullptr);
 
     static constexpr bool can_be_bounded = false;
     void set_lambda(double lambda) { lambda_ = lambda; }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import zlib
 
 import numpy as np
 import pytest
@@ -83,7 +84,7 @@ def test_pickles_work_too_and_are_hardly_larger(saved):
     model, X, path = saved
     content = pickle.dumps(model)
     same(answers(model, X), answers(pickle.loads(content), X))
-    assert len(content) < 4 * path.stat().st_size + 2000
+    assert len(zlib.compress(content)) < 2 * path.stat().st_size + 1000  # files are compressed
 
 
 @pytest.mark.parametrize("X_y", [iris, numbers])

@@ -52,7 +52,6 @@ class Table {
     const planewise::Matrix &matrix(int threads = 1) {
         planewise::Threads pool(threads);
         matrix_.find_scales(weight_.data(), pool);
-        matrix_.find_two_valued(pool);
         return matrix_;
     }
     const float *values() const { return values_.data(); }

@@ -20,6 +20,14 @@ MOST_JOINT = 16  # candidates judged together with the planes already chosen
 
 
 # -------------------------------------------------------------------------------------------- random numbers
+def mixed(z):
+    """Every bit of the answer depends on every bit of z."""
+    z = (z + 0x9E3779B97F4A7C15) % 2**64
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64
+    return z ^ z >> 31
+
+
 class Random:
     """Splitmix64; every node has a stream of its own."""
 
@@ -28,10 +36,9 @@ class Random:
         self.next()
 
     def next(self):
+        out = mixed(self.state)
         self.state = (self.state + 0x9E3779B97F4A7C15) % 2**64
-        z = (self.state ^ self.state >> 30) * 0xBF58476D1CE4E5B9 % 2**64
-        z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64
-        return z ^ z >> 31
+        return out
 
     def below(self, bound):
         return (self.next() >> 32) * bound >> 32

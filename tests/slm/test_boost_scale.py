@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from plain_walk import assert_same_model, ends, paths, raw_scores
-from reference_search import Random
+from reference_search import Random, mixed
 from sklearn.base import clone
 from sklearn.datasets import make_friedman1
 
 from planewise import SLMBoostClassifier, SLMBoostRegressor
 from planewise.slm.fitted import Forest
 
+SAMPLES, BAGS = 0x73616D706C << 24, 0x626167 << 40  # the streams that rows are drawn from
 BOTH = pytest.mark.parametrize("make", [SLMBoostClassifier, SLMBoostRegressor])
 
 
@@ -44,22 +45,24 @@ class Draws:
                 other = k + random.below(len(usable) - k)
                 self.columns[k], self.columns[other] = self.columns[other], self.columns[k]
             self.columns = sorted(self.columns[:wanted])
-        self.bag = np.arange(n_rows)
+        self.bag = self.few = np.arange(n_rows)
         wanted = max(1, round(model.subsample * n_rows))
-        if wanted < n_rows:
-            self.bag = self.without_replacement(self.bag, wanted, random)
-        self.few = self.bag
-        if model.max_rows_per_tree is not None and len(self.bag) > model.max_rows_per_tree:
-            self.few = self.without_replacement(self.bag, model.max_rows_per_tree, random)
+        if model.max_rows_per_tree is not None and wanted > model.max_rows_per_tree:
+            first = tree - tree % model.forest_.trees_per_round  # all trees of a round draw the same rows
+            self.few = self.without_replacement(n_rows, model.max_rows_per_tree, Random(model._seed, SAMPLES + first))
+            noise = Random(model._seed, BAGS + first).next()
+            chance = [(mixed(noise ^ mixed(row)) >> 11) / 2**53 for row in range(n_rows)]
+            self.bag = np.flatnonzero(np.array(chance) < model.subsample)
+        elif wanted < n_rows:
+            self.bag = self.few = self.without_replacement(n_rows, wanted, random)
 
     @staticmethod
-    def without_replacement(rows, wanted, random):
-        kept = []
-        for i, row in enumerate(rows):
-            if len(kept) < wanted and random.below(len(rows) - i) < wanted - len(kept):
-                kept.append(row)
-        assert len(kept) == wanted
-        return np.array(kept)
+    def without_replacement(n_rows, wanted, random):
+        marked = np.zeros(n_rows, dtype=bool)
+        leaves = 2 * wanted > n_rows  # then the others are marked
+        while marked.sum() < (n_rows - wanted if leaves else wanted):
+            marked[random.below(n_rows)] = True
+        return np.flatnonzero(~marked if leaves else marked)
 
 
 # ------------------------------------------------------------------------------------------------ sampled trees
@@ -111,9 +114,10 @@ def test_leaves_of_robust_losses_are_quantiles_over_all_rows(loss, level):
         loss=loss, alpha=0.8, n_estimators=3, learning_rate=0.5, max_rows_per_tree=256, random_state=0
     ).fit(X, y)
     for tree in range(3):
-        residual, leaf = y - raw_scores(model, X, tree)[:, 0], ends(model.forest_, tree, X)
-        for node in np.unique(leaf):
-            best = np.quantile(residual[leaf == node], level, method="averaged_inverted_cdf")
+        residual, steps = y - raw_scores(model, X, tree)[:, 0], np.array(paths(model.forest_, tree, X))
+        for node in np.unique(ends(model.forest_, tree, X)):  # also inner nodes, with the rows of all cells
+            rows = (steps == node).any(axis=0)
+            best = np.quantile(residual[rows], level, method="averaged_inverted_cdf")
             assert model.forest_.value[node, 0] == pytest.approx(0.5 * best, rel=1e-5, abs=1e-5)
 
 

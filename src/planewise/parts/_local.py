@@ -37,3 +37,7 @@ class LocalParts:
     def gather_rows(self, rows: NDArray[np.intp]) -> TakenRows:
         """The rows with these numbers in the whole table, which ascend."""
         return gather_rows(self, rows)
+
+    def derive(self, make: Question, *common: Any, each: Sequence[Any]) -> LocalParts:
+        """Parts made from these."""
+        return LocalParts(self.ask(make, *common, each=each), self._n_threads)

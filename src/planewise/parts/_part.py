@@ -82,6 +82,9 @@ class Parts(Protocol):
     def gather_rows(self, rows: NDArray[np.intp]) -> TakenRows:
         """The rows with these numbers in the whole table, which ascend."""
 
+    def derive(self, make: Question, *common: Any, each: Sequence[Any]) -> Parts:
+        """Parts made from these: ``make`` is called as a question and returns a `Part`."""
+
 
 def take_rows(part: Part, places: NDArray[np.intp], *, n_threads: int) -> TakenRows:
     """The rows of a part at these places in it."""

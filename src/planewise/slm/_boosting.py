@@ -217,11 +217,14 @@ class Boosting(BoostedTrees):
                 "early_stopping=True, X_val and eval_sets need a built-in loss or an eval_metric: a custom loss has no "
                 "value to monitor."
             )
-        if self.checkpoint is not None and not isinstance(self.random_state, (int, np.integer)):
-            raise ValueError("checkpoint= needs an integer as random_state: a resumed fit must draw the same again.")
+        self._check_checkpoint()
         if self._continues() and self.has_offset_ != (offset is not None):
             with_it = "with an offset: pass it" if self.has_offset_ else "without an offset: pass none"
             raise ValueError(f"warm_start=True continues from a fit {with_it} here as well.")
+
+    def _check_checkpoint(self) -> None:
+        if self.checkpoint is not None and not isinstance(self.random_state, (int, np.integer)):
+            raise ValueError("checkpoint= needs an integer as random_state: a resumed fit must draw the same again.")
 
     def _boost(
         self, data: Data, loss: RawLoss, seed: int, sets: Mapping[str, Data], metrics: Metrics, tasks: FitTasks
@@ -279,10 +282,7 @@ class Boosting(BoostedTrees):
             start = Start(loss.start(data.target, data.weight, data.offset), trees_per_round=per_round)
         else:
             start = Start(np.full(loss.n_outputs, float(self.base_score)), trees_per_round=per_round)
-        if checkpoint is not None and (found := checkpoint.read()) is not None:
-            start.before = found.forest.head(min(found.forest.n_trees, self.n_estimators * per_round))
-            start.history = {name: values[: self.n_estimators] for name, values in found.history.items()}
-            start.trials = found.trials
+        self._continue_from(checkpoint, start)
         if continues:
             check_earlier_trees(self, self.forest_, self._statistic_sources())
         if continues and self.n_estimators < start.rounds:
@@ -292,20 +292,20 @@ class Boosting(BoostedTrees):
             )
         return start
 
+    def _continue_from(self, checkpoint: Checkpoint | None, start: Start) -> None:
+        """Let a fit start from the trees of its checkpoint, if there is one."""
+        if checkpoint is not None and (found := checkpoint.read()) is not None:
+            start.before = found.forest.head(min(found.forest.n_trees, self.n_estimators * start.trees_per_round))
+            start.history = {name: values[: self.n_estimators] for name, values in found.history.items()}
+            start.trials = found.trials
+
     def _has_vector_leaves(self, loss: RawLoss) -> bool:
         return loss.n_outputs > 1 and getattr(self, "multi_strategy", None) == "multi_output_tree"
 
     def _make_booster(
         self, table: _core.Table, data: Data, loss: RawLoss, start: Start, seed: int, threads: int
     ) -> _core.Boosting:
-        options = loss.core_options()
-        options.grow, options.seed = self._options(len(data.rows), loss), seed
-        options.learning_rate, options.reg_lambda = self.learning_rate, self.reg_lambda
-        options.subsample, options.colsample = self.subsample, self.colsample
-        options.max_rows_per_tree = self.max_rows_per_tree or 2**62
-        options.find_smoothing = self.smoothing == "auto"
-        options.find_depth = self.max_depth == "auto" and not options.grow.monotone
-        options.vector_leaves = self._has_vector_leaves(loss)
+        options = self._boost_options(len(data.rows), loss, seed)
         n_before = 0 if start.before is None else start.before.n_trees
         scores = start.scores_of(data, threads)
         boosting = _core.Boosting(table, data.target, data.weight, scores, n_before, options, threads)
@@ -321,6 +321,17 @@ class Boosting(BoostedTrees):
             if len(start.trials.left_out) == len(data.rows):  # a warm start may bring others
                 boosting.set_left_out(start.trials.left_out)
         return boosting
+
+    def _boost_options(self, n_rows: int, loss: RawLoss, seed: int) -> _core.BoostOptions:
+        options = loss.core_options()
+        options.grow, options.seed = self._options(n_rows, loss), seed
+        options.learning_rate, options.reg_lambda = self.learning_rate, self.reg_lambda
+        options.subsample, options.colsample = self.subsample, self.colsample
+        options.max_rows_per_tree = self.max_rows_per_tree or 2**62
+        options.find_smoothing = self.smoothing == "auto"
+        options.find_depth = self.max_depth == "auto" and not options.grow.monotone
+        options.vector_leaves = self._has_vector_leaves(loss)
+        return options
 
     def _keep(self, forest: Forest, start: Start, monitor: Monitor) -> None:
         """Trees up to the best round, if that is asked for, and what a warm start continues from."""
@@ -417,12 +428,17 @@ class Boosting(BoostedTrees):
     def _open_checkpoint(self, data: Data, sets: Mapping[str, Data]) -> Checkpoint | None:
         if self.checkpoint is None:
             return None
+        arrays = [array for each in (data, *sets.values()) for array in each.arrays()]
+        return self._checkpoint_for({"sets": list(sets)}, *arrays)
+
+    def _checkpoint_for(self, data: Mapping[str, Any], *arrays: NDArray[Any]) -> Checkpoint:
+        """The checkpoint of a fit on these data."""
+        assert self.checkpoint is not None
         silent = {"n_estimators", "verbose", "n_jobs", "checkpoint", "checkpoint_every", "callbacks", "warm_start"}
         silent.add("class_weight")  # is in the weights, and its keys need not be anything JSON knows
         known = {name: value for name, value in self.get_params().items() if name not in silent}
-        known |= {"categories": category_counts(self), "sets": list(sets)}
+        known |= {"categories": category_counts(self), **data}
         known["eval_metric"] = [name_of_metric(each) for each in metrics_in(self.eval_metric)]
-        arrays = [array for each in (data, *sets.values()) for array in each.arrays()]
         return Checkpoint(self.checkpoint, fingerprint(known, *arrays))
 
 

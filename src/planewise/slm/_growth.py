@@ -134,11 +134,15 @@ class TreeEstimator(ShownInNotebooks, BaseEstimator):
 def training_table(
     estimator: Any, rows: NDArray[np.float32], weight: NDArray[np.float64], n_threads: int
 ) -> _core.Table:
-    """The rows as the core learns from them; columns beyond those of X are numbers."""
-    categories = category_counts(estimator)
-    if categories:
-        categories += [0] * (rows.shape[1] - len(categories))
+    """The rows as the core learns from them."""
+    categories = table_categories(estimator, rows.shape[1])
     return _core.Table(rows, weight, n_threads, categories, estimator.bins == "robust")
+
+
+def table_categories(estimator: Any, n_columns: int) -> list[int]:
+    """How many categories each column of the trees' rows has; columns beyond those of X are numbers."""
+    categories = category_counts(estimator)
+    return categories + [0] * (n_columns - len(categories)) if categories else []
 
 
 def growth_options(estimator: Any, seed: int) -> _core.GrowOptions:

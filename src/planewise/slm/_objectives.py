@@ -68,9 +68,8 @@ class RawLoss:
             return np.zeros(self.n_outputs)
         if offset is not None and self.n_classes is not None:
             return best_class_constants(target.astype(np.intp), weight, offset)
-        if self.core == "softmax":
-            share = np.bincount(target.astype(np.intp), weights=weight, minlength=self.n_outputs)
-            return np.log(np.maximum(share / share.sum(), _LEAST_SHARE))
+        if offset is None and self.starts_at_mean:
+            return self.start_of_sums(self.sums(target, weight)[None])
         if offset is not None and self.link == "exp":
             return self._best_logarithms(target.reshape(len(target), -1), weight[:, None], offset)
         if offset is None:
@@ -87,15 +86,38 @@ class RawLoss:
             return _weighted_quantile(target, weight, 0.5)
         if self.core == "quantile":
             return _weighted_quantile(target, weight, level)
-        mean = float(np.average(target, weights=weight))
-        if self.core == "logistic":
-            mean = min(max(mean, _LEAST_SHARE), 1 - _LEAST_SHARE)
-            return float(np.log(mean / (1 - mean)))
-        if self.link == "exp":
-            return float(np.log(mean if mean > 0 else _LEAST_SHARE))
         if self.core == "squared":
-            return mean
+            return float(np.average(target, weights=weight))
         raise ValueError(f"No initial constant is defined for the loss {self.core!r}.")
+
+    @property
+    def starts_at_mean(self) -> bool:
+        """Whether the best constant follows from sums over the rows."""
+        return self.core in ("squared", "logistic", "softmax") or self.link == "exp"
+
+    def sums(self, target: Floats, weight: Floats) -> Floats:
+        """What `start_of_sums` needs of some rows: the digits of sums that are exact in any order (sums x digits).
+
+        That are the weights of each class; or the weighted targets of each output, then the weights.
+        """
+        if self.core == "softmax":
+            terms = [weight[target == k] for k in range(self.n_outputs)]
+        else:
+            terms = [*(np.atleast_2d(target.T) * weight), weight]
+        return np.stack([_core.exact_sum(np.ascontiguousarray(each)) for each in terms])
+
+    def start_of_sums(self, sums: Floats) -> Floats:
+        """The best constant of each output from the sums of all parts of the rows (parts x sums x digits)."""
+        totals = np.array([_core.exact_total(np.ascontiguousarray(sums[:, k])) for k in range(sums.shape[1])])
+        if self.core == "softmax":
+            return np.log(np.maximum(totals / totals.sum(), _LEAST_SHARE))
+        mean = np.broadcast_to(totals[:-1] / totals[-1], self.n_outputs)
+        if self.core == "logistic":
+            mean = np.clip(mean, _LEAST_SHARE, 1 - _LEAST_SHARE)
+            return np.log(mean / (1 - mean))
+        if self.link == "exp":
+            return np.log(np.where(mean > 0, mean, _LEAST_SHARE))
+        return np.array(mean)
 
     def _best_logarithms(self, target: Floats, weight: Floats, offset: Floats) -> Floats:
         """The logarithm of the mean of what offsets leave, without exponentials that overflow."""

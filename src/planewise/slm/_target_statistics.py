@@ -186,10 +186,15 @@ def _to_float32(values: Floats) -> NDArray[np.float32]:
 
 def columns_with_statistics(rows: Rows, categories: Mapping[int, Any], most: Any) -> list[int]:
     """The categorical columns with more than so many categories in these rows; `most` is "auto", a number or None."""
-    if most is None:
+    limit = statistics_limit(most)
+    if limit is None:
         return []
-    limit = MAX_CATEGORIES_OF_SETS if most == "auto" else most
     return [j for j in sorted(categories) if len(categories[j]) > limit and _n_present(rows[:, j]) > limit]
+
+
+def statistics_limit(most: Any) -> int | None:
+    """Columns with more categories have target statistics; `most` is "auto", a number or None."""
+    return MAX_CATEGORIES_OF_SETS if most == "auto" else most
 
 
 def _n_present(code: NDArray[np.float32]) -> int:

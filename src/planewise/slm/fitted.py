@@ -283,7 +283,26 @@ class Forest:
         """
         return self._native.contributions(rows, means, n_threads)
 
-    def teach(self, boosting: _core.Boosting) -> None:
+    def route(
+        self,
+        rows: _core.BoostRows,
+        units: NDArray[np.float64],
+        sizes: NDArray[np.float64],
+        bag: tuple[int, float],
+        n_threads: int,
+    ) -> NDArray[np.int64]:
+        """Send rows of a boosting fit down the trees of a round: sums by the node in which they end."""
+        return rows.route(self._native, units, sizes, *bag, n_threads)
+
+    def move(self, rows: _core.BoostRows, n_threads: int) -> None:
+        """Move the scores of rows by the values of the nodes that `route` sent them to."""
+        rows.move(self._native, n_threads)
+
+    def follow(self, rows: _core.BoostRows, n_threads: int) -> None:
+        """Move the scores of rows by all trees."""
+        rows.follow(self._native, n_threads)
+
+    def teach(self, boosting: _core.Boosting | _core.Rounds) -> None:
         """Let a fit that continues from these trees try their good directions again."""
         boosting.recall(self._native)
 

@@ -148,7 +148,7 @@ class SLMBoostClassifier(AnswersProbabilities, AnswersScores, _BoostingOnDask, s
     >>> import dask.array as da
     >>> from dask.distributed import Client
     >>> from planewise.dask import SLMBoostClassifier
-    >>> client = Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None)
+    >>> client = Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0")
     >>> X = da.random.default_rng(0).random((2000, 4), chunks=(500, 4))
     >>> y = (X[:, 0] + X[:, 1] > 1).astype(int)
     >>> model = SLMBoostClassifier(n_estimators=20, random_state=0).fit(X, y)

@@ -128,7 +128,7 @@ def difference(found: list[Any], expected: list[Any]) -> str:
 
 def _require_targets(y: NDArray[Any], number: int, name: str) -> None:
     if y.dtype.kind == "f":
-        wrong = np.flatnonzero(~np.isfinite(y.reshape(len(y), -1)).all(axis=1))
+        wrong = np.unique(np.argwhere(~np.isfinite(y))[:, 0])
     elif y.dtype.kind == "O":
         wrong = np.array([row for row, value in enumerate(y.ravel()) if is_missing(value)])
     else:

@@ -68,7 +68,7 @@ class _BoostingOnDask(AnswersOfTrees):
         self, client: Client, X: Any, y: Any, sample_weight: Any, sets: Mapping[str, tuple[Any, ...]]
     ) -> Self:
         partitions = Partitions(client, X, y, sample_weight, self)
-        looks = look_at(partitions, self, surveys=True)
+        looks = look_at(partitions, self, surveys=self.reads_float32)
         watched = {}
         for name, given in sets.items():
             suffix = "_val" if name == "validation" else f" of eval_sets[{name!r}]"

@@ -26,6 +26,7 @@ class OnDask:
     """An estimator that is fitted on dask collections; the class beside it in the bases is its namesake in memory."""
 
     namesake: ClassVar[type[Any]]
+    reads_float32: ClassVar[bool] = False  # and therefore columns as `planewise.parts` surveys them
     client: Client | None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -99,7 +100,7 @@ class OnDask:
     def _fit_collections(self, client: Client, X: Any, y: Any, sample_weight: Any) -> Self:
         check_parameters(self)
         partitions = Partitions(client, X, y, sample_weight, self)
-        return self._adopt(self._fitted_on(client, partitions, look_at(partitions, self)))
+        return self._adopt(self._fitted_on(client, partitions, look_at(partitions, self, surveys=self.reads_float32)))
 
     def _fitted_on(self, client: Client, partitions: Partitions, looks: list[Look]) -> Any:
         """The fitted ordinary estimator."""
@@ -193,6 +194,8 @@ class AnswersScores(OnDask):
 
 class AnswersOfTrees(OnDask):
     """Trees, forests and boosting."""
+
+    reads_float32 = True
 
     def apply(self, X: Any, **options: Any) -> Any:
         """The node in which each row ends, in every tree; lazy for dask collections, as ``predict``."""

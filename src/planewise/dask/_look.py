@@ -13,7 +13,7 @@ from sklearn.base import is_classifier
 from planewise._categories import is_missing
 from planewise.dask._errors import WrongPartitionError
 from planewise.dask._partitions import Partitions, Rows
-from planewise.parts import PartSurvey, survey_part
+from planewise.parts import PartSurvey, join_surveys, survey_part
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,8 @@ def look_at(partitions: Partitions, estimator: Any, *, surveys: bool = False) ->
         raise ValueError(f"All {len(looks)} partitions of {names.X} are empty: there are no rows.")
     if sum(look.n_counting for look in looks) == 0:
         raise ValueError(f"{names.sample_weight} is zero for every row; at least one row must count.")
+    if surveys:
+        join_surveys([look.survey for look in looks if look.survey is not None])  # an error if they disagree
     return looks
 
 

@@ -7,6 +7,7 @@ import pickle
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
+
 from dask import delayed
 
 

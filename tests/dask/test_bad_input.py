@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pytest
-
-import planewise.dask as on_dask
 from dask_partitions import array, frame
+
+import dask
+import planewise.dask as on_dask
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:UserWarning:distributed")
 
@@ -30,11 +30,13 @@ def of_pieces(*pieces):
 
 def test_tables_in_memory_are_refused_by_name(tree, table):
     X, y = frame(table[0], [600]), frame(table[1], [600])
-    with pytest.raises(TypeError, match=r"X is a pandas.DataFrame.*planewise.SLMClassifier.*dask.dataframe.from_pandas"):
+    with pytest.raises(
+        TypeError, match=r"X is a pandas.DataFrame.*planewise.SLMClassifier.*dask.dataframe.from_pandas"
+    ):
         tree.fit(table[0], y)
     with pytest.raises(TypeError, match=r"y is a numpy.ndarray.*dask.array.from_array\(y\)"):
         tree.fit(X, np.zeros(600))
-    with pytest.raises(TypeError, match="sample_weight is a pandas.Series"):
+    with pytest.raises(TypeError, match=r"sample_weight is a pandas.Series"):
         tree.fit(X, y, table[3])
     with pytest.raises(ValueError, match="requires y to be passed"):
         tree.fit(X, None)
@@ -43,9 +45,9 @@ def test_tables_in_memory_are_refused_by_name(tree, table):
 def test_without_a_client(table):
     from unittest.mock import patch
 
-    with patch("planewise.dask._estimator.get_client", side_effect=ValueError("none")):
-        with pytest.raises(ValueError, match=r"SLMClassifier needs a cluster: create a client first"):
-            on_dask.SLMClassifier().fit(frame(table[0], [600]), frame(table[1], [600]))
+    nobody = patch("planewise.dask._estimator.get_client", side_effect=ValueError("none"))
+    with nobody, pytest.raises(ValueError, match="SLMClassifier needs a cluster: create a client first"):
+        on_dask.SLMClassifier().fit(frame(table[0], [600]), frame(table[1], [600]))
 
 
 def test_partitions_with_different_columns(tree, boost, table):
@@ -75,7 +77,9 @@ def test_partitions_of_different_lengths(tree, table, what):
 
 
 def test_different_numbers_of_partitions(tree, table):
-    with pytest.raises(ValueError, match="X has 2 partitions, but y has 3, and dask does not know which rows they hold"):
+    with pytest.raises(
+        ValueError, match="X has 2 partitions, but y has 3, and dask does not know which rows they hold"
+    ):
         tree.fit(frame(table[0], [300, 300]), frame(table[1], [200, 200, 200]))
     with pytest.raises(ValueError, match="X has 600 rows, but y has 599"):
         tree.fit(frame(table[0], [300, 300]), da.zeros(599, chunks=599))
@@ -109,7 +113,7 @@ def test_no_rows_at_all(tree, table):
 
 def test_a_validation_set_with_other_columns(boost, table):
     X, y = frame(table[0], [600]), frame(table[1], [600])
-    with pytest.raises(ValueError, match="^X_val lacks the column 'kind': its columns must be those of X"):
+    with pytest.raises(ValueError, match=r"^X_val lacks the column 'kind': its columns must be those of X"):
         boost.fit(X, y, X_val=X.drop(columns="kind"), y_val=y)
     with pytest.raises(ValueError, match=r"^X of eval_sets\['old'\] has a further column 'more'"):
         boost.fit(X, y, eval_sets={"old": (X.assign(more=1), y)})
@@ -117,13 +121,13 @@ def test_a_validation_set_with_other_columns(boost, table):
         boost.fit(X, y, X_val=X)
     with pytest.raises(ValueError, match="sample_weight_val needs X_val"):
         boost.fit(X, y, sample_weight_val=y)
-    with pytest.raises(TypeError, match="X_val is a pandas.DataFrame"):
+    with pytest.raises(TypeError, match=r"X_val is a pandas.DataFrame"):
         boost.fit(X, y, X_val=table[0], y_val=y)
 
 
 def test_offsets_are_refused_by_name(boost, table):
     X, y = frame(table[0], [600]), frame(table[1], [600])
-    with pytest.raises(ValueError, match="^offset is not possible on a cluster; use planewise.SLMBoostClassifier"):
+    with pytest.raises(ValueError, match=r"^offset is not possible on a cluster; use planewise.SLMBoostClassifier"):
         boost.fit(X, y, offset=y)
     with pytest.raises(ValueError, match=r"^eval_sets\['old'\] has an offset"):
         boost.fit(X, y, eval_sets={"old": (X, y, None, y)})
@@ -136,7 +140,9 @@ def test_a_partition_that_raises_is_named_with_its_error(tree, table):
         return part
 
     X = frame(table[0], [300, 300]).map_partitions(fail, meta=table[0].iloc[:0])
-    with pytest.raises(on_dask.PartitionError, match=r"^Computing partition 1 of X failed with OSError: the disk is gone"):
+    with pytest.raises(
+        on_dask.PartitionError, match=r"^Computing partition 1 of X failed with OSError: the disk is gone"
+    ):
         tree.fit(X, frame(table[1], [300, 300]))
 
 
@@ -163,7 +169,7 @@ def test_a_table_that_no_worker_can_hold_is_refused_before_it_starts(tree, table
         return {**info, "workers": {a: {**about, "memory_limit": 10_000} for a, about in info["workers"].items()}}
 
     monkeypatch.setattr(tree._get_client(), "scheduler_info", small)
-    with pytest.raises(MemoryError, match="brings all 600 rows to one worker.*largest worker is limited to 0 MiB"):
+    with pytest.raises(MemoryError, match=r"brings all 600 rows to one worker.*largest worker is limited to 0 MiB"):
         tree.fit(frame(table[0], [600]), frame(table[1], [600]))
 
 

@@ -7,14 +7,14 @@ import signal
 import threading
 import time
 
-import dask
 import numpy as np
 import pytest
 from dask.distributed import Client, LocalCluster
+from dask_partitions import frame, model_bytes
 
+import dask
 import planewise
 import planewise.dask as on_dask
-from dask_partitions import frame, model_bytes
 from planewise.dask import DaskParts, LostSchedulerError, LostWorkersError
 from planewise.parts import LocalParts, Part
 
@@ -163,9 +163,9 @@ def test_a_worker_that_hangs_ends_the_question_with_its_address(far_client):
     pid = sorted(far_client.run(process_of).values())[0]
     os.kill(pid, signal.SIGSTOP)
     try:
-        with dask.config.set({"planewise.timeout": "2s"}):
-            with pytest.raises(LostWorkersError, match=r"No answer for 2 s from tcp://.* about . of 6 partitions"):
-                parts.ask(total, 1.0)
+        told = pytest.raises(LostWorkersError, match=r"No answer for 2 s from tcp://.* about . of 6 partitions")
+        with dask.config.set({"planewise.timeout": "2s"}), told:
+            parts.ask(total, 1.0)
     finally:
         os.kill(pid, signal.SIGKILL)
 
@@ -173,17 +173,18 @@ def test_a_worker_that_hangs_ends_the_question_with_its_address(far_client):
 def test_a_partition_that_never_ends_is_named(far_client, table):
     X = delayed_rows(table[0], [600], 30)
     model = on_dask.SLMClassifier(client=far_client)
-    with dask.config.set({"planewise.timeout": "1s"}):
-        with pytest.raises(LostWorkersError, match=r"No progress for 1 s while computing partition 0 of X"):
-            model.fit(X, frame(table[1], [600]))
+    told = pytest.raises(LostWorkersError, match=r"No progress for 1 s while computing partition 0 of X")
+    with dask.config.set({"planewise.timeout": "1s"}), told:
+        model.fit(X, frame(table[1], [600]))
 
 
 def test_no_workers_at_all(table):
     options = {"processes": False, "n_workers": 0, "dashboard_address": ":0"}
+    told = pytest.raises(LostWorkersError, match="The cluster has had no workers for 1 s")
     with LocalCluster(**options) as cluster, Client(cluster, set_as_default=False) as lonely:
-        with dask.config.set({"planewise.timeout": "1s"}):
-            with pytest.raises(LostWorkersError, match="The cluster has had no workers for 1 s"):
-                on_dask.SLMClassifier(client=lonely).fit(frame(table[0], [600]), frame(table[1], [600]))
+        model = on_dask.SLMClassifier(client=lonely)
+        with dask.config.set({"planewise.timeout": "1s"}), told:
+            model.fit(frame(table[0], [600]), frame(table[1], [600]))
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -192,7 +193,9 @@ def test_a_scheduler_that_goes_ends_the_fit(table):
     cluster = LocalCluster(**options)
     lonely = Client(cluster, set_as_default=False)
     model = on_dask.SLMClassifier(client=lonely)
-    thread, found = asked_meanwhile(lambda: model.fit(delayed_rows(table[0], [300, 300], 1), frame(table[1], [300, 300])))
+    thread, found = asked_meanwhile(
+        lambda: model.fit(delayed_rows(table[0], [300, 300], 1), frame(table[1], [300, 300]))
+    )
     time.sleep(0.5)
     cluster.close()
     thread.join(30)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pickle
 
-import dask
 import dask.array as da
 import dask.dataframe as dd
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from dask_partitions import frame, model_bytes
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
+import dask
 import planewise
 import planewise.dask as on_dask
-from dask_partitions import array, frame, model_bytes
 
 SIZES = {1: [600], 3: [100, 350, 150], 7: [0, 90, 200, 1, 0, 209, 100]}
 CLASSIFIERS = ["SLMBoostClassifier", "SLMForestClassifier", "SLMClassifier", "RECIPClassifier"]
@@ -79,7 +79,12 @@ def test_early_stopping_by_a_validation_set_and_further_sets(client, table):
     X, y, _, weight = table
     local, remote = both("SLMBoostClassifier", n_estimators=30, early_stopping=True, n_iter_no_change=3)
     local.fit(
-        X[:400], y[:400], X_val=X[400:], y_val=y[400:], sample_weight_val=weight[400:], eval_sets={"old": (X[:99], y[:99])}
+        X[:400],
+        y[:400],
+        X_val=X[400:],
+        y_val=y[400:],
+        sample_weight_val=weight[400:],
+        eval_sets={"old": (X[:99], y[:99])},
     )
     parts = [frame(X[:400], [150, 250]), frame(y[:400], [150, 250])]
     remote.fit(
@@ -205,7 +210,7 @@ def test_asynchronous_clients_get_something_to_await(table):
             collections = frame(X, [200, 400]), frame(y, [200, 400])
             assert await model.fit(*collections) is model
             await boost.fit(*collections)
-            with pytest.raises(TypeError, match="X is a numpy.ndarray"):
+            with pytest.raises(TypeError, match=r"X is a numpy.ndarray"):
                 await model.fit(np.zeros((2, 2)), collections[1])
             return model, boost, await client.compute(model.predict(collections[0]))
 

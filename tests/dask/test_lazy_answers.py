@@ -7,9 +7,9 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from dask_partitions import frame
 
 import planewise.dask as on_dask
-from dask_partitions import frame
 
 METHODS = ["predict", "predict_proba", "decision_function", "predict_contributions", "apply"]
 
@@ -17,7 +17,9 @@ METHODS = ["predict", "predict_proba", "decision_function", "predict_contributio
 @pytest.fixture(scope="module")
 def two_classes(client, table):
     sizes = [300, 300]
-    return on_dask.SLMBoostClassifier(n_estimators=4, random_state=0).fit(frame(table[0], sizes), frame(table[1], sizes))
+    return on_dask.SLMBoostClassifier(n_estimators=4, random_state=0).fit(
+        frame(table[0], sizes), frame(table[1], sizes)
+    )
 
 
 @pytest.fixture(scope="module")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
+from dask_partitions import array, frame
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import planewise.dask as on_dask
-from dask_partitions import array, frame
 from planewise._input import class_problem, number_problem
 from planewise.dask._look import look_at
 from planewise.dask._partitions import Partitions
@@ -19,7 +21,7 @@ from planewise.parts import learn_columns
 
 def split(n_rows, cuts):
     bounds = [0, *sorted(cuts), n_rows]
-    return [b - a for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    return [b - a for a, b in itertools.pairwise(bounds)]
 
 
 def read(client, model, X, y, weight=None, sizes=None, watched=()):

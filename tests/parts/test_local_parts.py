@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import sys
 
@@ -15,8 +16,7 @@ from planewise.parts import LocalParts, Part
 def parts_of(rows, sizes):
     firsts = np.cumsum([0, *sizes])
     return [
-        Part(rows[a:b], rows[a:b, 0].astype(np.float64), np.ones(b - a), int(a))
-        for a, b in zip(firsts[:-1], firsts[1:], strict=True)
+        Part(rows[a:b], rows[a:b, 0].astype(np.float64), np.ones(b - a), int(a)) for a, b in itertools.pairwise(firsts)
     ]
 
 

@@ -58,7 +58,8 @@ class _BoostingOnDask(AnswersOfTrees):
         if offset is not None or offset_val is not None:
             name = "offset" if offset is not None else "offset_val"
             raise ValueError(
-                f"{name} is not possible on a cluster; use planewise.{type(self).__name__}, which takes tables in memory."
+                f"{name} is not possible on a cluster; use planewise.{type(self).__name__}, which takes tables in "
+                "memory."
             )
         check_parameters(self)
         sets = _sets(X_val, y_val, sample_weight_val, eval_sets)

@@ -9,12 +9,12 @@ from copy import copy
 from functools import partial
 from typing import Any, ClassVar, Self
 
-import dask
 import numpy as np
 from distributed import Client, get_client
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+import dask
 from planewise._params import check_parameters
 from planewise.dask._gather import fit_on_worker, worker_threads
 from planewise.dask._lazy import lazy_answer
@@ -44,8 +44,8 @@ class OnDask:
             return get_client()
         except ValueError:
             raise ValueError(
-                f"{type(self).__name__} needs a cluster: create a client first (dask.distributed.Client()), or pass one "
-                "as client=."
+                f"{type(self).__name__} needs a cluster: create a client first (dask.distributed.Client()), or pass "
+                "one as client=."
             ) from None
 
     def _run(self, work: Callable[[Client], Any]) -> Any:
@@ -56,13 +56,16 @@ class OnDask:
         return work(client)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "client": None}  # type: ignore[misc]
+        state: Any = super().__getstate__()
+        return {**state, "client": None}
 
     def __sklearn_clone__(self) -> Self:
         """A clone has the same client: it cannot be copied."""
         parameters = self.get_params(deep=False)  # type: ignore[attr-defined]
         client = parameters.pop("client")
-        return type(self)(client=client, **{name: clone(each, safe=False) for name, each in parameters.items()})
+        cls: Any = type(self)
+        made: Self = cls(client=client, **{name: clone(each, safe=False) for name, each in parameters.items()})
+        return made
 
     def to_local(self) -> Any:
         """The ordinary estimator: with the same parameters and, after ``fit``, the same model.
@@ -72,7 +75,7 @@ class OnDask:
         estimator : estimator
             Of the class with the same name in ``planewise``.
         """
-        made = self.namesake.__new__(self.namesake)
+        made: Any = object.__new__(self.namesake)
         made.__dict__ = {name: value for name, value in vars(self).items() if name != "client"}
         return made
 
@@ -138,11 +141,11 @@ class OnDask:
         """
         return self._answer_to("predict", X, **options)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, **options: Any) -> float:
         """The score of the ordinary estimator; of dask collections, only predictions and targets are gathered."""
         if not is_collection(X):
-            return float(super().score(X, y, sample_weight))  # type: ignore[misc]
-        predicted, y, weight = dask.compute(self.predict(X), y, sample_weight)
+            return float(super().score(X, y, sample_weight, **options))  # type: ignore[misc]
+        predicted, y, weight = dask.compute(self.predict(X, **options), y, sample_weight)
         judged = self.to_local()
         judged.predict = lambda *_, **__: np.asarray(predicted)
         return float(judged.score(predicted, np.asarray(y), weight))

@@ -77,8 +77,8 @@ def _look(rows: Rows, number: int, wanted: _Wanted) -> Look:
     for name, value in zip(names[1:], rows[1:], strict=True):
         if value is not None and len(value) != n_rows:
             raise WrongPartitionError(
-                f"Partition {number} has {n_rows} rows in {names.X}, but {len(value)} in {name}. Make both from the same "
-                "partitions, or repartition them alike."
+                f"Partition {number} has {n_rows} rows in {names.X}, but {len(value)} in {name}. Make both from the "
+                "same partitions, or repartition them alike."
             )
     _require_targets(np.asarray(rows.y), number, names.y)
     if rows.sample_weight is not None:
@@ -122,7 +122,10 @@ def _require_columns(X: Any, number: int, name: str, columns: list[Any] | None) 
 
 def difference(found: list[Any], expected: list[Any]) -> str:
     """In what columns differ, as the end of a sentence."""
-    missing, further = [each for each in expected if each not in found], [each for each in found if each not in expected]
+    missing, further = (
+        [each for each in expected if each not in found],
+        [each for each in found if each not in expected],
+    )
     if missing:
         return f"lacks the column {missing[0]!r}"
     return f"has a further column {further[0]!r}" if further else f"has its columns in a different order: {found}"
@@ -147,8 +150,8 @@ def _require_weights(sample_weight: Any, number: int, name: str) -> None:
     wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if len(wrong):
         raise WrongPartitionError(
-            f"Partition {number} of {name}: row {wrong[0]} has the weight {weight[wrong[0]]}; weights must be finite and "
-            "at least 0."
+            f"Partition {number} of {name}: row {wrong[0]} has the weight {weight[wrong[0]]}; weights must be finite "
+            "and at least 0."
         )
 
 

@@ -7,16 +7,16 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import dask
 from dask.utils import parse_timedelta
 from distributed import Client, Future
 
+import dask
 from planewise.dask._errors import LostSchedulerError, LostWorkersError, PartitionError, WrongPartitionError
 
 LOOK_EVERY = 0.5  # seconds
 LOST = (
-    "The client has lost its scheduler{where} (its status is {status!r}); the fit cannot go on. Connect a new client, and "
-    "fit again."
+    "The client has lost its scheduler{where} (its status is {status!r}); the fit cannot go on. Connect a new client, "
+    "and fit again."
 )
 
 
@@ -30,7 +30,9 @@ def settings_hint() -> str:
     return f"To wait longer than {timeout():g} s: dask.config.set({{'planewise.timeout': '1h'}})."
 
 
-def finished(client: Client, futures: Sequence[Future], name_of: Callable[[int], str], *, patient: bool = False) -> None:
+def finished(
+    client: Client, futures: Sequence[Future], name_of: Callable[[int], str], *, patient: bool = False
+) -> None:
     """Wait until all futures are finished.
 
     Parameters

@@ -58,7 +58,8 @@ class _BoostingOnDask(AnswersOfTrees):
         if offset is not None or offset_val is not None:
             name = "offset" if offset is not None else "offset_val"
             raise ValueError(
-                f"{name} is not possible on a cluster; use planewise.{type(self).__name__}, which takes tables in memory."
+                f"{name} is not possible on a cluster; use planewise.{type(self).__name__}, which takes tables in "
+                "memory."
             )
         check_parameters(self)
         sets = _sets(X_val, y_val, sample_weight_val, eval_sets)
@@ -68,7 +69,7 @@ class _BoostingOnDask(AnswersOfTrees):
         self, client: Client, X: Any, y: Any, sample_weight: Any, sets: Mapping[str, tuple[Any, ...]]
     ) -> Self:
         partitions = Partitions(client, X, y, sample_weight, self)
-        looks = look_at(partitions, self, surveys=True)
+        looks = look_at(partitions, self, surveys=self.reads_float32)
         watched = {}
         for name, given in sets.items():
             suffix = "_val" if name == "validation" else f" of eval_sets[{name!r}]"
@@ -148,7 +149,7 @@ class SLMBoostClassifier(AnswersProbabilities, AnswersScores, _BoostingOnDask, s
     >>> import dask.array as da
     >>> from dask.distributed import Client
     >>> from planewise.dask import SLMBoostClassifier
-    >>> client = Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None)
+    >>> client = Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0")
     >>> X = da.random.default_rng(0).random((2000, 4), chunks=(500, 4))
     >>> y = (X[:, 0] + X[:, 1] > 1).astype(int)
     >>> model = SLMBoostClassifier(n_estimators=20, random_state=0).fit(X, y)

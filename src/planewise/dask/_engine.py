@@ -15,7 +15,7 @@ from distributed import Client, Future
 from numpy.typing import NDArray
 
 from planewise.dask._errors import LostWorkersError
-from planewise.dask._waiting import LOOK_EVERY, finished, require_scheduler, settings_hint, timeout
+from planewise.dask._waiting import LOOK_EVERY, finished, require_scheduler, settings_hint, timeout, workers_of
 from planewise.parts import Part, Question, TakenRows, gather_rows
 
 logger = logging.getLogger("planewise.dask")
@@ -132,8 +132,8 @@ class DaskParts:
             since = time.monotonic() if done else since
             if not left or done:
                 continue
-            there = self._client.scheduler_info(n_workers=-1)["workers"]
-            give_up = time.monotonic() - since > timeout() or self._client.status != "running"
+            there = await workers_of(self._client)
+            give_up = time.monotonic() - since > timeout()
             for call in [call for call in left if give_up or asked[call] not in there]:
                 call.cancel()
                 left.discard(call)

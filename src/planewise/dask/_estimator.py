@@ -9,12 +9,12 @@ from copy import copy
 from functools import partial
 from typing import Any, ClassVar, Self
 
-import dask
 import numpy as np
 from distributed import Client, get_client
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+import dask
 from planewise._params import check_parameters
 from planewise.dask._gather import fit_on_worker, worker_threads
 from planewise.dask._lazy import lazy_answer
@@ -26,6 +26,7 @@ class OnDask:
     """An estimator that is fitted on dask collections; the class beside it in the bases is its namesake in memory."""
 
     namesake: ClassVar[type[Any]]
+    reads_float32: ClassVar[bool] = False  # and therefore columns as `planewise.parts` surveys them
     client: Client | None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -43,8 +44,8 @@ class OnDask:
             return get_client()
         except ValueError:
             raise ValueError(
-                f"{type(self).__name__} needs a cluster: create a client first (dask.distributed.Client()), or pass one "
-                "as client=."
+                f"{type(self).__name__} needs a cluster: create a client first (dask.distributed.Client()), or pass "
+                "one as client=."
             ) from None
 
     def _run(self, work: Callable[[Client], Any]) -> Any:
@@ -55,13 +56,16 @@ class OnDask:
         return work(client)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "client": None}  # type: ignore[misc]
+        state: Any = super().__getstate__()
+        return {**state, "client": None}
 
     def __sklearn_clone__(self) -> Self:
         """A clone has the same client: it cannot be copied."""
         parameters = self.get_params(deep=False)  # type: ignore[attr-defined]
         client = parameters.pop("client")
-        return type(self)(client=client, **{name: clone(each, safe=False) for name, each in parameters.items()})
+        cls: Any = type(self)
+        made: Self = cls(client=client, **{name: clone(each, safe=False) for name, each in parameters.items()})
+        return made
 
     def to_local(self) -> Any:
         """The ordinary estimator: with the same parameters and, after ``fit``, the same model.
@@ -71,7 +75,7 @@ class OnDask:
         estimator : estimator
             Of the class with the same name in ``planewise``.
         """
-        made = self.namesake.__new__(self.namesake)
+        made: Any = object.__new__(self.namesake)
         made.__dict__ = {name: value for name, value in vars(self).items() if name != "client"}
         return made
 
@@ -99,7 +103,7 @@ class OnDask:
     def _fit_collections(self, client: Client, X: Any, y: Any, sample_weight: Any) -> Self:
         check_parameters(self)
         partitions = Partitions(client, X, y, sample_weight, self)
-        return self._adopt(self._fitted_on(client, partitions, look_at(partitions, self)))
+        return self._adopt(self._fitted_on(client, partitions, look_at(partitions, self, surveys=self.reads_float32)))
 
     def _fitted_on(self, client: Client, partitions: Partitions, looks: list[Look]) -> Any:
         """The fitted ordinary estimator."""
@@ -137,11 +141,11 @@ class OnDask:
         """
         return self._answer_to("predict", X, **options)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, **options: Any) -> float:
         """The score of the ordinary estimator; of dask collections, only predictions and targets are gathered."""
         if not is_collection(X):
-            return float(super().score(X, y, sample_weight))  # type: ignore[misc]
-        predicted, y, weight = dask.compute(self.predict(X), y, sample_weight)
+            return float(super().score(X, y, sample_weight, **options))  # type: ignore[misc]
+        predicted, y, weight = dask.compute(self.predict(X, **options), y, sample_weight)
         judged = self.to_local()
         judged.predict = lambda *_, **__: np.asarray(predicted)
         return float(judged.score(predicted, np.asarray(y), weight))
@@ -193,6 +197,8 @@ class AnswersScores(OnDask):
 
 class AnswersOfTrees(OnDask):
     """Trees, forests and boosting."""
+
+    reads_float32 = True
 
     def apply(self, X: Any, **options: Any) -> Any:
         """The node in which each row ends, in every tree; lazy for dask collections, as ``predict``."""

@@ -7,7 +7,6 @@ from typing import Any
 from uuid import uuid4
 
 import numpy as np
-from dask import delayed
 from distributed import Client, get_worker
 from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
@@ -41,6 +40,7 @@ def rows_as_they_are(rows: Rows, number: int) -> Rows:
 
 def some_rows(rows: Rows, number: int, places: NDArray[np.intp]) -> Rows:
     """The rows of a partition at these places in it."""
+
     def taken(value: Any) -> Any:
         return None if value is None else value.iloc[places] if hasattr(value, "iloc") else value[places]
 
@@ -105,9 +105,7 @@ def worker_threads() -> int:
     return int(get_worker().state.nthreads)
 
 
-def roomy_workers(
-    client: Client, looks: Sequence[Look], taken: Sequence[NDArray[np.intp]] | None = None
-) -> list[str]:
+def roomy_workers(client: Client, looks: Sequence[Look], taken: Sequence[NDArray[np.intp]] | None = None) -> list[str]:
     """The workers that can hold the whole table; an error if there is none."""
     n_rows = sum(look.n_rows for look in looks) if taken is None else sum(map(len, taken))
     share = n_rows / max(1, sum(look.n_rows for look in looks))
@@ -121,6 +119,7 @@ def roomy_workers(
         raise MemoryError(
             f"This fit brings all {n_rows} rows to one worker and needs about {needed / 2**20:,.0f} MiB there, but the "
             f"largest worker is limited to {max(limits.values()) / 2**20:,.0f} MiB. Give a worker more memory, fit on "
-            "fewer rows, or use planewise.dask's SLMBoostClassifier or SLMBoostRegressor, whose rows stay where they are."
+            "fewer rows, or use SLMBoostClassifier or SLMBoostRegressor of planewise.dask, whose rows stay where they "
+            "are."
         )
     return roomy

@@ -8,11 +8,11 @@ from uuid import uuid4
 
 import dask.array as da
 import numpy as np
-from dask import delayed
 from dask.utils import is_dataframe_like
 from numpy.typing import NDArray
 
-from planewise.dask._partitions import _one_chunk_of_columns
+from dask import delayed
+from planewise.dask._partitions import one_chunk_of_columns
 
 
 def lazy_answer(model: Any, method: str, X: Any, **options: Any) -> Any:
@@ -31,7 +31,7 @@ def lazy_answer(model: Any, method: str, X: Any, **options: Any) -> Any:
     shared = delayed(model, name=f"planewise-model-{uuid4().hex}", pure=False)
     if is_dataframe_like(X):
         return _of_frame(shared, model, method, X, options, form)
-    X = _one_chunk_of_columns(X)
+    X = one_chunk_of_columns(X)
     sizes = tuple((size,) for size in form.shape[1:])
     return da.map_blocks(
         _answer,

@@ -13,7 +13,7 @@ from sklearn.base import is_classifier
 from planewise._categories import is_missing
 from planewise.dask._errors import WrongPartitionError
 from planewise.dask._partitions import Partitions, Rows
-from planewise.parts import PartSurvey, survey_part
+from planewise.parts import PartSurvey, join_surveys, survey_part
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,8 @@ def look_at(partitions: Partitions, estimator: Any, *, surveys: bool = False) ->
         raise ValueError(f"All {len(looks)} partitions of {names.X} are empty: there are no rows.")
     if sum(look.n_counting for look in looks) == 0:
         raise ValueError(f"{names.sample_weight} is zero for every row; at least one row must count.")
+    if surveys:
+        join_surveys([look.survey for look in looks if look.survey is not None])  # an error if they disagree
     return looks
 
 
@@ -75,8 +77,8 @@ def _look(rows: Rows, number: int, wanted: _Wanted) -> Look:
     for name, value in zip(names[1:], rows[1:], strict=True):
         if value is not None and len(value) != n_rows:
             raise WrongPartitionError(
-                f"Partition {number} has {n_rows} rows in {names.X}, but {len(value)} in {name}. Make both from the same "
-                "partitions, or repartition them alike."
+                f"Partition {number} has {n_rows} rows in {names.X}, but {len(value)} in {name}. Make both from the "
+                "same partitions, or repartition them alike."
             )
     _require_targets(np.asarray(rows.y), number, names.y)
     if rows.sample_weight is not None:
@@ -120,7 +122,10 @@ def _require_columns(X: Any, number: int, name: str, columns: list[Any] | None) 
 
 def difference(found: list[Any], expected: list[Any]) -> str:
     """In what columns differ, as the end of a sentence."""
-    missing, further = [each for each in expected if each not in found], [each for each in found if each not in expected]
+    missing, further = (
+        [each for each in expected if each not in found],
+        [each for each in found if each not in expected],
+    )
     if missing:
         return f"lacks the column {missing[0]!r}"
     return f"has a further column {further[0]!r}" if further else f"has its columns in a different order: {found}"
@@ -128,7 +133,7 @@ def difference(found: list[Any], expected: list[Any]) -> str:
 
 def _require_targets(y: NDArray[Any], number: int, name: str) -> None:
     if y.dtype.kind == "f":
-        wrong = np.flatnonzero(~np.isfinite(y.reshape(len(y), -1)).all(axis=1))
+        wrong = np.unique(np.argwhere(~np.isfinite(y))[:, 0])
     elif y.dtype.kind == "O":
         wrong = np.array([row for row, value in enumerate(y.ravel()) if is_missing(value)])
     else:
@@ -145,8 +150,8 @@ def _require_weights(sample_weight: Any, number: int, name: str) -> None:
     wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if len(wrong):
         raise WrongPartitionError(
-            f"Partition {number} of {name}: row {wrong[0]} has the weight {weight[wrong[0]]}; weights must be finite and "
-            "at least 0."
+            f"Partition {number} of {name}: row {wrong[0]} has the weight {weight[wrong[0]]}; weights must be finite "
+            "and at least 0."
         )
 
 

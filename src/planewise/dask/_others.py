@@ -60,10 +60,13 @@ class RECIPClassifier(AnswersProbabilities, recip.RECIPClassifier):
         limit, n_counting = max_rows("recip", "classification"), sum(look.n_counting for look in looks)
         if limit is None or n_counting <= limit:
             return super()._fitted_on(client, partitions, looks)
-        random = check_random_state(self.random_state)  # type: ignore[attr-defined]
+        random = check_random_state(self.random_state)
         drawn = np.sort(random.choice(n_counting, limit, replace=False))
         ends = np.cumsum([look.n_counting for look in looks])
-        shares = [part - start for part, start in zip(np.split(drawn, np.searchsorted(drawn, ends[:-1])), [0, *ends], strict=False)]
+        shares = [
+            part - start
+            for part, start in zip(np.split(drawn, np.searchsorted(drawn, ends[:-1])), [0, *ends], strict=False)
+        ]
         counting: list[NDArray[np.intp]] = partitions.ask("count", _counting, self.class_weight)
         places = [rows[share] for rows, share in zip(counting, shares, strict=True)]
         [made] = fit_on_worker(client, partitions, looks, [fit_ordinary], self.to_local(), taken=places)

@@ -8,11 +8,11 @@ from uuid import uuid4
 
 import dask.array as da
 import numpy as np
-from dask import delayed
 from dask.base import is_dask_collection
 from dask.utils import is_dataframe_like, is_series_like
 from distributed import Client, Future
 
+from dask import delayed
 from planewise.dask._waiting import finished
 
 
@@ -56,9 +56,7 @@ class Partitions:
         Behind the names X, y and sample_weight in errors, such as "_val".
     """
 
-    def __init__(
-        self, client: Client, X: Any, y: Any, sample_weight: Any, estimator: Any, suffix: str = ""
-    ) -> None:
+    def __init__(self, client: Client, X: Any, y: Any, sample_weight: Any, estimator: Any, suffix: str = "") -> None:
         self.names = Rows(*(f"{name}{suffix}" for name in Rows._fields))
         given = Rows(X, y, sample_weight)
         for name, value in zip(self.names, given, strict=True):
@@ -73,8 +71,10 @@ class Partitions:
     def __len__(self) -> int:
         return len(self._blocks[0])
 
-    def submit(self, what: str, job: Callable[..., Any], *common: Any, each: Sequence[Any] | None = None) -> list[Future]:
-        """One task per partition, ``job(rows, number, *common[, each[number]])``; on the dashboard, planewise-`what`."""
+    def submit(
+        self, what: str, job: Callable[..., Any], *common: Any, each: Sequence[Any] | None = None
+    ) -> list[Future]:
+        """One task per partition, ``job(rows, number, *common[, each[number]])``, shown as ``planewise-what``."""
         name, tasks = f"planewise-{what}-{uuid4().hex}", []
         for number, block in enumerate(zip(*self._blocks, strict=True)):
             own = () if each is None else (each[number],)
@@ -95,8 +95,8 @@ class Partitions:
     # --------------------------------------------------------------------------------------------------- alignment
     def _aligned(self, given: Rows) -> list[list[Any]]:
         """The blocks of X, of y and of the weights, which correspond."""
-        X = _one_chunk_of_columns(given.X)
-        others = [None if each is None else _one_chunk_of_columns(each) for each in given[1:]]
+        X = one_chunk_of_columns(given.X)
+        others = [None if each is None else one_chunk_of_columns(each) for each in given[1:]]
         sizes: tuple[Any, ...] | None = None
         for place, other in enumerate(others):
             if other is None or _agree(X, other):
@@ -118,9 +118,7 @@ class Partitions:
         if _is_known(X):
             return tuple(X.chunks[0])
         name = f"planewise-count-{uuid4().hex}"
-        tasks = [
-            delayed(_n_rows, pure=False)(block, dask_key_name=f"{name}-{k}") for k, block in enumerate(_blocks(X))
-        ]
+        tasks = [delayed(_n_rows, pure=False)(block, dask_key_name=f"{name}-{k}") for k, block in enumerate(_blocks(X))]
         futures = list(self._client.compute(tasks))
         finished(self._client, futures, self.name_of)
         return tuple(self._client.gather(futures))
@@ -149,7 +147,7 @@ def _blocks(collection: Any) -> list[Any]:
     return list(np.ravel(collection.to_delayed()))
 
 
-def _one_chunk_of_columns(collection: Any) -> Any:
+def one_chunk_of_columns(collection: Any) -> Any:
     if isinstance(collection, da.Array) and collection.ndim > 1 and collection.numblocks[1] > 1:
         return collection.rechunk({1: -1})
     return collection

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import dask
 from dask.utils import parse_timedelta
 from distributed import Client, Future
 
+import dask
 from planewise.dask._errors import LostSchedulerError, LostWorkersError, PartitionError, WrongPartitionError
 
 LOOK_EVERY = 0.5  # seconds
+LOST = (
+    "The client has lost its scheduler{where} (its status is {status!r}); the fit cannot go on. Connect a new client, "
+    "and fit again."
+)
 
 
 def timeout() -> float:
@@ -26,7 +30,9 @@ def settings_hint() -> str:
     return f"To wait longer than {timeout():g} s: dask.config.set({{'planewise.timeout': '1h'}})."
 
 
-def finished(client: Client, futures: Sequence[Future], name_of: Callable[[int], str], *, patient: bool = False) -> None:
+def finished(
+    client: Client, futures: Sequence[Future], name_of: Callable[[int], str], *, patient: bool = False
+) -> None:
     """Wait until all futures are finished.
 
     Parameters
@@ -51,11 +57,11 @@ async def _finished(client: Client, futures: list[Future], name_of: Callable[[in
         changed.clear()
         waiting = [future for future in futures if future.status != "finished"]
         for place, future in enumerate(futures):
-            if future.status in ("error", "cancelled", "lost"):
+            if future.status in ("error", "cancelled"):  # those that are lost are computed again
                 await _raise(client, future, name_of(place))
         if not waiting:
             return
-        clock.check(len(waiting), name_of(futures.index(waiting[0])))
+        clock.check(len(waiting), name_of(futures.index(waiting[0])), await workers_of(client))
         try:
             await asyncio.wait_for(changed.wait(), LOOK_EVERY)
         except TimeoutError:
@@ -83,11 +89,10 @@ class Clock:
         self._client, self._patient = client, patient
         self._left, self._since, self._seen = -1, time.monotonic(), time.monotonic()
 
-    def check(self, n_left: int, name: str) -> None:
+    def check(self, n_left: int, name: str, workers: Mapping[str, Any]) -> None:
         """An error if too long nothing has happened; `n_left` is what is still to be done."""
         require_scheduler(self._client)
         now = time.monotonic()
-        workers = self._client.scheduler_info(n_workers=-1)["workers"]
         if n_left != self._left:
             self._left, self._since = n_left, now
         if workers:
@@ -105,17 +110,18 @@ class Clock:
             raise LostWorkersError(f"No progress for {timeout():g} s while computing {name}{what}. {settings_hint()}")
 
 
+async def workers_of(client: Client) -> Mapping[str, Any]:
+    """What the scheduler knows now of its workers, by address; an error if it is gone."""
+    require_scheduler(client)
+    try:
+        return (await client.scheduler.identity(n_workers=-1))["workers"]
+    except OSError:
+        raise LostSchedulerError(LOST.format(where="", status="closed")) from None
+
+
 def require_scheduler(client: Client) -> None:
     """An error if the scheduler cannot be reached."""
     if client.status not in ("running", "newly-connected"):
         address = getattr(client.scheduler, "address", None)
         where = f" {address}" if address else ""
-        raise LostSchedulerError(
-            f"The client has lost its scheduler{where} (its status is {client.status!r}); the fit cannot go on. Connect "
-            "a new client, and fit again."
-        )
-
-
-def shown(answer: Any) -> str:
-    """An exception in one line."""
-    return f"{type(answer).__name__}: {answer}"
+        raise LostSchedulerError(LOST.format(where=where, status=client.status))

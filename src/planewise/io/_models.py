@@ -55,7 +55,7 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     Parameters
     ----------
     model : estimator
-        Any fitted estimator of planewise.
+        Any fitted estimator of planewise. Of one from ``planewise.dask``, the file holds the ordinary estimator.
     path : path
         Where to; ".planewise" is the usual ending. The file appears in one step: an interrupted save leaves what was
         there before.
@@ -80,7 +80,7 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     True
     """
     arrays = ArrayWriter()
-    packed = pack_model(model, arrays)
+    packed = pack_model(model.to_local() if hasattr(model, "to_local") else model, arrays)
     document = {
         "format": FORMAT,
         "schema": SCHEMA,

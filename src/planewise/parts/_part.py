@@ -95,8 +95,6 @@ def gather_rows(parts: Parts, rows: NDArray[np.intp]) -> TakenRows:
     """The rows with these ascending numbers, from the parts that hold them."""
     starts = np.concatenate([[0], np.cumsum(parts.sizes)])
     ends = np.searchsorted(rows, starts)
-    each = [
-        rows[begin:end] - start for begin, end, start in zip(ends[:-1], ends[1:], starts[:-1], strict=True)
-    ]
+    each = [rows[begin:end] - start for begin, end, start in zip(ends[:-1], ends[1:], starts[:-1], strict=True)]
     taken = parts.ask(take_rows, each=each)
     return TakenRows(*(np.concatenate(arrays) for arrays in zip(*taken, strict=True)))

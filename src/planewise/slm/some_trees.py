@@ -11,6 +11,8 @@ from planewise.slm._forest import SLMForestClassifier, SLMForestRegressor, Span
 from planewise.slm._growth import most_terms
 from planewise.slm.fitted import Forest
 
+__all__ = ["Span", "draw_spans", "fit_some_trees", "join_forests"]
+
 AnyForest = SLMForestClassifier | SLMForestRegressor
 
 

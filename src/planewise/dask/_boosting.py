@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from functools import partial
 from typing import Any, Self
 
@@ -14,9 +15,13 @@ from planewise.dask._estimator import AnswersOfTrees, AnswersProbabilities, Answ
 from planewise.dask._gather import gathered
 from planewise.dask._look import Look, difference, look_at
 from planewise.dask._partitions import Partitions, Rows
+from planewise.dask._read import ReadTable, read_table
+from planewise.parts import learn_columns
+from planewise.slm.fitted import RawLoss
+from planewise.slm.in_parts import BoostsParts, class_loss_of, number_loss_of
 
 
-class _BoostingOnDask(AnswersOfTrees):
+class _BoostingOnDask(AnswersOfTrees, BoostsParts):
     """What the classifier and the regressor share."""
 
     def fit(
@@ -99,8 +104,25 @@ class _BoostingOnDask(AnswersOfTrees):
         looks: list[Look],
         watched: Mapping[str, tuple[Partitions, list[Look]]],
     ) -> Self:
-        """Fit on more rows than one tree is grown on; `read_table` gives the parts, which stay on their workers."""
-        return self._fit_here(partitions, {name: theirs for name, (theirs, _) in watched.items()})
+        """Fit on more rows than one tree is grown on: they stay on their workers."""
+        if getattr(self, "_skl_callbacks", None):
+            raise ValueError("set_callbacks is not possible on a cluster; use the parameter callbacks.")
+        made = copy(self)
+        table = read_table(client, partitions, looks, watched, self)
+        try:
+            learn_columns(made, table.survey)
+            if table.classes is not None:
+                made.classes_ = table.classes
+            made._learn_in_parts(table.parts, table.sets, made._loss_in_parts(table), made._tasks(None, None, None))
+        finally:
+            for parts in (table.parts, *table.sets.values()):
+                parts.release()
+        self.__dict__ = made.__dict__
+        return self
+
+    def _loss_in_parts(self, table: ReadTable) -> RawLoss:
+        """The loss, after a look at the targets."""
+        raise NotImplementedError
 
 
 def _require_same_columns(partitions: Partitions, watched: Partitions) -> None:
@@ -158,6 +180,9 @@ class SLMBoostClassifier(AnswersProbabilities, AnswersScores, _BoostingOnDask, s
     >>> client.close()
     """
 
+    def _loss_in_parts(self, table: ReadTable) -> RawLoss:
+        return class_loss_of(self, len(self.classes_))
+
 
 class SLMBoostRegressor(_BoostingOnDask, slm.SLMBoostRegressor):
     """`planewise.SLMBoostRegressor` on a cluster.
@@ -176,3 +201,6 @@ class SLMBoostRegressor(_BoostingOnDask, slm.SLMBoostRegressor):
     --------
     planewise.SLMBoostRegressor : Parameters and attributes.
     """
+
+    def _loss_in_parts(self, table: ReadTable) -> RawLoss:
+        return number_loss_of(self, table.parts)

@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 from distributed import Client, Future
 from numpy.typing import NDArray
 
 from planewise.dask._errors import LostWorkersError
+from planewise.dask._gather import worker_threads
 from planewise.dask._waiting import LOOK_EVERY, finished, require_scheduler, settings_hint, timeout, workers_of
 from planewise.parts import Part, Question, TakenRows, gather_rows
 
@@ -68,6 +70,27 @@ class DaskParts:
     def gather_rows(self, rows: NDArray[np.intp]) -> TakenRows:
         """The rows with these numbers in the whole table, which ascend."""
         return gather_rows(self, rows)
+
+    def derive(self, make: Question, *common: Any, each: Sequence[Any]) -> DaskParts:
+        """Parts made from these by ordinary tasks, where these are."""
+        name = f"planewise-{make.__name__}-{uuid4().hex}"
+        self._find_holders()
+        futures = [
+            self._client.submit(
+                _made,
+                make,
+                future,
+                *common,
+                one,
+                key=f"{name}-{k}",
+                workers=[self._holder[k]],
+                allow_other_workers=True,
+            )
+            for k, (future, one) in enumerate(zip(self._futures, each, strict=True))
+        ]
+        finished(self._client, futures, lambda k: f"partition {k}")
+        sizes = self._client.gather([self._client.submit(len, future, pure=False) for future in futures])
+        return DaskParts(self._client, futures, sizes)
 
     def release(self) -> None:
         """Let the cluster forget the parts."""
@@ -139,6 +162,12 @@ class DaskParts:
                 left.discard(call)
         replies = [call.result() for call in asked if call.done() and not call.cancelled() and not call.exception()]
         return [answer for reply in replies for answer in reply.values()]
+
+
+def _made(make: Question, part: Part, *given: Any) -> Part:
+    """On a worker: a part from another one."""
+    made: Part = make(part, *given, n_threads=worker_threads())
+    return made
 
 
 async def _answer_here(

@@ -30,7 +30,7 @@ from planewise.slm._boost_start import Start
 from planewise.slm._boosting import Boosting
 from planewise.slm._evaluation import Metrics, Monitor
 from planewise.slm._growth import table_categories
-from planewise.slm._objectives import RawLoss
+from planewise.slm._objectives import RawLoss, check_targets, classification_loss, regression_loss
 from planewise.slm._target_statistics import statistics_limit
 from planewise.slm.fitted import Forest
 
@@ -110,6 +110,35 @@ def _find_bodies(parts: Parts, table: _core.Table, ranges: Floats, n_columns: in
         if not _core.set_body(table, j, np.ascontiguousarray(rows[:, j]), weight, step == 1):
             values, theirs = (np.concatenate(each) for each in zip(*parts.ask(column_of, j), strict=True))
             _core.set_body(table, j, values, theirs, True)
+
+
+# -------------------------------------------------------------------------------------------------------------- losses
+def class_loss_of(estimator: Any, n_classes: int) -> RawLoss:
+    """The loss of a classifier."""
+    return classification_loss(estimator.loss, max(2, n_classes))
+
+
+def number_loss_of(estimator: Any, parts: Parts) -> RawLoss:
+    """The loss of a regressor, after a look at its targets."""
+    widths = {width for width, n_rows in zip(parts.ask(width_of), parts.sizes, strict=True) if n_rows}
+    stand_in = np.ones((1, max(widths))) if max(widths) > 1 else np.ones(1)
+    loss = regression_loss(estimator.loss, estimator.alpha, stand_in, estimator.base_score, estimator.power)
+    if loss.link == "exp" and loss.own is None:
+        some = np.any(parts.ask(check_targets_of, loss), axis=0)
+        if not some.all():
+            raise ValueError(f"loss={loss.core!r} needs targets of zero or more, not all of them zero.")
+    return loss
+
+
+def width_of(part: Part, *, n_threads: int) -> int:
+    """How many targets a row has."""
+    return 1 if part.target.ndim == 1 else part.target.shape[1]
+
+
+def check_targets_of(part: Part, loss: RawLoss, *, n_threads: int) -> NDArray[np.bool_]:
+    """An error if the loss is not defined for a target; by output, whether some are not zero."""
+    check_targets(loss, part.target, "y", np.arange(part.first, part.first + len(part)))
+    return np.atleast_1d(part.target.any(axis=0))
 
 
 # ------------------------------------------------------------------------------------------ what parts are asked: rounds
@@ -318,9 +347,7 @@ class BoostingInParts:
     def _round(self) -> None:
         ready = self._prepared()
         sizes = np.max([each.sizes for each in ready], axis=0)
-        rows, gradient, hessian, weight = (
-            np.concatenate([each[k] for each in ready]) for k in range(1, 5)
-        )
+        rows, gradient, hessian, weight = (np.concatenate([each[k] for each in ready]) for k in range(1, 5))
         native = self._rounds.grow(self.table, rows, gradient, hessian, weight, sizes, self.n_threads)
         routing = Routing(self._n_rounds, Forest(native), self._rounds.units(), sizes, self._rounds.bag())
         sums = np.sum(self._ask(self.parts, route, routing), axis=0)
@@ -370,6 +397,8 @@ def _mean_of(found: Sequence[Floats]) -> float:
 class BoostsParts(Boosting):
     """Boosting whose rows lie in parts."""
 
+    _keep_constant: Callable[[Data, RawLoss], None]  # of a classifier that knows one class
+
     def _refuse_in_parts(self, loss: RawLoss) -> None:
         """An error that names what needs all rows in one place."""
         name = type(self).__name__
@@ -398,7 +427,9 @@ class BoostsParts(Boosting):
         """The columns that would have target statistics, with their number of categories."""
         limit = statistics_limit(self.target_statistics)
         names = getattr(self, "feature_names_in_", None)
-        found = [(j, len(each)) for j, each in sorted(self.categories_.items()) if limit is not None and len(each) > limit]
+        found = [
+            (j, len(each)) for j, each in sorted(self.categories_.items()) if limit is not None and len(each) > limit
+        ]
         return [(j if names is None else repr(str(names[j])), count) for j, count in found]
 
     def _learn_in_parts(
@@ -407,17 +438,21 @@ class BoostsParts(Boosting):
         sets: Mapping[str, Parts],
         loss: RawLoss,
         tasks: FitTasks,
-        classes: NDArray[Any] | None = None,
     ) -> None:
         """Boost on these rows, with validation rows: given ones, or a share of the rows when stopping early."""
         self._refuse_in_parts(loss)
         self._check_checkpoint()
+        if len(getattr(self, "classes_", "ab")) == 1:
+            return self._keep_constant(
+                Data(np.empty((sum(parts.sizes), 0), np.float32), np.empty(0), np.empty(0)), loss
+            )
         self.target_statistics_ = {}
         seed, everything = self._new_seed(), parts
         sets_aside = self.early_stopping and "validation" not in sets
         if sets_aside:
             target = np.concatenate(parts.ask(target_of))
-            learn, rest = self._rows_to_set_aside(Data(np.empty((len(target), 0), np.float32), target, target), seed, classes)
+            data = Data(np.empty((len(target), 0), np.float32), target, target)
+            learn, rest = self._rows_to_set_aside(data, seed, getattr(self, "classes_", None))
             parts, sets = _some(parts, learn), {"validation": _some(parts, rest), **sets}
         ended = self._boost_parts(parts, loss, seed, sets, tasks)
         if sets_aside and self.refit and not ended:
@@ -429,9 +464,7 @@ class BoostsParts(Boosting):
             boosting.close()
             tasks.end(lambda: {})
 
-    def _boost_parts(
-        self, parts: Parts, loss: RawLoss, seed: int, sets: Mapping[str, Parts], tasks: FitTasks
-    ) -> bool:
+    def _boost_parts(self, parts: Parts, loss: RawLoss, seed: int, sets: Mapping[str, Parts], tasks: FitTasks) -> bool:
         """Grow the rounds, then make them this estimator's. Returns whether a callback ended it."""
         checkpoint = self._checkpoint_of_parts(parts, sets)
         monitored = bool(sets or self.verbose or self.callbacks or checkpoint)

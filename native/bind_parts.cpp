@@ -152,16 +152,22 @@ class PartOfRows {
         });
         return array(std::move(out), 3);
     }
-    nb::tuple take(const Named &named, const Numbers &units, int n_threads) const {
-        for (std::size_t k = 0; k < named.size(); ++k)
-            if (named.data()[k] >= rows_.rows()) throw std::invalid_argument("there is no such row in this part");
-        BoostRows::Taken taken;
+    Out<float> values_of(const Named &named, int n_threads) const {
+        check(named);
+        std::vector<float> out;
         run_native(n_threads, [&](Threads &threads, const std::function<bool()> &) {
-            taken = rows_.take(named.data(), named.size(), checked(units), threads);
+            out = rows_.values_of(named.data(), named.size(), threads);
         });
-        return nb::make_tuple(array(std::move(taken.values), rows_.columns()),
-                              array(std::move(taken.gradient), rows_.outputs()),
-                              array(std::move(taken.hessian), rows_.outputs()), array(std::move(taken.weight)));
+        return array(std::move(out), rows_.columns());
+    }
+    nb::tuple slopes_of(const Named &named, const Numbers &units, int n_threads) const {
+        check(named);
+        BoostRows::Slopes found;
+        run_native(n_threads, [&](Threads &threads, const std::function<bool()> &) {
+            found = rows_.slopes_of(named.data(), named.size(), checked(units), threads);
+        });
+        return nb::make_tuple(array(std::move(found.gradient), rows_.outputs()),
+                              array(std::move(found.hessian), rows_.outputs()), array(std::move(found.weight)));
     }
     Out<std::int64_t> route(const FittedForest &trees, const Numbers &units, const Scores &sizes, std::uint64_t noise,
                             double share, int n_threads) {
@@ -203,6 +209,10 @@ class PartOfRows {
             throw std::invalid_argument("units must have one entry per output");
         return vector_of(units);
     }
+    void check(const Named &named) const {
+        for (std::size_t k = 0; k < named.size(); ++k)
+            if (named.data()[k] >= rows_.rows()) throw std::invalid_argument("there is no such row in this part");
+    }
     void check(const FittedForest &trees) const {
         const Forest &forest = trees.arrays();
         const bool fits = forest.n_outputs == rows_.outputs() && trees.columns() <= rows_.columns() &&
@@ -229,6 +239,7 @@ class DrivenRounds {
     bool are_sampled() const { return rounds_.are_sampled(); }
     Out<std::uint32_t> start_rows() const { return array(rounds_.start_rows()); }
     Out<std::uint32_t> sample_rows() const { return array(rounds_.sample_rows()); }
+    std::size_t sample_number() const { return rounds_.sample_number(); }
     Out<double> units() const { return array(std::vector<double>(rounds_.units())); }
     nb::tuple bag() const { return nb::make_tuple(rounds_.bag().noise(), rounds_.bag().share()); }
     void begin(const Scores &gradient, const Scores &hessian, const Numbers &weight) {
@@ -296,8 +307,9 @@ void bind_parts(nb::module_ &m) {
         .def(nb::init<Rows, const Targets &, const Numbers &, const Scores &, const BoostOptions &, std::uint64_t>(),
              "x"_a, "target"_a, "weight"_a, "score"_a, "options"_a, "first"_a)
         .def("sizes", &PartOfRows::sizes, "units"_a, "n_threads"_a, "The largest derivatives, by tree of a round.")
-        .def("take", &PartOfRows::take, "rows"_a, "units"_a, "n_threads"_a,
-             "Features, derivatives and weights of some rows.")
+        .def("values_of", &PartOfRows::values_of, "rows"_a, "n_threads"_a, "Features of some rows.")
+        .def("slopes_of", &PartOfRows::slopes_of, "rows"_a, "units"_a, "n_threads"_a,
+             "Gradients, Hessians and weights of some rows.")
         .def("route", &PartOfRows::route, "trees"_a, "units"_a, "sizes"_a, "noise"_a, "share"_a, "n_threads"_a,
              "Send the rows down a round's trees: sums by the node in which they end.")
         .def("move", &PartOfRows::move, "trees"_a, "n_threads"_a, "Move the scores by the same trees with values.")
@@ -310,6 +322,7 @@ void bind_parts(nb::module_ &m) {
         .def("are_sampled", &DrivenRounds::are_sampled, "Whether there are more rows than decide a tree's planes.")
         .def("start_rows", &DrivenRounds::start_rows, "The rows whose derivatives before any tree `begin` wants.")
         .def("sample_rows", &DrivenRounds::sample_rows, "The rows that decide the next round's planes.")
+        .def("sample_number", &DrivenRounds::sample_number, "Which sample that is; a few rounds have the same.")
         .def("units", &DrivenRounds::units, "What gradients are divided by, by output; empty: nothing.")
         .def("bag", &DrivenRounds::bag, "Which rows count in the next round's values: noise and share.")
         .def("begin", &DrivenRounds::begin, "gradient"_a, "hessian"_a, "weight"_a, "Derivatives before any tree.")

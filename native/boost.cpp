@@ -130,13 +130,17 @@ void Booster::round_with(const double *gradient, const double *hessian, Threads 
 
 // As rows in parts are asked, with one part.
 void Booster::grow_sampled_round(Threads &threads, const std::function<bool()> &stop) {
-    const std::vector<std::uint32_t> named = rounds_.sample_rows();
+    if (sample_number_ != rounds_.sample_number() || sample_.rows.empty()) {
+        sample_number_ = rounds_.sample_number();
+        sample_.rows = rounds_.sample_rows();
+        sample_.values = rows_.values_of(sample_.rows.data(), sample_.rows.size(), threads);
+        sample_.matrix.emplace(matrix_.with_rows(sample_.values.data(), sample_.rows.size(), threads));
+    }
     const std::vector<double> &units = rounds_.units();
     const std::vector<GradientSizes> sizes = rows_.sizes(units, options_.vector_leaves, threads);
-    const BoostRows::Taken taken = rows_.take(named.data(), named.size(), units, threads);
-    const Matrix sample = matrix_.with_rows(taken.values.data(), named.size(), threads);
-    Forest trees =
-        rounds_.grow(sample, taken.gradient.data(), taken.hessian.data(), taken.weight.data(), sizes, threads, stop);
+    const BoostRows::Slopes slopes = rows_.slopes_of(sample_.rows.data(), sample_.rows.size(), units, threads);
+    Forest trees = rounds_.grow(*sample_.matrix, slopes.gradient.data(), slopes.hessian.data(), slopes.weight.data(),
+                                sizes, threads, stop);
     rounds_.set_values(rows_.route(trees, units, sizes, rounds_.bag(), threads), trees);
     for (std::size_t tree = 0; tree < trees.trees() && options_.objective.renews_leaves(); ++tree)
         renew_leaves(rows_.leaves(), trees.trees(), tree, tree, trees);

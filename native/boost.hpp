@@ -112,6 +112,12 @@ class Booster {
     BoostRows rows_;
     double total_weight_ = 0;
     std::vector<BoostRows> watched_;
+    struct {
+        std::vector<std::uint32_t> rows;
+        std::vector<float> values;
+        std::optional<Matrix> matrix;
+    } sample_;  // that decides planes, where rows abound
+    std::size_t sample_number_ = 0;
     std::vector<double> gradient_, hessian_;
     std::vector<Gradients> statistics_;  // by thread
     std::vector<double> by_output_;      // derivatives of some outputs: gradient, then Hessian of each

@@ -70,14 +70,20 @@ std::vector<GradientSizes> BoostRows::sizes(const std::vector<double> &units, bo
     return found[0];
 }
 
-BoostRows::Taken BoostRows::take(const std::uint32_t *named, std::size_t count, const std::vector<double> &units,
-                                 Threads &threads) const {
+std::vector<float> BoostRows::values_of(const std::uint32_t *named, std::size_t count, Threads &threads) const {
+    std::vector<float> out(count * columns_);
+    threads.stretches(count, 50 + columns_, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t k = begin; k < end; ++k) std::copy_n(row(named[k]), columns_, &out[k * columns_]);
+    });
+    return out;
+}
+
+BoostRows::Slopes BoostRows::slopes_of(const std::uint32_t *named, std::size_t count, const std::vector<double> &units,
+                                       Threads &threads) const {
     const std::size_t width = outputs();
-    Taken out{std::vector<float>(count * columns_), std::vector<double>(count * width),
-              std::vector<double>(count * width), std::vector<double>(count)};
-    threads.stretches(count, 2 * columns_ + 16 * width, [&](std::size_t begin, std::size_t end) {
+    Slopes out{std::vector<double>(count * width), std::vector<double>(count * width), std::vector<double>(count)};
+    threads.stretches(count, 50 + 16 * width, [&](std::size_t begin, std::size_t end) {
         for (std::size_t k = begin; k < end; ++k) {
-            std::copy_n(row(named[k]), columns_, &out.values[k * columns_]);
             derivatives(named[k], named[k] + 1, units, &out.gradient[k * width], &out.hessian[k * width]);
             out.weight[k] = weight_[named[k]];
         }

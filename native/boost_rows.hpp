@@ -40,12 +40,13 @@ class BoostRows {
                      double *hessian) const;
     // Their largest ones: by output, or, `together`, of all outputs.
     std::vector<GradientSizes> sizes(const std::vector<double> &units, bool together, Threads &threads) const;
-    // Features, derivatives and weights of some rows.
-    struct Taken {
-        std::vector<float> values;
+    // Features of some rows; their derivatives and weights.
+    std::vector<float> values_of(const std::uint32_t *named, std::size_t count, Threads &threads) const;
+    struct Slopes {
         std::vector<double> gradient, hessian, weight;
     };
-    Taken take(const std::uint32_t *named, std::size_t count, const std::vector<double> &units, Threads &threads) const;
+    Slopes slopes_of(const std::uint32_t *named, std::size_t count, const std::vector<double> &units,
+                     Threads &threads) const;
     // Sends all rows down a round's trees, and adds up those in the bag by the node in which they end, on the grid of
     // these sizes (by tree): nodes x sum_width.
     std::vector<std::int64_t> route(const Forest &trees, const std::vector<double> &units,

@@ -4,14 +4,15 @@
 #include <cmath>
 #include <numeric>
 
+#include "dispatch.hpp"
+#include "exponential.hpp"
+
 namespace planewise {
 
 namespace {
 
 constexpr double least_hessian = 1e-16;
 constexpr double most = 1e250;  // of an exponential: sums of so many stay finite
-
-double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
 // ln(1 + e^x) without overflow.
 double softplus(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
@@ -32,7 +33,20 @@ double weighted_quantile(const std::vector<double> &value, const std::vector<dou
 }
 
 // y e^x, also where y is zero and the exponential endless.
-double times_exp(double y, double x) { return y == 0 ? 0.0 : std::min(y * std::exp(x), most); }
+double times_exp(double y, double x) { return y == 0 ? 0.0 : std::min(y * exponential(x), most); }
+
+PLANEWISE_CLONES void exponentials(const double *x, double top, std::size_t count, double *out) {
+    for (std::size_t k = 0; k < count; ++k) out[k] = exponential(x[k] - top);
+}
+
+PLANEWISE_CLONES void logistic_derivatives(const double *score, const double *target, const double *weight,
+                                           std::size_t rows, double *gradient, double *hessian) {
+    for (std::size_t i = 0; i < rows; ++i) {
+        const double chance = 1.0 / (1.0 + exponential(-score[i])), spread = chance * (1 - chance);
+        gradient[i] = weight[i] * (chance - target[i]);
+        hessian[i] = weight[i] * (spread > least_hessian ? spread : least_hessian);
+    }
+}
 
 void softmax_derivatives(const double *score, const double *target, const double *weight, std::size_t rows,
                          std::size_t outputs, double *gradient, double *hessian) {
@@ -41,7 +55,8 @@ void softmax_derivatives(const double *score, const double *target, const double
         double *g = gradient + i * outputs, *h = hessian + i * outputs;
         const double top = *std::max_element(f, f + outputs);
         double total = 0;
-        for (std::size_t k = 0; k < outputs; ++k) total += g[k] = std::exp(f[k] - top);
+        exponentials(f, top, outputs, g);
+        for (std::size_t k = 0; k < outputs; ++k) total += g[k];
         for (std::size_t k = 0; k < outputs; ++k) {
             const double p = g[k] / total;
             g[k] = weight[i] * (p - (static_cast<std::size_t>(target[i]) == k ? 1.0 : 0.0));
@@ -82,10 +97,7 @@ Slope slope_at(const Objective &objective, std::size_t output, double bound, dou
             const double part = times_exp(y, (1 - p) * f), rest = times_exp(1, (2 - p) * f);
             return {rest - part, std::max((p - 1) * part + (2 - p) * rest, least_hessian)};
         }
-        case Loss::logistic: {
-            const double chance = sigmoid(f);
-            return {chance - y, std::max(chance * (1 - chance), least_hessian)};
-        }
+        case Loss::logistic:
         case Loss::squared:
         case Loss::softmax:
         case Loss::ranking:
@@ -175,6 +187,8 @@ void Objective::derivatives(const double *score, const double *target, const dou
                             const std::vector<double> &found, double *gradient, double *hessian) const {
     if (loss == Loss::softmax)
         softmax_derivatives(score, target, weight, rows, outputs, gradient, hessian);
+    else if (loss == Loss::logistic)
+        logistic_derivatives(score, target, weight, rows, gradient, hessian);
     else
         plain_derivatives(*this, found, score, target, weight, rows, gradient, hessian);
 }

@@ -55,7 +55,7 @@ std::vector<std::uint32_t> Rounds::start_rows() const {
 }
 
 std::vector<std::uint32_t> Rounds::sample_rows() const {
-    Random random(options_.seed, sample_stream + tree_);
+    Random random(options_.seed, sample_stream + sample_number());
     return pick(rows_, options_.max_rows_per_tree, random);
 }
 

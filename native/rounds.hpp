@@ -58,6 +58,8 @@ inline std::size_t sum_width(std::size_t n_values) { return 2 * n_values + 1; }
 
 class Rounds {
   public:
+    static constexpr std::size_t rounds_a_sample = 8;
+
     // `trees` were grown before, so that a fit taken up again draws what the undisturbed one would have drawn.
     Rounds(std::size_t rows, std::size_t trees, const BoostOptions &options);
 
@@ -72,9 +74,11 @@ class Rounds {
     // Trees that were grown before: their directions are among the first candidates.
     void recall(const Forest &before);
 
-    // The rows whose derivatives before any tree `begin` is told, and those that decide the next round's planes.
+    // The rows whose derivatives before any tree `begin` is told, and those that decide the next round's planes: the
+    // same for a few rounds, because their features cost more to fetch than anything else.
     std::vector<std::uint32_t> start_rows() const;
     std::vector<std::uint32_t> sample_rows() const;
+    std::size_t sample_number() const { return tree_ / trees_a_round() / rounds_a_sample; }
     Bag bag() const;
 
     // Derivatives before any tree, also of an earlier fit, rows x outputs. No gradient: it needs no units.

@@ -99,7 +99,7 @@ TEST("rows in parts give the trees and scores of rows in one place") {
         Threads threads(2);
         Booster whole(table.matrix(), target, table.weight(), start, 0, options);
         whole.begin_at(start, threads);
-        for (int round = 0; round < 4; ++round) whole.round(threads, never);
+        for (int round = 0; round < 6; ++round) whole.round(threads, never);
 
         for (const auto &pieces : partings) {
             const Matrix known = figures(table, table.weight().data(), pieces, {});
@@ -114,30 +114,32 @@ TEST("rows in parts give the trees and scores of rows in one place") {
             }
             Rounds rounds(3000, 0, options);
             const auto take = [&](const std::vector<std::uint32_t> &named, const std::vector<double> &units) {
-                BoostRows::Taken all;
+                std::vector<float> values;
+                BoostRows::Slopes all;
                 for (std::size_t p = 0; p < parts.size(); ++p) {
                     std::vector<std::uint32_t> mine;
                     for (std::uint32_t row : named)
                         if (row >= pieces[p].begin && row < pieces[p].end)
                             mine.push_back(row - static_cast<std::uint32_t>(pieces[p].begin));
-                    const BoostRows::Taken some = parts[p].take(mine.data(), mine.size(), units, threads);
-                    all.values.insert(all.values.end(), some.values.begin(), some.values.end());
+                    const std::vector<float> x = parts[p].values_of(mine.data(), mine.size(), threads);
+                    const BoostRows::Slopes some = parts[p].slopes_of(mine.data(), mine.size(), units, threads);
+                    values.insert(values.end(), x.begin(), x.end());
                     all.gradient.insert(all.gradient.end(), some.gradient.begin(), some.gradient.end());
                     all.hessian.insert(all.hessian.end(), some.hessian.begin(), some.hessian.end());
                     all.weight.insert(all.weight.end(), some.weight.begin(), some.weight.end());
                 }
-                return all;
+                return std::pair{values, all};
             };
-            const BoostRows::Taken first = take(rounds.start_rows(), {});
+            const BoostRows::Slopes first = take(rounds.start_rows(), {}).second;
             rounds.begin(first.gradient.data(), first.hessian.data(), first.weight.data(), first.weight.size());
-            for (int round = 0; round < 4; ++round) {
+            for (int round = 0; round < 6; ++round) {
                 std::vector<GradientSizes> sizes(options.trees_a_round());
                 for (const BoostRows &part : parts) {
                     const auto theirs = part.sizes(rounds.units(), options.vector_leaves, threads);
                     for (std::size_t k = 0; k < sizes.size(); ++k) sizes[k].join(theirs[k]);
                 }
-                const BoostRows::Taken taken = take(rounds.sample_rows(), rounds.units());
-                const Matrix sample = known.with_rows(taken.values.data(), taken.weight.size(), threads);
+                const auto [values, taken] = take(rounds.sample_rows(), rounds.units());
+                const Matrix sample = known.with_rows(values.data(), taken.weight.size(), threads);
                 Forest trees = rounds.grow(sample, taken.gradient.data(), taken.hessian.data(), taken.weight.data(),
                                            sizes, threads, never);
                 std::vector<std::int64_t> sums(trees.nodes() * sum_width(trees.n_values), 0);

@@ -14,6 +14,7 @@ from planewise import SLMBoostClassifier, SLMBoostRegressor
 from planewise.slm.fitted import Forest
 
 SAMPLES, BAGS = 0x73616D706C << 24, 0x626167 << 40  # the streams that rows are drawn from
+ROUNDS_PER_SAMPLE = 8
 BOTH = pytest.mark.parametrize("make", [SLMBoostClassifier, SLMBoostRegressor])
 
 
@@ -49,7 +50,8 @@ class Draws:
         wanted = max(1, round(model.subsample * n_rows))
         if model.max_rows_per_tree is not None and wanted > model.max_rows_per_tree:
             first = tree - tree % model.forest_.trees_per_round  # all trees of a round draw the same rows
-            self.few = self.without_replacement(n_rows, model.max_rows_per_tree, Random(model._seed, SAMPLES + first))
+            number = first // model.forest_.trees_per_round // ROUNDS_PER_SAMPLE
+            self.few = self.without_replacement(n_rows, model.max_rows_per_tree, Random(model._seed, SAMPLES + number))
             noise = Random(model._seed, BAGS + first).next()
             chance = [(mixed(noise ^ mixed(row)) >> 11) / 2**53 for row in range(n_rows)]
             self.bag = np.flatnonzero(np.array(chance) < model.subsample)

@@ -177,10 +177,10 @@ class Ready(NamedTuple):
     """What a part says before a round."""
 
     sizes: Floats  # the largest derivatives, by tree
-    rows: NDArray[np.float32]  # of the sample, as far as they lie here, with derivatives and weights
-    gradient: Floats
+    gradient: Floats  # of the rows of the sample that lie here
     hessian: Floats
     weight: Floats
+    rows: NDArray[np.float32] | None  # the same, if the sample is a new one
     loss: Floats | None  # digits of the loss and of the weight
 
 
@@ -190,6 +190,7 @@ class Asked(NamedTuple):
     rounds: int  # so far
     trees: Forest | None  # of the last one, with their values
     units: Floats
+    with_rows: bool
     with_loss: bool
 
 
@@ -228,8 +229,11 @@ def prepare(part: Part, setup: Setup, asked: Asked, sample: Numbers, *, n_thread
         state.rounds, state.is_routed = asked.rounds, False
     if state.rounds != asked.rounds:
         return Behind(state.rounds)
-    loss = state.rows.loss_sums(n_threads) if asked.with_loss else None
-    return Ready(state.rows.sizes(asked.units, n_threads), *state.rows.take(sample, asked.units, n_threads), loss)
+    scored = state.rows
+    rows = scored.values_of(sample, n_threads) if asked.with_rows else None
+    loss = scored.loss_sums(n_threads) if asked.with_loss else None
+    slopes = scored.slopes_of(sample, asked.units, n_threads)
+    return Ready(scored.sizes(asked.units, n_threads), *slopes, rows, loss)
 
 
 def route(part: Part, setup: Setup, routing: Routing, *, n_threads: int) -> Integers | Behind:
@@ -291,6 +295,9 @@ class BoostingInParts:
         self._n_rounds = start.rounds
         self._last: Forest | None = None  # trees of the last round
         self._ready: list[Ready] | None = None  # what the parts said before the next round
+        self._sample_number: int | None = None
+        self._sample_rows: list[Numbers] = []  # of the sample that decides planes: their places in each part
+        self._sample = np.empty((0, 0), np.float32)  # their features
         self._sets: list[Parts] = []
         self._set_losses: list[float | None] = []
         self._begin()
@@ -347,8 +354,8 @@ class BoostingInParts:
     def _round(self) -> None:
         ready = self._prepared()
         sizes = np.max([each.sizes for each in ready], axis=0)
-        rows, gradient, hessian, weight = (np.concatenate([each[k] for each in ready]) for k in range(1, 5))
-        native = self._rounds.grow(self.table, rows, gradient, hessian, weight, sizes, self.n_threads)
+        slopes = (np.concatenate([each[k] for each in ready]) for k in range(1, 4))
+        native = self._rounds.grow(self.table, self._sample, *slopes, sizes, self.n_threads)
         routing = Routing(self._n_rounds, Forest(native), self._rounds.units(), sizes, self._rounds.bag())
         sums = np.sum(self._ask(self.parts, route, routing), axis=0)
         self._last, self._ready = Forest(self._rounds.finish(sums)), None
@@ -358,14 +365,14 @@ class BoostingInParts:
     def _prepared(self) -> list[Ready]:
         """What the parts say before the next round, after they have moved their scores by the last one."""
         if self._ready is None:
-            sample, starts = self._rounds.sample_rows(), np.concatenate([[0], np.cumsum(self.parts.sizes)])
-            ends = np.searchsorted(sample, starts)
-            each = [
-                sample[begin:end] - np.uint32(first)
-                for begin, end, first in zip(ends[:-1], ends[1:], starts[:-1], strict=True)
-            ]
-            asked = Asked(self._n_rounds, self._last, self._rounds.units(), self.monitored)
-            self._ready = self._ask(self.parts, prepare, asked, each=each)
+            is_new = self._sample_number != self._rounds.sample_number()
+            if is_new:
+                self._sample_number, rows = self._rounds.sample_number(), self._rounds.sample_rows()
+                self._sample_rows = [places.astype(np.uint32) for places, _ in _by_part(self.parts, rows)]
+            asked = Asked(self._n_rounds, self._last, self._rounds.units(), is_new, self.monitored)
+            self._ready = self._ask(self.parts, prepare, asked, each=self._sample_rows)
+            if is_new:
+                self._sample = np.concatenate([each.rows for each in self._ready])
         return self._ready
 
     def _ask(self, parts: Parts, question: Callable[..., Any], *common: Any, each: Sequence[Any] | None = None) -> Any:
@@ -519,12 +526,16 @@ class BoostsParts(Boosting):
         return self._checkpoint_for({"parts": digests, "sets": list(sets)})
 
 
-def _some(parts: Parts, rows: NDArray[np.intp]) -> Parts:
-    """The rows with these ascending numbers as a table of their own, in as many parts."""
+def _by_part(parts: Parts, rows: NDArray[Any]) -> list[tuple[NDArray[np.intp], int]]:
+    """By part, which of its rows have these ascending numbers in the table, and how many lie in parts before."""
     starts = np.concatenate([[0], np.cumsum(parts.sizes)])
     ends = np.searchsorted(rows, starts)
-    each = [
-        (rows[begin:end] - first, int(begin))
+    return [
+        (rows[begin:end].astype(np.intp) - first, int(begin))
         for begin, end, first in zip(ends[:-1], ends[1:], starts[:-1], strict=True)
     ]
-    return parts.derive(some_rows_of, each=each)
+
+
+def _some(parts: Parts, rows: NDArray[np.intp]) -> Parts:
+    """The rows with these ascending numbers as a table of their own, in as many parts."""
+    return parts.derive(some_rows_of, each=_by_part(parts, rows))

@@ -86,18 +86,17 @@ def fit(
 
     if out is not None:
         refuse_existing(out, force, table)
+    if target in (drop or ()):
+        raise MistakeError(f"{target!r} is the target; it cannot be dropped.")
     if dask is not None:
         from planewise.cli._fit_dask import fit_on_cluster
 
-        return fit_on_cluster(
-            table, target, dask, str(model), str(task), settings or [], drop or [], seed=seed, out=out, as_json=as_json
-        )
+        what = str(model), str(task), settings or [], drop or []
+        return fit_on_cluster(table, target, dask, *what, seed=seed, out=out, as_json=as_json)
     with working(f"reading {table.name}", as_json):
         rows = read_table(table)
     dropped = drop or []
     require_columns([target, *dropped], rows.columns)
-    if target in dropped:
-        raise MistakeError(f"{target!r} is the target; it cannot be dropped.")
     if model == "auto" and settings:
         raise MistakeError(
             "--set applies to one kind of model: choose the kind with --model slm, forest, boost, mcm or recip."

@@ -28,8 +28,6 @@ def fit_on_cluster(
     """Fit on all rows of a table on a cluster, and say what was found."""
     from planewise._extras import require_all
 
-    if target in dropped:
-        raise MistakeError(f"{target!r} is the target; it cannot be dropped.")
     if family in ("auto", "mcm"):
         raise MistakeError(f"--dask needs one kind of model: choose it with --model {ON_A_CLUSTER}.")
     require_all("--dask", ("dask", "distributed", "pandas"), "dask")

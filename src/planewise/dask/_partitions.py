@@ -148,8 +148,8 @@ def n_blocks(collection: Any) -> int:
 def blocks_of(collection: Any) -> list[Any]:
     """The partitions, each as a delayed object.
 
-    Only as many columns as needed are read, but partitions are not merged, as dask does with those of few columns: X and
-    y from one file would no longer correspond.
+    Only as many columns as needed are read, but partitions are not merged, as dask does with those of few columns: X
+    and y from one file would no longer correspond.
     """
     if isinstance(collection, da.Array):
         return list(np.ravel(collection.to_delayed()))

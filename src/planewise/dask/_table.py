@@ -7,9 +7,9 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
-from dask import delayed
 from numpy.typing import NDArray
 
+from dask import delayed
 from planewise.dask import _boosting, _others, _trees
 from planewise.dask._partitions import blocks_of
 from planewise.table import (

@@ -2,6 +2,22 @@
 
 from __future__ import annotations
 
+from planewise.parts._sources import find_files, from_arrow, from_csv, from_frames, from_parquet, from_polars
 from planewise.parts._survey import PartSurvey, Survey, join_surveys, learn_columns, read_part, survey_part
+from planewise.parts._table import SpooledTable
 
-__all__ = ["PartSurvey", "Survey", "join_surveys", "learn_columns", "read_part", "survey_part"]
+__all__ = [
+    "PartSurvey",
+    "SpooledTable",
+    "Survey",
+    "find_files",
+    "from_arrow",
+    "from_csv",
+    "from_frames",
+    "from_parquet",
+    "from_polars",
+    "join_surveys",
+    "learn_columns",
+    "read_part",
+    "survey_part",
+]

@@ -33,6 +33,7 @@ from planewise._float32 import (
     fill,
     find_origins,
     require_dense_size,
+    stretches,
 )
 from planewise._frames import block, column_at, plain_columns
 from planewise._mapped import MappedTable
@@ -394,8 +395,10 @@ def class_targets(estimator: Any, y: Any, X: NDArray[Any]) -> tuple[NDArray[Any]
     """The sorted class labels, and each row's place among them."""
     y = one_target_per_row(estimator, y, X)
     check_classification_targets(y)
-    classes, label = np.unique(y, return_inverse=True)
-    return classes, label.astype(np.int32)
+    classes, label = np.unique(y), np.empty(len(y), dtype=np.int32)
+    for rows, part in stretches(y[:, None]):  # np.unique's own inverse takes 24 bytes per row
+        label[rows] = np.searchsorted(classes, part[:, 0])
+    return classes, label
 
 
 def _weighted_classes(

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from planewise._extras import require
-from planewise._mapped import BLOCK_VALUES
 from planewise.parts._spool import Part, Roles, Spooled, spool
 
 Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 PARQUET, TEXT = (".parquet", ".pq"), (".csv", ".tsv", ".tab")
 ROWS_TO_INFER = 10_000
+PART_VALUES = 2**20  # of a file that are in memory at a time; polars holds a few such parts
 
 
 def from_parquet(
@@ -288,7 +288,7 @@ def _batches(lazy: Any, roles: Roles) -> Iterator[Any]:
     wanted = roles.named()
     if wanted is not None and set(wanted) <= set(names):
         lazy, names = lazy.select(wanted), wanted
-    return iter(lazy.collect_batches(chunk_size=max(1024, BLOCK_VALUES // max(1, len(names))), maintain_order=True))
+    return iter(lazy.collect_batches(chunk_size=max(1024, PART_VALUES // max(1, len(names))), maintain_order=True))
 
 
 def _polars(what: str) -> Any:

@@ -10,11 +10,13 @@ import re
 from pathlib import Path
 
 import dask.array as da
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
 from dask.distributed import Client
 from sklearn.exceptions import DataConversionWarning, NotFittedError
+from sklearn.utils import estimator_checks
 
 import planewise
 import planewise.dask as on_dask
@@ -56,7 +58,9 @@ def test_answers_before_fit_are_refused(client, table):
 
 def test_workers_without_data(client, table):
     local = planewise.SLMForestRegressor(n_estimators=3, random_state=0).fit(table[0], table[2])
-    remote = on_dask.SLMForestRegressor(n_estimators=3, random_state=0).fit(frame(table[0], [600]), frame(table[2], [600]))
+    remote = on_dask.SLMForestRegressor(n_estimators=3, random_state=0).fit(
+        frame(table[0], [600]), frame(table[2], [600])
+    )
     assert model_bytes(remote) == model_bytes(local)
 
 
@@ -145,6 +149,84 @@ def test_one_class_and_constant_targets(client, table):
     assert set(one.predict(X).compute()) == {"a"}
     constant = on_dask.SLMBoostRegressor(n_estimators=2).fit(X, frame(pd.Series([2.5] * 600), SIZES))
     assert np.allclose(constant.predict(X).compute(), 2.5)
+
+
+@pytest.mark.parametrize("check", ["tags", "params_invariance", "set_params", "default_constructible"])
+@pytest.mark.parametrize("name", NAMES)
+def test_checks_of_scikit_learn_that_need_no_fit(name, check):
+    checks = {
+        "tags": estimator_checks.check_estimator_tags_renamed,
+        "params_invariance": estimator_checks.check_get_params_invariance,
+        "set_params": estimator_checks.check_set_params,
+        "default_constructible": estimator_checks.check_parameters_default_constructible,
+    }
+    checks[check](name, getattr(on_dask, name)())
+
+
+def test_a_metric_that_is_no_sum_over_rows(client, table):
+    X, y = table[:2]
+    made = [
+        module.SLMBoostClassifier(n_estimators=4, random_state=0, eval_metric="roc_auc")
+        for module in (planewise, on_dask)
+    ]
+    made[0].fit(X[:400], y[:400], X_val=X[400:], y_val=y[400:])
+    made[1].fit(
+        frame(X[:400], SIZES[:1] * 2),
+        frame(y[:400], SIZES[:1] * 2),
+        X_val=frame(X[400:], [0, 200]),
+        y_val=frame(y[400:], [0, 200]),
+    )
+    assert made[1].evals_result_ == made[0].evals_result_ and "validation roc_auc" in made[0].evals_result_
+
+
+def test_trees_with_several_outputs(client, table):
+    X, y = table[0][["a", "c"]], pd.Series(np.digitize(table[2], [-0.5, 0.5]))
+    settings = {"n_estimators": 4, "random_state": 0, "multi_strategy": "multi_output_tree"}
+    local = planewise.SLMBoostClassifier(**settings).fit(X, y)
+    remote = on_dask.SLMBoostClassifier(**settings).fit(frame(X, SIZES), frame(y, SIZES))
+    assert model_bytes(remote) == model_bytes(local)
+    contributions = remote.predict_contributions(dd.from_pandas(X, npartitions=3)).compute()
+    assert np.allclose(contributions.sum(axis=2), local.decision_function(X))
+
+
+def test_one_row_to_learn_from_and_more_to_validate_on(client, table):
+    X, y = table[0][["a", "c"]], table[2]
+    model = on_dask.SLMBoostRegressor(n_estimators=2, random_state=0)
+    model.fit(frame(X[:1], [1, 0]), frame(y[:1], [1, 0]), X_val=frame(X, SIZES), y_val=frame(y, SIZES))
+    assert np.allclose(model.predict(frame(X, SIZES)).compute(), y[0])
+    assert len(model.evals_result_["validation"]) == 2
+
+
+def test_a_model_that_cannot_split_predicts_the_share_of_classes(client, table):
+    X, y = frame(table[0], SIZES), frame(table[1], SIZES)
+    model = on_dask.SLMBoostClassifier(n_estimators=3, min_samples_leaf=1000, random_state=0).fit(X, y)
+    assert np.allclose(model.predict_proba(X)["yes"].compute(), (table[1] == "yes").mean())
+
+
+def test_categories_in_another_order(client, table):
+    X = table[0][["a", "kind"]]
+    other = X.assign(kind=X["kind"].cat.reorder_categories(["w", "u", "v"]))
+    model = on_dask.SLMBoostClassifier(n_estimators=4, random_state=0).fit(frame(X, SIZES), frame(table[1], SIZES))
+    assert np.array_equal(model.predict(frame(other, SIZES)).compute(), model.predict(X))
+
+
+def fit_in_a_task(seed, X, y):
+    return on_dask.SLMForestClassifier(n_estimators=3, random_state=seed).fit(X.value, y.value).to_local()
+
+
+class Kept:
+    """A collection that is passed to a task as it is, and not computed."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+def test_fits_in_tasks_on_the_workers(client, table):
+    X, y = Kept(frame(table[0], SIZES)), Kept(frame(table[1], SIZES))
+    made = client.gather([client.submit(fit_in_a_task, seed, X, y) for seed in range(3)])
+    for seed, model in enumerate(made):
+        local = planewise.SLMForestClassifier(n_estimators=3, random_state=seed).fit(*table[:2])
+        assert model_bytes(model) == model_bytes(local)
 
 
 # ------------------------------------------------------------------------------------------------------------ the table

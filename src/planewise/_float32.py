@@ -210,8 +210,8 @@ def _spread_of(column: NDArray[Any]) -> Spread:
     if column.dtype.kind == "f":
         with np.errstate(invalid="ignore"):
             column = column[np.abs(column) <= LARGEST]
-    ends = (column.min().item(), column.max().item()) if len(column) else (None, None)
-    return Spread(*ends, _thinned(rounded), bool((rounded == np.floor(rounded)).all()))
+    low, high = (column.min().item(), column.max().item()) if len(column) else (None, None)
+    return Spread(low, high, _thinned(rounded), bool((rounded == np.floor(rounded)).all()))
 
 
 def _thinned(rounded: NDArray[Any]) -> NDArray[Any]:

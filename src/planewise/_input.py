@@ -33,8 +33,10 @@ from planewise._float32 import (
     fill,
     find_origins,
     require_dense_size,
+    stretches,
 )
 from planewise._frames import block, column_at, plain_columns
+from planewise._mapped import MappedTable
 
 FloatArray = NDArray[np.float32]
 Fit = TypeVar("Fit", bound=Callable[..., Any])
@@ -98,6 +100,8 @@ def training_rows(
 
     Origins are those given, or found from the rows that count. Values too large for float32 become infinities.
     """
+    if isinstance(X, MappedTable):
+        return X.training_rows(estimator, origins)
     return _checked(estimator, X, _Columns(True, counts, origins))
 
 
@@ -129,7 +133,7 @@ def complete_rows(
 
 
 def _origins_in(estimator: Any, X: Any, counts: NDArray[np.bool_] | None) -> Origins:
-    _refuse_lazy_frame(X)
+    _refuse_unread(estimator, X)
     if not is_table(X):
         return find_origins(numbers_of(estimator, X, True, np.float32), counts)
     frame, found = nw.from_native(X, eager_only=True), Origins()
@@ -145,7 +149,7 @@ def _origins_in(estimator: Any, X: Any, counts: NDArray[np.bool_] | None) -> Ori
 
 
 def _without_gaps(estimator: Any, X: Any, reset: bool, dtype: Any) -> NDArray[Any]:
-    _refuse_lazy_frame(X)
+    _refuse_unread(estimator, X)
     if is_table(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         frame = nw.from_native(X, eager_only=True)
@@ -184,13 +188,24 @@ def _dense(values: Any, dtype: Any, origins: Origins | None = None) -> NDArray[A
     return rows
 
 
-def _refuse_lazy_frame(X: Any) -> None:
+def _refuse_unread(estimator: Any, X: Any) -> None:
+    """An error for what has no rows in memory."""
     if nw.dependencies.is_polars_lazyframe(X):
-        raise TypeError("X is a polars LazyFrame, which has no rows yet; pass X.collect() instead.")
+        raise TypeError(
+            "X is a polars LazyFrame, which has no rows yet; pass X.collect() instead. If these are more rows than fit "
+            "into memory, planewise.parts.from_polars reads them for trees."
+        )
+    if isinstance(X, MappedTable):
+        raise TypeError(
+            f"X is a {type(X).__name__}, which only trees take (SLM, forests, boosting), not "
+            f"{type(estimator).__name__}; pass a data frame with a sample of the rows instead."
+        )
 
 
 def prediction_rows(estimator: Any, X: Any) -> FloatArray:
     """X as float32 rows (C order), checked against what the estimator was fitted on."""
+    if isinstance(X, MappedTable):
+        return X.prediction_rows(estimator)
     rows = _quickly_checked(estimator, X)
     return _checked(estimator, X, _Columns(reset=False)) if rows is None else rows
 
@@ -240,7 +255,7 @@ class _Columns:
 
 
 def _checked(estimator: Any, X: Any, columns: _Columns, dtype: Any = np.float32) -> NDArray[Any]:
-    _refuse_lazy_frame(X)
+    _refuse_unread(estimator, X)
     if columns.reset and dtype == np.float32:
         estimator.feature_origins_ = dict(columns.origins or {})
     if is_table(X):
@@ -298,6 +313,7 @@ def class_problem(
     if continues and not np.array_equal(classes, estimator.classes_):
         raise ValueError("y has different classes than the earlier fit that warm_start=True continues from.")
     counts = weight > 0
+    _refuse_zeros_in_file(X, counts)
     table = _with_origins_of(counts, table, estimator, X, read, continues)
     rows, label, weight, own = _those(counts, table, label, weight, own)
     return ClassProblem(table, counts, rows, weight, classes, label, own)
@@ -321,6 +337,7 @@ def number_problem(
     target = real_targets(estimator, y, table, several=several)
     weight = row_weights(sample_weight, table)
     counts = weight > 0
+    _refuse_zeros_in_file(X, counts)
     table = _with_origins_of(counts, table, estimator, X, read, continues)
     rows, target, weight = _those(counts, table, target, weight)
     return NumberProblem(table, counts, rows, weight, target)
@@ -351,6 +368,15 @@ def _read_again(estimator: Any, X: Any, read: Reader) -> NDArray[Any]:
     return rows
 
 
+def _refuse_zeros_in_file(X: Any, counts: NDArray[np.bool_]) -> None:
+    if isinstance(X, MappedTable) and not counts.all():
+        raise ValueError(
+            f"Row {np.flatnonzero(~counts)[0]} has a weight of 0, by sample_weight or class_weight, but rows in a file "
+            "cannot be left out of a fit. Pass weight= to the function of planewise.parts that reads the table, or "
+            "leave the rows out there."
+        )
+
+
 def _with_origins_of(
     counts: NDArray[np.bool_], table: NDArray[Any], estimator: Any, X: Any, read: Reader, continues: bool
 ) -> NDArray[Any]:
@@ -369,8 +395,10 @@ def class_targets(estimator: Any, y: Any, X: NDArray[Any]) -> tuple[NDArray[Any]
     """The sorted class labels, and each row's place among them."""
     y = one_target_per_row(estimator, y, X)
     check_classification_targets(y)
-    classes, label = np.unique(y, return_inverse=True)
-    return classes, label.astype(np.int32)
+    classes, label = np.unique(y), np.empty(len(y), dtype=np.int32)
+    for rows, part in stretches(y[:, None]):  # np.unique's own inverse takes 24 bytes per row
+        label[rows] = np.searchsorted(classes, part[:, 0])
+    return classes, label
 
 
 def _weighted_classes(

@@ -11,11 +11,12 @@ from typing import Self, TextIO
 class Progress:
     """``with Progress(100, "boosting") as bar: bar.step("loss 0.31")``; drawn at most ten times a second.
 
-    Work that continues an earlier run counts from `first`, the number of pieces done by then.
+    Work that continues an earlier run counts from `first`, the number of pieces done by then. If `total` is None, the
+    number of pieces is not known.
     """
 
     def __init__(
-        self, total: int, title: str, *, first: int = 0, shown: bool = True, stream: TextIO | None = None
+        self, total: int | None, title: str, *, first: int = 0, shown: bool = True, stream: TextIO | None = None
     ) -> None:
         self.total, self.title, self.first, self.shown = total, title, first, shown
         self.stream = stream or sys.stderr
@@ -37,12 +38,15 @@ class Progress:
         """One more piece is done."""
         self.done += 1
         now = time.monotonic()
-        if not self.shown or (self.done < self.total and now - self._drawn_at < 0.1):
+        if not self.shown or (self.done != self.total and now - self._drawn_at < 0.1):
             return
         self._drawn_at = now
+        self.stream.write(f"\r{self.title} {self._bar(now, note)}")
+        self.stream.flush()
+
+    def _bar(self, now: float, note: str) -> str:
+        if self.total is None:
+            return f"{self.done}  {note} "
         filled = 24 * self.done // max(1, self.total)
         left = (now - self._start) / (self.done - self.first) * (self.total - self.done)
-        self.stream.write(
-            f"\r{self.title} [{'#' * filled}{'.' * (24 - filled)}] {self.done}/{self.total}  {note}  {left:.0f} s left "
-        )
-        self.stream.flush()
+        return f"[{'#' * filled}{'.' * (24 - filled)}] {self.done}/{self.total}  {note}  {left:.0f} s left "

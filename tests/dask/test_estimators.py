@@ -234,3 +234,15 @@ def test_several_fits_at_once_on_one_cluster(client, table):
     for seed, model in enumerate(made):
         local = planewise.SLMForestClassifier(n_estimators=3, random_state=seed).fit(*table[:2])
         assert model_bytes(model) == model_bytes(local)
+
+
+def test_columns_of_one_parquet_folder_stay_aligned(client, table, tmp_path):
+    """dask merges partitions of which few columns are read, such as those of y."""
+    whole = table[0].drop(columns="kind").assign(target=table[1])
+    for k in range(6):
+        whole[100 * k : 100 * (k + 1)].to_parquet(tmp_path / f"{k}.parquet")
+    read = dd.read_parquet(tmp_path)
+    assert read["target"].optimize().npartitions < read.npartitions
+    local, remote = both("SLMBoostClassifier")
+    remote.fit(read.drop(columns="target"), read["target"])
+    assert model_bytes(remote) == model_bytes(local.fit(whole.drop(columns="target"), whole["target"]))

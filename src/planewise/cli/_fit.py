@@ -60,6 +60,14 @@ def fit(
         float, typer.Option(min=0.01, max=0.9, help="Share of the rows to hold out for measuring quality.")
     ] = 0.2,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")] = 0,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            help="Fit on a Dask cluster: address of its scheduler, such as host:8786. The workers read the table "
+            "(CSV or Parquet); all rows are used for training.",
+            show_default=False,
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the --out file if it exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
@@ -78,12 +86,17 @@ def fit(
 
     if out is not None:
         refuse_existing(out, force, table)
+    if target in (drop or ()):
+        raise MistakeError(f"{target!r} is the target; it cannot be dropped.")
+    if dask is not None:
+        from planewise.cli._fit_dask import fit_on_cluster
+
+        what = str(model), str(task), settings or [], drop or []
+        return fit_on_cluster(table, target, dask, *what, seed=seed, out=out, as_json=as_json)
     with working(f"reading {table.name}", as_json):
         rows = read_table(table)
     dropped = drop or []
     require_columns([target, *dropped], rows.columns)
-    if target in dropped:
-        raise MistakeError(f"{target!r} is the target; it cannot be dropped.")
     if model == "auto" and settings:
         raise MistakeError(
             "--set applies to one kind of model: choose the kind with --model slm, forest, boost, mcm or recip."
@@ -134,7 +147,7 @@ def _parameters(target: Any, family: str, task: str, settings: list[str], guesse
     may_be_numbers = guessed and task == "classification" and target.dtype.is_numeric()
     instead = f"{target.name!r} was taken as classes; add --task regression to predict it as a number."
     try:
-        parsed = _read_settings(family, task, len(target), settings)
+        parsed = read_settings(family, task, len(target), settings)
     except ValueError as error:
         if may_be_numbers and _are_for_numbers(family, len(target), settings):
             raise MistakeError(f"{error} {instead}") from None
@@ -146,13 +159,13 @@ def _parameters(target: Any, family: str, task: str, settings: list[str], guesse
 
 def _are_for_numbers(family: str, n_rows: int, settings: list[str]) -> bool:
     try:
-        _read_settings(family, "regression", n_rows, settings)
+        read_settings(family, "regression", n_rows, settings)
     except ValueError:
         return False
     return True
 
 
-def _read_settings(family: str, task: str, n_rows: int, settings: list[str]) -> dict[str, Any]:
+def read_settings(family: str, task: str, n_rows: int, settings: list[str]) -> dict[str, Any]:
     """Parameters of the estimator, which checks them."""
     from planewise.table import estimator_class, read_setting
 

@@ -11,6 +11,7 @@ from planewise.dask._boosting import SLMBoostClassifier, SLMBoostRegressor  # no
 from planewise.dask._engine import DaskParts  # noqa: E402
 from planewise.dask._errors import LostSchedulerError, LostWorkersError, PartitionError  # noqa: E402
 from planewise.dask._others import LargeScaleMCMClassifier, RECIPClassifier  # noqa: E402
+from planewise.dask._table import fit_table  # noqa: E402
 from planewise.dask._trees import SLMClassifier, SLMForestClassifier, SLMForestRegressor, SLMRegressor  # noqa: E402
 
 __all__ = [
@@ -26,4 +27,5 @@ __all__ = [
     "SLMForestClassifier",
     "SLMForestRegressor",
     "SLMRegressor",
+    "fit_table",
 ]

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from distributed import Client, get_client
+from distributed import Client, get_client, get_worker, worker_client
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -50,6 +50,9 @@ class OnDask:
 
     def _run(self, work: Callable[[Client], Any]) -> Any:
         """The result of the work; with an asynchronous client, something to await."""
+        if self.client is None and _is_in_task():
+            with worker_client() as client:  # other tasks may use the thread of this one meanwhile
+                return work(client)
         client = self._get_client()
         if client.asynchronous:
             return asyncio.to_thread(work, client)
@@ -149,6 +152,15 @@ class OnDask:
         judged = self.to_local()
         judged.predict = lambda *_, **__: np.asarray(predicted)
         return float(judged.score(predicted, np.asarray(y), weight))
+
+
+def _is_in_task() -> bool:
+    """Whether this runs in a task on a worker."""
+    try:
+        get_worker()
+    except ValueError:
+        return False
+    return True
 
 
 def _init_of(namesake: type[Any]) -> Any:

@@ -18,6 +18,8 @@ from planewise.dask._partitions import one_chunk_of_columns
 def lazy_answer(model: Any, method: str, X: Any, **options: Any) -> Any:
     """``model.method(X)`` for a dask array (an array) or data frame (a series or data frame with the same index).
 
+    An answer of three dimensions is an array for data frames, too.
+
     Parameters
     ----------
     model : estimator

@@ -111,14 +111,16 @@ class Partitions:
                 )
             others[place] = other.rechunk({0: sizes})
         n = n_blocks(X)
-        return [_blocks(X), *([None] * n if each is None else _blocks(each) for each in others)]
+        return [blocks_of(X), *([None] * n if each is None else blocks_of(each) for each in others)]
 
     def _sizes(self, X: Any) -> tuple[int, ...]:
         """The number of rows of each partition of X; computed, if dask does not know them."""
         if _is_known(X):
             return tuple(X.chunks[0])
         name = f"planewise-count-{uuid4().hex}"
-        tasks = [delayed(_n_rows, pure=False)(block, dask_key_name=f"{name}-{k}") for k, block in enumerate(_blocks(X))]
+        tasks = [
+            delayed(_n_rows, pure=False)(block, dask_key_name=f"{name}-{k}") for k, block in enumerate(blocks_of(X))
+        ]
         futures = list(self._client.compute(tasks))
         finished(self._client, futures, self.name_of)
         return tuple(self._client.gather(futures))
@@ -143,8 +145,15 @@ def n_blocks(collection: Any) -> int:
     return collection.numblocks[0] if isinstance(collection, da.Array) else collection.npartitions
 
 
-def _blocks(collection: Any) -> list[Any]:
-    return list(np.ravel(collection.to_delayed()))
+def blocks_of(collection: Any) -> list[Any]:
+    """The partitions, each as a delayed object.
+
+    Only as many columns as needed are read, but partitions are not merged, as dask does with those of few columns: X
+    and y from one file would no longer correspond.
+    """
+    if isinstance(collection, da.Array):
+        return list(np.ravel(collection.to_delayed()))
+    return list(collection.simplify().to_delayed(optimize_graph=False))
 
 
 def one_chunk_of_columns(collection: Any) -> Any:

@@ -191,7 +191,7 @@ def naming(number: Number) -> Iterator[None]:
         raise type(error)(f"{_capital(in_words(number))}: {error}") from error
 
 
-class TableReader(BaseEstimator):  # type: ignore[misc]
+class TableReader(BaseEstimator):
     """What reads tables in place of an estimator that is fitted later."""
 
     def __init__(self, categorical_features: Any = None) -> None:
@@ -278,7 +278,7 @@ def _number_columns(values: Any, number: Number, counts: NDArray[np.bool_] | Non
             for j, spread in enumerate(found)
         ]
     floats = [spread.as_floats() for spread in found]
-    large = [j for j, spread in enumerate(found) if spread.low is not None and _is_inexact(spread)]
+    large = [j for j, spread in enumerate(found) if spread.low is not None and is_inexact(spread)]
     for j in large:
         floats[j] = spreads(array_column(values, j).astype(np.float64)[:, None], counts)[0]
     both = zip(found, floats, strict=True)
@@ -289,7 +289,8 @@ def _has_values(spread: Spread, values: Any, j: int) -> bool:
     return spread.low is not None or not np.isnan(array_column(values, j)).all()
 
 
-def _is_inexact(spread: Spread) -> bool:
+def is_inexact(spread: Spread) -> bool:
+    """Whether there are whole numbers that float64 may not hold."""
     return bool(max(abs(spread.low), abs(spread.high)) > LARGEST_EXACT)
 
 

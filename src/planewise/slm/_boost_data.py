@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise._input import Problem, prediction_rows, row_weights
+from planewise._mapped import take_rows
 from planewise.slm._objectives import RawLoss
 
 Floats = NDArray[np.float64]
@@ -25,7 +26,8 @@ class Data(NamedTuple):
     offset: Floats | None = None  # rows x outputs
 
     def part(self, which: NDArray[Any]) -> Data:
-        return Data(*(None if each is None else each[which] for each in self))  # type: ignore[arg-type]
+        offset = None if self.offset is None else self.offset[which]
+        return Data(take_rows(self.rows, which), self.target[which], self.weight[which], offset)
 
     def by_query(self) -> Data:
         """The rows that count, those of a query (the second column of the target) one after the other."""

@@ -23,6 +23,7 @@ from planewise._input import (
     prediction_rows,
     thread_count,
 )
+from planewise._mapped import blocks
 from planewise._params import (
     Limit,
     boolean,
@@ -176,11 +177,13 @@ class _SLMForest(CallbackSupportMixin, ExplainsByContributions, TreeEstimator):
 
     # --------------------------------------------------------------------------------------------- out-of-bag rows
     def _out_of_bag(self, rows: NDArray[np.float32]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
-        """For each tree, the rows it has not seen, and its values for them."""
+        """For each tree, the rows it has not seen, some at a time, and its values for them."""
         nothing = np.zeros(self.forest_.n_outputs)
         for tree in range(self.forest_.n_trees):
-            out = np.flatnonzero(_core.bootstrap(*self._drawn, self._seed, tree) == 0)
-            yield out, self.forest_.predict(rows[out], nothing, tree, tree + 1, thread_count(self.n_jobs))
+            every = np.flatnonzero(_core.bootstrap(*self._drawn, self._seed, tree) == 0)
+            for part in blocks(len(every), rows.shape[1]):
+                out = every[part]
+                yield out, self.forest_.predict(rows[out], nothing, tree, tree + 1, thread_count(self.n_jobs))
 
     def _keep_out_of_bag(
         self,

@@ -8,13 +8,14 @@ categories with 15 rows each and a noisy target, sets reach an AUC of 0.684, sta
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planewise._mapped import add_columns
 from planewise.words import counted, one_line
 
 MAX_CATEGORIES_OF_SETS = 50  # "auto": columns with more categories get target statistics
@@ -121,11 +122,7 @@ def added_to_sources(parts: Floats, n_features: int, statistics: Statistics) -> 
 
 def with_statistics(rows: Rows, statistics: Statistics) -> Rows:
     """Encoded rows of X as trees read them, by the statistics of all training rows."""
-    return _joined(rows, [statistics[j].of_codes(rows[:, j]) for j in sorted(statistics)])
-
-
-def _joined(rows: Rows, found: Sequence[Rows]) -> Rows:
-    return np.hstack([rows, *found]) if found else rows
+    return add_columns(rows, [statistics[j].of_codes(rows[:, j]) for j in sorted(statistics)])
 
 
 # -------------------------------------------------------------------------------------------------------- learning
@@ -204,7 +201,8 @@ def _n_present(code: NDArray[np.float32]) -> int:
 def training_rows_with_statistics(rows: Rows, targets: Targets, statistics: Statistics, seed: int) -> Rows:
     """Encoded training rows as trees read them: the row's own fold has no part in its statistics."""
     fold = folds(len(rows), seed)
-    return _joined(rows, [targets.out_of_fold(rows[:, j], len(statistics[j].values), fold) for j in sorted(statistics)])
+    further = [targets.out_of_fold(rows[:, j], len(statistics[j].values), fold) for j in sorted(statistics)]
+    return add_columns(rows, further)
 
 
 def folds(n_rows: int, seed: int) -> NDArray[np.intp]:

@@ -1,0 +1,435 @@
+"""Tables that are read part by part into a file, and what estimators make of them."""
+
+from __future__ import annotations
+
+import errno
+import gc
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from test_survey import KINDS, columns
+
+from planewise import (
+    LargeScaleMCMClassifier,
+    MCMRegressor,
+    RECIPClassifier,
+    SLMBoostClassifier,
+    SLMBoostRanker,
+    SLMBoostRegressor,
+    SLMClassifier,
+    SLMForestClassifier,
+    SLMForestRegressor,
+    SLMRegressor,
+    _mapped,
+)
+from planewise._input import training_rows
+from planewise.parts import SpooledTable, from_arrow, from_csv, from_frames, from_parquet, from_polars
+
+START = 1_700_000_000
+
+
+def table(n_rows=600, seed=0):
+    """Numbers, seconds since 1970, gaps and two categorical columns, one of which has many categories."""
+    rng = np.random.default_rng(seed)
+    towns = np.array([f"town {k}" for k in rng.permutation(80)])
+    a, time = rng.normal(size=n_rows), START + rng.integers(0, 600, n_rows)
+    town = rng.integers(0, 80, n_rows)
+    signal_ = a + (time - START) / 300 + (town % 7) / 3 + rng.normal(scale=0.3, size=n_rows)
+    return pl.DataFrame(
+        {
+            "a": a,
+            "gap": pl.Series(rng.normal(size=n_rows)).set(pl.Series(rng.random(n_rows) < 0.2), None),
+            "time": time.astype(np.float64),
+            "town": pl.Series(towns[town]).cast(pl.Categorical),
+            "flag": rng.random(n_rows) < 0.5,
+            "number": signal_,
+            "kind": np.where(signal_ > 2.3, "high", "low"),
+            "third": np.array(["x", "y", "z"])[np.digitize(signal_, [1.5, 3.0])],
+            "weight": rng.uniform(0.5, 2, n_rows),
+        }
+    )
+
+
+FEATURES = ["a", "gap", "time", "town", "flag"]
+
+
+def in_parts(frame, *cuts):
+    edges = [0, *cuts, frame.height]
+    return [frame[a:b] for a, b in pairwise(edges)]
+
+
+def spooled(frame, target="kind", **options):
+    return from_frames(in_parts(frame, 7, 7, 250), target=target, columns=FEATURES, **options)
+
+
+# ---------------------------------------------------------------------------------------------------------- the bytes
+@settings(max_examples=80, deadline=None)
+@given(st.data(), st.sampled_from(["pandas", "polars", "arrow"]), st.integers(1, 40))
+def test_any_partitioning_gives_the_rows_of_the_table_in_memory(data, kind, n_rows):
+    make, cut = KINDS[kind]
+    whole = make(data.draw(columns(n_rows)) | {"y": list(range(n_rows))})
+    cuts = sorted(data.draw(st.lists(st.integers(0, n_rows), max_size=6)))
+    parts = (cut(whole, a, b) for a, b in zip([0, *cuts], [*cuts, n_rows], strict=True))
+    features = whole.drop(columns="y") if kind == "pandas" else whole.drop(["y"])
+    model = SLMClassifier(categorical_features=["category", "text"])
+    expected = training_rows(model, features)
+    X, y = from_frames(parts, target="y", categorical_features=["category", "text"])
+    with X:
+        assert X.rows.tobytes() == expected.tobytes()
+        assert X.shape == expected.shape
+        assert X.survey.origins == model.feature_origins_
+        assert os.listdir(X.path.parent) == [X.path.name]
+    assert_array_equal(y, np.arange(n_rows))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.sampled_from([np.int64, np.uint64, np.float64, np.int32, np.float32]), min_size=2, max_size=5),
+    st.sampled_from([0, 2**24, START, 2**53, 2**60 + 2**33]),
+    st.integers(1, 5000),
+    st.integers(0, 999),
+)
+def test_number_types_that_change_between_parts_are_put_right_at_the_end(kinds, start, size, seed):
+    rng = np.random.default_rng(seed)
+    parts = []
+    for kind in kinds:
+        values = start + rng.integers(0, size, 7)
+        parts.append(pd.DataFrame({"a": (values % 2**31 if kind == np.int32 else values).astype(kind), "y": 1}))
+    expected = training_rows(SLMClassifier(), pd.concat(parts)[["a"]])
+    X, _ = from_frames(parts, target="y")
+    with X:
+        assert X.rows.tobytes() == expected.tobytes()
+
+
+def fitted_bytes(model):
+    forest = model.forest_ if hasattr(model, "forest_") else model.tree_
+    return {name: np.asarray(values).tobytes() for name, values in forest.arrays().items()}
+
+
+MODELS = {
+    "tree": (SLMClassifier(random_state=0), "kind"),
+    "tree of numbers": (SLMRegressor(random_state=0), "number"),
+    "forest": (SLMForestClassifier(n_estimators=30, oob_score=True, bootstrap=True, random_state=0), "third"),
+    "forest of numbers": (SLMForestRegressor(n_estimators=4, random_state=0), "number"),
+    "boosting": (SLMBoostClassifier(n_estimators=8, random_state=0), "kind"),
+    "three classes": (SLMBoostClassifier(n_estimators=8, random_state=0), "third"),
+    "boosting of numbers": (SLMBoostRegressor(n_estimators=8, random_state=0), "number"),
+    "early stopping": (SLMBoostRegressor(n_estimators=30, early_stopping=True, random_state=0), "number"),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_model_is_the_same_to_the_bit_as_that_of_the_table_in_memory(name):
+    model, target = MODELS[name]
+    frame = table()
+    X, y, weight = spooled(frame, target, weight="weight")
+    with X:
+        expected = model.fit(frame.select(FEATURES), frame[target].to_numpy(), frame["weight"].to_numpy())
+        answers = expected.predict(frame.select(FEATURES))
+        wanted, nodes = fitted_bytes(expected), expected.apply(frame.select(FEATURES))
+        score = getattr(expected, "oob_score_", None)
+        found = model.fit(X, y, weight)
+        assert fitted_bytes(found) == wanted
+        assert_array_equal(found.predict(X), answers)
+        assert_array_equal(found.predict(frame.select(FEATURES)), answers)
+        assert_array_equal(found.apply(X), nodes)
+        assert getattr(found, "oob_score_", None) == score
+        if hasattr(model, "predict_proba"):
+            assert_array_equal(found.predict_proba(X), found.predict_proba(frame.select(FEATURES)))
+        assert list(found.feature_names_in_) == FEATURES
+        assert os.listdir(X.path.parent) == [X.path.name]
+
+
+def test_a_ranker_too():
+    frame = table().with_columns(query=pl.int_range(600) // 10, rank=pl.col("number").clip(0, 4).cast(pl.Int64))
+    model = SLMBoostRanker(n_estimators=5, random_state=0)
+    X, y = spooled(frame, "rank")
+    with X:
+        wanted = fitted_bytes(model.fit(frame.select(FEATURES), y, qid=frame["query"].to_numpy()))
+        assert fitted_bytes(model.fit(X, y, qid=frame["query"].to_numpy())) == wanted
+
+
+def test_validation_rows_may_be_in_a_file_too():
+    frame, later = table(), table(seed=1)
+    model = SLMBoostRegressor(n_estimators=10, random_state=0)
+    with spooled(frame, "number")[0] as X, spooled(later, "number")[0] as X_val:
+        y, y_val = frame["number"].to_numpy(), later["number"].to_numpy()
+        model.fit(frame.select(FEATURES), y, X_val=later.select(FEATURES), y_val=y_val)
+        wanted = model.evals_result_
+        assert model.fit(X, y, X_val=X_val, y_val=y_val).evals_result_ == wanted
+
+
+def test_rows_of_a_file_are_not_copied_into_memory(monkeypatch):
+    """Neither by the fit itself, nor by early stopping and target statistics, which make further files."""
+    frame = table()
+    seen = []
+
+    def observe(like, parts, n_rows, width=0):
+        seen.append(write(like, parts, n_rows, width))
+        return seen[-1]
+
+    write = _mapped.write_rows
+    monkeypatch.setattr(_mapped, "write_rows", observe)
+    model = SLMBoostRegressor(n_estimators=5, early_stopping=True, random_state=0)
+    X, y = spooled(frame, "number")
+    with X:
+        assert training_rows(SLMClassifier(), X) is X.rows
+        model.fit(X, y)
+        assert list(model.target_statistics_) == [3]
+        assert [len(each) for each in seen] == [540, 60, 540, 60, 600]
+        assert all(isinstance(each, np.memmap) and not each.flags.writeable for each in seen)
+
+
+def test_a_model_that_was_fitted_elsewhere_reads_its_own_categories():
+    frame, other = table(), table(seed=5).filter(pl.col("town") != "town 7")
+    model = SLMBoostClassifier(n_estimators=8, random_state=0).fit(other.select(FEATURES), other["kind"].to_numpy())
+    X, _ = spooled(frame.with_columns(pl.col("town").cast(pl.String)), categorical_features=["town"])
+    with X:
+        assert_array_equal(model.predict_proba(X), model.predict_proba(frame.select(FEATURES)))
+
+
+# ----------------------------------------------------------------------------------------------------------- sources
+def as_source(name, frame, folder):
+    if name == "frames":
+        return from_frames, (part.to_pandas() for part in in_parts(frame, 10, 300))
+    if name == "polars":
+        return from_polars, frame.lazy()
+    if name == "arrow table":
+        return from_arrow, frame.to_arrow().to_batches(100)
+    if name == "arrow stream":
+        whole = frame.to_arrow()
+        return from_arrow, pa.RecordBatchReader.from_batches(whole.schema, whole.to_batches(100))
+    for number, part in enumerate(in_parts(frame, 10, 300)):
+        part.write_parquet(folder / f"{number}.parquet")
+        part.write_csv(folder / f"{number}.csv")
+    if name == "arrow dataset":
+        return from_arrow, pa.dataset.dataset(folder, exclude_invalid_files=True)
+    if name == "folder":
+        return from_parquet, folder
+    if name == "pattern":
+        return from_parquet, str(folder / "*.parquet")
+    if name == "list":
+        return from_parquet, [folder / f"{number}.parquet" for number in range(3)]
+    return from_csv, folder
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["frames", "polars", "arrow table", "arrow stream", "arrow dataset", "folder", "pattern", "list", "csv"],
+)
+def test_every_source_gives_the_same_rows(name, tmp_path):
+    frame = table().with_columns(pl.col("town").cast(pl.String))
+    read, source = as_source(name, frame, tmp_path)
+    X, y = read(source, target="kind", columns=FEATURES, categorical_features=["town"])
+    expected = training_rows(SLMClassifier(categorical_features=["town"]), frame.select(FEATURES))
+    with X:
+        assert X.columns == FEATURES
+        assert X.rows.tobytes() == expected.tobytes()
+    assert_array_equal(y, frame["kind"].to_numpy())
+
+
+def test_rows_without_weight_are_left_out():
+    frame = table().with_columns(weight=(pl.int_range(600) % 3).cast(pl.Float64))
+    kept = frame.filter(pl.col("weight") > 0)
+    X, y, weight = spooled(frame, weight="weight")
+    with X:
+        assert X.rows.tobytes() == training_rows(SLMClassifier(), kept.select(FEATURES)).tobytes()
+    assert_array_equal(y, kept["kind"].to_numpy())
+    assert_array_equal(weight, kept["weight"].to_numpy())
+
+
+def test_text_files_say_what_stands_for_missing_and_which_types_they_have(tmp_path):
+    (tmp_path / "a.tsv").write_text("a\ty\n1\t0\n-\t1\n")
+    X, _ = from_csv(tmp_path / "a.tsv", target="y", null_values="-", schema_overrides={"a": pl.Float64})
+    with X:
+        assert_array_equal(X.rows, [[1], [np.nan]])
+
+
+# --------------------------------------------------------------------------------------------------- the file's life
+def test_the_file_goes_with_the_table(tmp_path):
+    X, _ = spooled(table(), folder=tmp_path)
+    path = X.path
+    assert path.stat().st_size == 4 * 600 * 5
+    assert repr(X) == f"<SpooledTable: 600 rows, 5 columns, 0.0 MiB in {str(path)!r}>"
+    X.close()
+    X.close()
+    assert not any(tmp_path.iterdir())
+    assert repr(X) == "<SpooledTable: 600 rows, 5 columns, closed>"
+    with pytest.raises(ValueError, match="closed"):
+        SLMClassifier().fit(X, np.zeros(600))
+    X, _ = spooled(table(), folder=tmp_path)
+    rows = X.rows
+    del X
+    gc.collect()
+    assert not any(tmp_path.iterdir())
+    assert np.isfinite(rows[:, 0]).all()  # whoever still has the rows can read them
+
+
+def test_the_file_goes_when_python_ends(tmp_path):
+    code = f"""
+import pandas as pd
+from planewise.parts import from_frames
+X, y = from_frames([pd.DataFrame(dict(a=[1.0], y=[2]))], target="y", folder={str(tmp_path)!r})
+print(X.path.exists())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_table_in_a_file_is_not_pickled():
+    X, _ = spooled(table())
+    with X, pytest.raises(TypeError, match="cannot be pickled"):
+        pickle.dumps(X)
+
+
+def test_progress_is_shown_on_request(capsys):
+    X, _ = from_frames(iter(in_parts(table(), 100)), target="kind", columns=FEATURES, verbose=1)
+    X.close()
+    assert "spooling 1  100 rows" in capsys.readouterr().err
+
+
+# -------------------------------------------------------------------------------------------------- what goes wrong
+def test_a_full_disk_is_named_and_nothing_is_left(tmp_path, monkeypatch):
+    class Full:
+        def write(self, data):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    write = _mapped.write_block
+    monkeypatch.setattr(
+        "planewise.parts._spool.write_block", lambda file, values, folder: write(Full(), values, folder)
+    )
+    with pytest.raises(OSError, match=r"No space left.* 4 bytes per value there; choose another.*folder") as told:
+        spooled(table(), folder=tmp_path)
+    assert told.value.errno == errno.ENOSPC
+    assert not any(tmp_path.iterdir())
+
+
+def test_an_interrupt_leaves_nothing(tmp_path):
+    def frames():
+        yield table()
+        os.kill(os.getpid(), signal.SIGINT)
+        yield table()
+
+    with pytest.raises(KeyboardInterrupt):
+        from_frames(frames(), target="kind", columns=FEATURES, folder=tmp_path)
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        ({"a": [1.0], "y": [0]}, r"'.*2.parquet' has no column 'b', which '.*1.parquet' has"),
+        ({"a": [1.0], "b": ["x"], "y": [0]}, r"'b' holds numbers in '.*1.parquet', but text such as 'x' in '.*2.parq"),
+        ({"a": [1.0, 2.0], "b": [2.0, 1.0], "y": [0, None]}, r"2.parquet': the target 'y' is missing in row 1"),
+        ({"a": [1.0], "b": [2.0]}, r"2.parquet': there is no column 'y'"),
+        ({"a": [1.0], "b": [2.0], "y": ["p"]}, "numbers in some parts and text in others"),
+    ],
+)
+def test_a_bad_part_is_named_and_nothing_is_left(second, message, tmp_path):
+    files = tmp_path / "files"
+    files.mkdir()
+    pl.DataFrame({"a": [1.0], "b": [2.0], "y": [1]}).write_parquet(files / "1.parquet")
+    pl.DataFrame(second).write_parquet(files / "2.parquet")
+    (tmp_path / "rows").mkdir()
+    with pytest.raises(ValueError, match=message):
+        from_parquet(files, target="y", folder=tmp_path / "rows")
+    assert not any((tmp_path / "rows").iterdir())
+
+
+def test_files_that_are_not_there_or_damaged(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no file that ends in .parquet or .pq"):
+        from_parquet(tmp_path, target="y")
+    with pytest.raises(FileNotFoundError, match="matches no file"):
+        from_parquet(str(tmp_path / "*.parquet"), target="y")
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        from_csv(tmp_path / "a.csv", target="y")
+    (tmp_path / "a.parquet").write_bytes(b"PAR1 and nothing else")
+    with pytest.raises(ValueError, match=r"a.parquet' cannot be read after row 0"):
+        from_parquet(tmp_path, target="y")
+    with pytest.raises(FileNotFoundError, match="There is no folder"):
+        spooled(table(), folder=tmp_path / "none")
+    with pytest.raises(TypeError, match="a data frame is needed"):
+        from_frames([np.ones((2, 2))], target="y")
+
+
+def test_wrong_weights_are_named():
+    frame = table().with_columns(weight=pl.int_range(600) - 3)
+    with pytest.raises(ValueError, match=r"Partition 0: the weight 'weight' must be .* at least 0; row 0 has -3"):
+        spooled(frame, weight="weight")
+
+
+def test_polars_is_named_with_its_extra(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(ModuleNotFoundError, match=r"from_parquet needs polars.* extra 'data'"):
+        from_parquet(tmp_path, target="y")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ModuleNotFoundError, match="from_arrow needs pyarrow"):
+        from_arrow([], target="y")
+
+
+# ------------------------------------------------------------------------------------------- what estimators refuse
+@pytest.fixture
+def rows():
+    X, y = spooled(table())
+    with X:
+        yield X, y
+
+
+@pytest.mark.parametrize("model", [LargeScaleMCMClassifier(), MCMRegressor(), RECIPClassifier()])
+def test_other_estimators_refuse_it_by_name(model, rows):
+    with pytest.raises(TypeError, match=f"only trees take .*{type(model).__name__}; pass a data frame with a sample"):
+        model.fit(*rows)
+
+
+def test_weights_of_zero_are_refused_with_what_to_do(rows):
+    X, y = rows
+    with pytest.raises(ValueError, match=r"Row 5 has a weight of 0.* weight= to the function of planewise.parts"):
+        SLMClassifier().fit(X, y, (np.arange(600) != 5).astype(float))
+    with pytest.raises(ValueError, match="class_weight"):
+        SLMClassifier(class_weight={"low": 0.0, "high": 1.0}).fit(X, y)
+
+
+def test_categories_must_be_those_of_the_estimator(rows):
+    X, y = rows
+    with pytest.raises(ValueError, match="'town' was spooled as categories, but SLMClassifier takes it as numbers"):
+        SLMClassifier(categorical_features=None).fit(X, y)
+    with pytest.raises(ValueError, match="'flag' was spooled as numbers, but SLMClassifier takes it as categories"):
+        SLMClassifier(categorical_features=["town", "flag"]).fit(X, y)
+
+
+def test_other_columns_than_in_fit_are_refused(rows):
+    X, y = rows
+    frame = table().select(FEATURES)
+    with pytest.raises(ValueError, match="column 0 is 'a' instead of 'gap'"):
+        SLMClassifier().fit(frame.select("gap", "a", *FEATURES[2:]), y).predict(X)
+    with pytest.raises(ValueError, match="X has 5 features, but SLMClassifier is expecting 4"):
+        SLMClassifier().fit(frame.select(FEATURES[:4]), y).predict(X)
+    with pytest.raises(ValueError, match="'time' was spooled with fewer digits"):
+        SLMClassifier().fit(frame, y).predict(spooled(table().with_columns(time=pl.int_range(600) * 1e7))[0])
+
+
+def test_a_warm_start_continues_from_a_file(rows):
+    X, y = rows
+    model = SLMBoostClassifier(n_estimators=3, warm_start=True, random_state=0).fit(X, y)
+    more = fitted_bytes(model.set_params(n_estimators=6).fit(X, y))
+    frame = table().select(FEATURES)
+    again = SLMBoostClassifier(n_estimators=3, warm_start=True, random_state=0).fit(frame, y)
+    assert more == fitted_bytes(again.set_params(n_estimators=6).fit(frame, y))
+
+
+def test_the_class_is_public(rows):
+    assert isinstance(rows[0], SpooledTable)

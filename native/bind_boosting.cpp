@@ -68,8 +68,9 @@ class Boosting {
     // `trees` were grown before.
     Boosting(const Table &table, const Targets &target, const Numbers &weight, const Scores &score, std::size_t trees,
              BoostOptions options, int n_threads)
-        : objective_(fitting(options.objective, target, table.matrix().rows, score.shape(1))),
-          booster_(table.matrix(), vector_of(target), vector_of(weight, table, "weight"),
+        : kept_{{target, weight}},
+          objective_(fitting(options.objective, target, table.matrix().rows, score.shape(1))),
+          booster_(table.matrix(), target.data(), checked(weight, table),
                    std::vector<double>(score.data(), score.data() + score.size()), trees,
                    with_objective(std::move(options), objective_)),
           rows_(table.matrix().rows),
@@ -97,7 +98,8 @@ class Boosting {
         if (fitting(objective_, target, score.shape(0), score.shape(1)).targets != objective_.targets ||
             score.shape(1) != objective_.outputs)
             throw std::invalid_argument("target and score must have as many columns as those of training");
-        booster_.watch(table.matrix(), vector_of(target), vector_of(weight, table, "weight"),
+        kept_.emplace_back(target, weight);
+        booster_.watch(table.matrix(), target.data(), checked(weight, table),
                        std::vector<double>(score.data(), score.data() + score.size()));
         return booster_.watched_sets() - 1;
     }
@@ -105,7 +107,7 @@ class Boosting {
         if (score.shape(0) != rows_ || score.shape(1) != booster_.outputs())
             throw std::invalid_argument("score must have one entry per row and output");
         run_native(n_threads_, [&](Threads &threads, const std::function<bool()> &) {
-            booster_.begin_at(std::vector<double>(score.data(), score.data() + score.size()), threads);
+            booster_.begin_at(score.data(), threads);
         });
     }
     void begin_with(const Scores &hessian) {
@@ -165,11 +167,11 @@ class Boosting {
         options.objective = objective;
         return options;
     }
-    static std::vector<double> vector_of(const Targets &from) { return {from.data(), from.data() + from.size()}; }
-    static std::vector<double> vector_of(const Numbers &from, const Table &table, const char *name) {
-        check_length(from.size(), table.matrix().rows, name);
-        return std::vector<double>(from.data(), from.data() + from.size());
+    static const double *checked(const Numbers &weight, const Table &table) {
+        check_length(weight.size(), table.matrix().rows, "weight");
+        return weight.data();
     }
+    std::vector<std::pair<Targets, Numbers>> kept_;  // of the rows, and of each set that is watched
     Objective objective_;
     Booster booster_;
     std::size_t rows_, columns_;

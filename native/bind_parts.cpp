@@ -130,14 +130,15 @@ nb::tuple derivatives(const BoostOptions &options, const Targets &target, const 
     return nb::make_tuple(array(std::move(gradient), objective.outputs), array(std::move(hessian), objective.outputs));
 }
 
-// A part of a boosting fit's rows; keeps the array of features alive.
+// A part of a boosting fit's rows; keeps the arrays alive.
 class PartOfRows {
   public:
     PartOfRows(Rows x, const Targets &target, const Numbers &weight, const Scores &score, const BoostOptions &options,
                std::uint64_t first)
         : kept_(x),
-          rows_(x.data(), x.shape(1), {target.data(), target.data() + target.size()}, vector_of(weight),
-                {score.data(), score.data() + score.size()},
+          kept_target_(target),
+          kept_weight_(weight),
+          rows_(x.data(), x.shape(1), target.data(), weight.data(), {score.data(), score.data() + score.size()},
                 fitting(options.objective, target, score.shape(0), score.shape(1)), first),
           together_(options.vector_leaves) {
         check_length(weight.size(), x.shape(0), "weight");
@@ -220,6 +221,8 @@ class PartOfRows {
         if (!fits) throw std::invalid_argument("the trees have other outputs or columns than the rows");
     }
     Rows kept_;
+    Targets kept_target_;
+    Numbers kept_weight_;
     BoostRows rows_;
     bool together_;
     std::size_t routed_ = 0;

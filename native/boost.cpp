@@ -42,40 +42,52 @@ void find_other_leaves(const Forest &tree, const Matrix &matrix, Threads &thread
 
 }  // namespace
 
-Booster::Booster(const Matrix &matrix, std::vector<double> target, std::vector<double> weight,
-                 std::vector<double> score, std::size_t trees, const BoostOptions &options)
+Booster::Booster(const Matrix &matrix, const double *target, const double *weight, std::vector<double> score,
+                 std::size_t trees, const BoostOptions &options)
     : matrix_(matrix),
       options_(options),
       rounds_(matrix.rows, trees, options),
-      rows_(matrix.values, matrix.columns, std::move(target), std::move(weight), std::move(score), options.objective),
+      rows_(matrix.values, matrix.columns, target, weight, std::move(score), options.objective),
       statistics_(1, Gradients(options.reg_lambda)),
       vectors_(options.reg_lambda, options.objective.outputs),
       trials_(options.objective.outputs, TreeTrials(options.find_depth ? -1 : options.grow.max_depth,
                                                     options.find_smoothing ? -1 : options.grow.smoothing)) {
-    total_weight_ = exact_sum(rows_.weight().data(), matrix_.rows);
+    total_weight_ = exact_sum(weight, matrix_.rows);
     if (!searches()) return;
-    one_of_ = rows_.weight();
+    one_of_.assign(weight, weight + matrix_.rows);
     const double one_row = weight_of_a_row(one_of_);
     for (double &one : one_of_) one = 1 / std::max(1.0, one / one_row);
 }
 
-void Booster::watch(const Matrix &matrix, std::vector<double> target, std::vector<double> weight,
-                    std::vector<double> score) {
-    watched_.emplace_back(matrix.values, matrix.columns, std::move(target), std::move(weight), std::move(score),
-                          options_.objective);
+void Booster::watch(const Matrix &matrix, const double *target, const double *weight, std::vector<double> score) {
+    watched_.emplace_back(matrix.values, matrix.columns, target, weight, std::move(score), options_.objective);
 }
 
-void Booster::begin_at(const std::vector<double> &score, Threads &threads) {
-    std::vector<double> gradient(score.size()), hessian(score.size());
-    const std::vector<double> &target = rows_.target(), &weight = rows_.weight();
-    options_.objective.derivatives(score.data(), target.data(), weight.data(), matrix_.rows, gradient.data(),
-                                   hessian.data(), threads);
-    begin(gradient.data(), hessian.data());
+// Only some of many rows are looked at.
+void Booster::begin_at(const double *score, Threads &threads) {
+    const std::size_t targets = options_.objective.targets;
+    const std::vector<std::uint32_t> named = rounds_.start_rows();
+    const bool whole = options_.objective.loss == Loss::ranking || options_.objective.loss == Loss::huber;
+    if (whole) {  // rows depend on each other
+        std::vector<double> gradient(rows_.score().size()), hessian(gradient.size());
+        options_.objective.derivatives(score, rows_.target(), rows_.weight(), matrix_.rows, gradient.data(),
+                                       hessian.data(), threads);
+        return begin(gradient.data(), hessian.data());
+    }
+    std::vector<double> f, y, w;
+    for (const std::uint32_t row : named) {
+        f.insert(f.end(), score + row * outputs(), score + (row + 1) * outputs());
+        y.insert(y.end(), rows_.target() + row * targets, rows_.target() + (row + 1) * targets);
+        w.push_back(rows_.weight()[row]);
+    }
+    std::vector<double> gradient(f.size()), hessian(f.size());
+    options_.objective.derivatives(f.data(), y.data(), w.data(), w.size(), gradient.data(), hessian.data(), threads);
+    rounds_.begin(gradient.data(), hessian.data(), w.data(), w.size());
 }
 
 void Booster::begin_with(const double *hessian) { begin(nullptr, hessian); }
 
-// Of all rows, rows x outputs; only some of many are looked at.
+// Of all rows, rows x outputs.
 void Booster::begin(const double *gradient, const double *hessian) {
     std::vector<double> g, h, w;
     for (const std::uint32_t row : rounds_.start_rows()) {
@@ -93,18 +105,19 @@ void Booster::round(Threads &threads, const std::function<bool()> &stop) {
         rows_.find_bounds();
         return grow_sampled_round(threads, stop);
     }
-    const std::vector<double> &score = rows_.score(), &target = rows_.target(), &weight = rows_.weight();
+    const std::vector<double> &score = rows_.score();
+    const double *target = rows_.target(), *weight = rows_.weight();
     gradient_.resize(score.size());
     hessian_.resize(score.size());
-    options_.objective.derivatives(score.data(), target.data(), weight.data(), matrix_.rows, gradient_.data(),
-                                   hessian_.data(), threads);
+    options_.objective.derivatives(score.data(), target, weight, matrix_.rows, gradient_.data(), hessian_.data(),
+                                   threads);
     if (searches() && !options_.vector_leaves) {
         if (left_out_.empty()) left_out_ = score;
         if (is_trial()) {
             left_out_gradient_.resize(score.size());
             left_out_hessian_.resize(score.size());
-            options_.objective.derivatives(left_out_.data(), target.data(), weight.data(), matrix_.rows,
-                                           left_out_gradient_.data(), left_out_hessian_.data(), threads);
+            options_.objective.derivatives(left_out_.data(), target, weight, matrix_.rows, left_out_gradient_.data(),
+                                           left_out_hessian_.data(), threads);
         }
     }
     round_with(gradient_.data(), hessian_.data(), threads, stop);
@@ -112,13 +125,14 @@ void Booster::round(Threads &threads, const std::function<bool()> &stop) {
 
 // Rows of the same values and targets together; of which query they are does not count.
 void Booster::set_aside() {
+    const std::vector<double> weight(rows_.weight(), rows_.weight() + matrix_.rows);
     if (options_.objective.loss != Loss::ranking) {
-        aside_.emplace(matrix_, rows_.target(), options_.objective.targets, rows_.weight());
+        aside_.emplace(matrix_, rows_.target(), options_.objective.targets, weight);
         return;
     }
     std::vector<double> grade(matrix_.rows);
     for (std::size_t i = 0; i < matrix_.rows; ++i) grade[i] = rows_.target()[QueryRanking::targets * i];
-    aside_.emplace(matrix_, grade, 1, rows_.weight());
+    aside_.emplace(matrix_, grade.data(), 1, weight);
 }
 
 void Booster::round_with(const double *gradient, const double *hessian, Threads &threads,
@@ -411,7 +425,8 @@ void Booster::renew_leaves(const std::vector<std::int32_t> &leaf, std::size_t tr
         for (auto entry = static_cast<std::size_t>(forest.child_start[root + node]);
              entry < static_cast<std::size_t>(forest.child_start[root + node + 1]); ++entry)
             if (static_cast<std::size_t>(forest.children[entry]) == node) wanted[node] = 1;
-    const std::vector<double> &target = rows_.target(), &score = rows_.score();
+    const double *target = rows_.target();
+    const std::vector<double> &score = rows_.score();
     for (std::size_t value = 0; value < forest.n_values; ++value) {
         const std::size_t k = output + value;
         std::vector<std::vector<double>> residual(nodes), weight(nodes);

@@ -19,9 +19,10 @@ namespace planewise {
 
 class Booster {
   public:
-    // `target` is rows x targets of the objective; `score` is where boosting starts (rows x outputs); `trees` is how
-    // many were grown before, so that a fit taken up again draws what the undisturbed one would have drawn.
-    Booster(const Matrix &matrix, std::vector<double> target, std::vector<double> weight, std::vector<double> score,
+    // `target` is rows x targets of the objective; like `weight` it must outlive this. `score` is where boosting starts
+    // (rows x outputs); `trees` is how many were grown before, so that a fit taken up again draws what the undisturbed
+    // one would have drawn.
+    Booster(const Matrix &matrix, const double *target, const double *weight, std::vector<double> score,
             std::size_t trees, const BoostOptions &options);
 
     // One round with the built-in loss.
@@ -30,13 +31,13 @@ class Booster {
     void round_with(const double *gradient, const double *hessian, Threads &threads, const std::function<bool()> &stop);
 
     // One more set of rows that are not learned from, but whose scores follow; sets are numbered as they come.
-    void watch(const Matrix &matrix, std::vector<double> target, std::vector<double> weight, std::vector<double> score);
+    void watch(const Matrix &matrix, const double *target, const double *weight, std::vector<double> score);
     std::size_t watched_sets() const { return watched_.size(); }
     double watched_loss(std::size_t set, Threads &threads) const { return watched_.at(set).mean_loss(threads); }
     const std::vector<double> &watched_score(std::size_t set) const { return watched_.at(set).score(); }
 
     // Where scores were before any tree, also of an earlier fit (rows x outputs), or the caller's Hessian there.
-    void begin_at(const std::vector<double> &score, Threads &threads);
+    void begin_at(const double *score, Threads &threads);
     void begin_with(const double *hessian);
 
     // Trees that were grown before: their directions are among the first candidates.

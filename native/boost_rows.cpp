@@ -23,12 +23,12 @@ void in_blocks(std::size_t rows, Threads::Cost cost_per_row, Threads &threads, W
 
 }  // namespace
 
-BoostRows::BoostRows(const float *values, std::size_t columns, std::vector<double> target, std::vector<double> weight,
+BoostRows::BoostRows(const float *values, std::size_t columns, const double *target, const double *weight,
                      std::vector<double> score, const Objective &objective, std::uint64_t first)
     : values_(values),
       columns_(columns),
-      target_(std::move(target)),
-      weight_(std::move(weight)),
+      target_(target),
+      weight_(weight),
       score_(std::move(score)),
       objective_(objective),
       first_(first),
@@ -41,7 +41,7 @@ void BoostRows::derivatives(std::size_t begin, std::size_t end, const std::vecto
         std::copy_n(gradient_ + begin * outputs(), count, gradient);
         std::copy_n(hessian_ + begin * outputs(), count, hessian);
     } else {
-        objective_.derivatives(&score_[begin * outputs()], &target_[begin * objective_.targets], &weight_[begin],
+        objective_.derivatives(&score_[begin * outputs()], target_ + begin * objective_.targets, weight_ + begin,
                                end - begin, bounds_, gradient, hessian);
     }
     for (std::size_t i = 0; i < count && !units.empty(); ++i) gradient[i] /= units[i % outputs()];
@@ -151,7 +151,7 @@ LossSums BoostRows::loss_sums(Threads &threads) const {
     std::vector<LossSums> found(static_cast<std::size_t>(threads.count()));
     in_blocks(rows(), 20 * outputs(), threads, [&](std::size_t begin, std::size_t end, int thread) {
         found[static_cast<std::size_t>(thread)].add(objective_.loss_sums(
-            &score_[begin * outputs()], &target_[begin * objective_.targets], &weight_[begin], end - begin, bounds_));
+            &score_[begin * outputs()], target_ + begin * objective_.targets, weight_ + begin, end - begin, bounds_));
     });
     for (std::size_t k = 1; k < found.size(); ++k) found[0].add(found[k]);
     return found[0];
@@ -159,7 +159,7 @@ LossSums BoostRows::loss_sums(Threads &threads) const {
 
 double BoostRows::mean_loss(Threads &threads) const {
     if (objective_.loss == Loss::ranking || objective_.loss == Loss::huber)
-        return objective_.mean_loss(score_.data(), target_.data(), weight_.data(), rows());
+        return objective_.mean_loss(score_.data(), target_, weight_, rows());
     return loss_sums(threads).mean();
 }
 

@@ -15,25 +15,25 @@ namespace planewise {
 
 class BoostRows {
   public:
-    // `values` are rows x columns and must outlive this; `target` is rows x targets of the objective, `score` rows x
-    // outputs; `first` is the number of the first row among all rows.
-    BoostRows(const float *values, std::size_t columns, std::vector<double> target, std::vector<double> weight,
+    // `values` are rows x columns, `target` rows x targets of the objective, and like `weight` they must outlive this.
+    // `score` is rows x outputs; `first` is the number of the first row among all rows.
+    BoostRows(const float *values, std::size_t columns, const double *target, const double *weight,
               std::vector<double> score, const Objective &objective, std::uint64_t first = 0);
 
-    std::size_t rows() const { return weight_.size(); }
+    std::size_t rows() const { return score_.size() / outputs(); }
     std::size_t columns() const { return columns_; }
     std::size_t outputs() const { return objective_.outputs; }
     const float *row(std::size_t i) const { return values_ + i * columns_; }
     const std::vector<double> &score() const { return score_; }
     std::vector<double> &score() { return score_; }
-    const std::vector<double> &target() const { return target_; }
-    const std::vector<double> &weight() const { return weight_; }
+    const double *target() const { return target_; }
+    const double *weight() const { return weight_; }
     const std::vector<std::int32_t> &leaves() const { return leaf_; }  // of the round's trees, rows x trees
 
     // The round's derivatives are the caller's (rows x outputs) rather than the objective's; null: the objective's.
     void use_derivatives(const double *gradient, const double *hessian) { gradient_ = gradient, hessian_ = hessian; }
     // Huber's loss: what only all rows together know.
-    void find_bounds() { bounds_ = objective_.bounds(score_.data(), target_.data(), weight_.data(), rows()); }
+    void find_bounds() { bounds_ = objective_.bounds(score_.data(), target_, weight_, rows()); }
 
     // Derivatives at the scores now of rows begin .. end-1, gradients in `units` (by output; empty: none).
     void derivatives(std::size_t begin, std::size_t end, const std::vector<double> &units, double *gradient,
@@ -62,7 +62,8 @@ class BoostRows {
   private:
     const float *values_;
     std::size_t columns_;
-    std::vector<double> target_, weight_, score_;
+    const double *target_, *weight_;
+    std::vector<double> score_;
     Objective objective_;
     std::uint64_t first_;
     std::vector<double> bounds_;

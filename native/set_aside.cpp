@@ -44,8 +44,7 @@ double binomial(std::int64_t count, double share, Random &random) {
 
 }  // namespace
 
-SetAside::SetAside(const Matrix &matrix, const std::vector<double> &target, std::size_t targets,
-                   const std::vector<double> &weight)
+SetAside::SetAside(const Matrix &matrix, const double *target, std::size_t targets, const std::vector<double> &weight)
     : rows_(matrix.rows), count_(weight) {
     std::vector<std::uint64_t> key(matrix.rows);
     for (std::size_t i = 0; i < matrix.rows; ++i)

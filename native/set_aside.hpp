@@ -11,8 +11,7 @@ namespace planewise {
 class SetAside {
   public:
     // `targets` numbers per row.
-    SetAside(const Matrix &matrix, const std::vector<double> &target, std::size_t targets,
-             const std::vector<double> &weight);
+    SetAside(const Matrix &matrix, const double *target, std::size_t targets, const std::vector<double> &weight);
 
     // By row, what part of its weight is set aside: each of the rows it stands for goes by itself. Of equal rows as
     // much as of one with their weight, so it does not matter whether a row is given twice or has a weight of two.

@@ -46,7 +46,7 @@ struct Data {
 };
 
 Booster fresh(Data &data, const BoostOptions &options) {
-    return Booster(data.table.matrix(), data.target, data.table.weight(),
+    return Booster(data.table.matrix(), data.target.data(), data.table.weight().data(),
                    std::vector<double>(data.table.rows() * options.objective.outputs, 0.5), 0, options);
 }
 
@@ -130,7 +130,7 @@ TEST("watched sets follow without being learned from") {
     Data data(800, Loss::logistic), other(300, Loss::logistic), third(200, Loss::logistic);
     Booster plain = fresh(data, usual(Loss::logistic)), watching = fresh(data, usual(Loss::logistic));
     for (Data *each : {&other, &third})
-        watching.watch(each->table.matrix(), each->target, each->table.weight(),
+        watching.watch(each->table.matrix(), each->target.data(), each->table.weight().data(),
                        std::vector<double>(each->target.size(), 0.5));
     CHECK(watching.watched_sets() == 2);
     Threads alone(1);
@@ -172,8 +172,8 @@ TEST("boosting taken up again with the latest directions draws what it would hav
         for (int round = 0; round < 30; ++round) whole.round(alone, never);
         for (int round = 0; round < 20; ++round) first.round(alone, never);
         for (bool remembers : {true, false}) {
-            Booster second(data.table.matrix(), data.target, data.table.weight(), first.score(), first.forest().trees(),
-                           options);
+            Booster second(data.table.matrix(), data.target.data(), data.table.weight().data(), first.score(),
+                           first.forest().trees(), options);
             if (remembers) second.recall(first.forest());
             for (int round = 0; round < 10; ++round) second.round(alone, never);
             CHECK(tables::same_bytes(second.score(), whole.score()) == remembers);
@@ -191,7 +191,8 @@ TEST("a tree's rows are drawn without replacement, each as often as any other") 
     options.reg_lambda = 0;
     options.subsample = 0.4;
     options.grow.choose.min_samples_leaf = 1000;
-    Booster booster(table.matrix(), std::vector<double>(rows), table.weight(), std::vector<double>(rows), 0, options);
+    const std::vector<double> zero(rows);
+    Booster booster(table.matrix(), zero.data(), table.weight().data(), zero, 0, options);
     std::vector<double> g(rows), h(rows, 1.0);
     for (std::size_t i = 0; i < rows; ++i) g[i] = std::ldexp(1.0, static_cast<int>(i));
     Threads alone(1);

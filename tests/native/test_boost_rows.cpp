@@ -97,21 +97,18 @@ TEST("rows in parts give the trees and scores of rows in one place") {
         for (std::size_t i = 0; i < 3000; ++i) table.weight()[i] = 0.5 + static_cast<double>(i % 3);
         const std::vector<double> start(3000 * outputs, 0.25);
         Threads threads(2);
-        Booster whole(table.matrix(), target, table.weight(), start, 0, options);
-        whole.begin_at(start, threads);
+        Booster whole(table.matrix(), target.data(), table.weight().data(), start, 0, options);
+        whole.begin_at(start.data(), threads);
         for (int round = 0; round < 6; ++round) whole.round(threads, never);
 
         for (const auto &pieces : partings) {
             const Matrix known = figures(table, table.weight().data(), pieces, {});
             std::vector<BoostRows> parts;
-            for (const Piece &piece : pieces) {
-                const auto cut = [&](const std::vector<double> &from, std::size_t a_row) {
-                    return std::vector<double>(from.begin() + static_cast<std::ptrdiff_t>(piece.begin * a_row),
-                                               from.begin() + static_cast<std::ptrdiff_t>(piece.end * a_row));
-                };
-                parts.emplace_back(table.values() + piece.begin * 5, 5, cut(target, options.objective.targets),
-                                   cut(table.weight(), 1), cut(start, outputs), options.objective, piece.begin);
-            }
+            for (const Piece &piece : pieces)
+                parts.emplace_back(
+                    table.values() + piece.begin * 5, 5, target.data() + piece.begin * options.objective.targets,
+                    table.weight().data() + piece.begin, std::vector<double>((piece.end - piece.begin) * outputs, 0.25),
+                    options.objective, piece.begin);
             Rounds rounds(3000, 0, options);
             const auto take = [&](const std::vector<std::uint32_t> &named, const std::vector<double> &units) {
                 std::vector<float> values;
@@ -171,10 +168,11 @@ TEST("scores that follow all trees are those that were moved round by round") {
     table.fill(1, 25);
     std::vector<double> target = tables::numbers(table, 2);
     const BoostOptions options = usual(Loss::squared, 1);
-    Booster whole(table.matrix(), target, table.weight(), std::vector<double>(2000, 0.0), 0, options);
+    Booster whole(table.matrix(), target.data(), table.weight().data(), std::vector<double>(2000, 0.0), 0, options);
     Threads threads(2);
     for (int round = 0; round < 5; ++round) whole.round(threads, never);
-    BoostRows again(table.values(), 5, target, table.weight(), std::vector<double>(2000, 0.0), options.objective);
+    BoostRows again(table.values(), 5, target.data(), table.weight().data(), std::vector<double>(2000, 0.0),
+                    options.objective);
     again.follow(whole.forest(), threads);
     CHECK(tables::same_bytes(again.score(), whole.score()));
 }

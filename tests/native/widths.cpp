@@ -82,8 +82,8 @@ void boosting(Loss loss, std::size_t outputs, bool vector_leaves, const char *na
     options.objective = {loss, 0.5, outputs};
     options.find_smoothing = true;
     options.vector_leaves = vector_leaves;
-    Booster booster(table.matrix(), target, table.weight(), std::vector<double>(target.size() * outputs, 0.0), 0,
-                    options);
+    Booster booster(table.matrix(), target.data(), table.weight().data(),
+                    std::vector<double>(target.size() * outputs, 0.0), 0, options);
     Threads threads(1);
     booster.begin_at(std::vector<double>(target.size() * outputs, 0.0), threads);
     for (int round = 0; round < 12; ++round) booster.round(threads, never);

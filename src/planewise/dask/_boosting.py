@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from functools import partial
 from typing import Any, Self
@@ -23,6 +23,8 @@ from planewise.slm.in_parts import BoostsParts, class_loss_of, number_loss_of
 
 class _BoostingOnDask(AnswersOfTrees, BoostsParts):
     """What the classifier and the regressor share."""
+
+    _loss_in_parts: Callable[[ReadTable], RawLoss]  # after a look at the targets
 
     def fit(
         self,
@@ -81,7 +83,7 @@ class _BoostingOnDask(AnswersOfTrees, BoostsParts):
             theirs = Partitions(client, *Rows(*given), self, suffix)
             _require_same_columns(partitions, theirs)
             watched[name] = theirs, look_at(theirs, self)
-        limit = self.max_rows_per_tree  # type: ignore[attr-defined]
+        limit = self.max_rows_per_tree
         if limit is None or sum(look.n_counting for look in looks) <= limit:
             return self._fit_here(partitions, {name: theirs for name, (theirs, _) in watched.items()})
         return self._fit_parts(client, partitions, looks, watched)
@@ -119,10 +121,6 @@ class _BoostingOnDask(AnswersOfTrees, BoostsParts):
                 parts.release()
         self.__dict__ = made.__dict__
         return self
-
-    def _loss_in_parts(self, table: ReadTable) -> RawLoss:
-        """The loss, after a look at the targets."""
-        raise NotImplementedError
 
 
 def _require_same_columns(partitions: Partitions, watched: Partitions) -> None:

@@ -22,7 +22,7 @@ from planewise.slm._boost_data import Data, Floats, Given, TargetReader, read_se
 from planewise.slm._boost_start import Start
 from planewise.slm._boosted import BoostedTrees
 from planewise.slm._constraints import check_earlier_trees, constrain
-from planewise.slm._evaluation import Metrics, Monitor, metrics_allowed, metrics_in, name_of_metric
+from planewise.slm._evaluation import Booster, Metrics, Monitor, metrics_allowed, metrics_in, name_of_metric
 from planewise.slm._growth import GROWTH_LIMITS, growth_options, training_table
 from planewise.slm._objectives import LossLike, RawLoss
 from planewise.slm._target_statistics import (
@@ -442,11 +442,12 @@ class Boosting(BoostedTrees):
         return Checkpoint(self.checkpoint, fingerprint(known, *arrays))
 
 
-def _one_round(boosting: _core.Boosting, data: Data, loss: RawLoss) -> None:
+def _one_round(boosting: Booster, data: Data, loss: RawLoss) -> None:
     """Grow one round, with the built-in loss or a custom one."""
     if loss.own is None:
         boosting.rounds(1)
         return
+    assert isinstance(boosting, _core.Boosting)
     weight = data.weight[:, None]
     gradient, hessian = loss.derivatives(data.target, boosting.score())
     boosting.round_with(gradient * weight, hessian * weight)

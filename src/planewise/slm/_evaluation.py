@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer
 
-from planewise import _core
 from planewise._params import Limit
 from planewise.slm._boost_data import Data, Floats
 from planewise.slm._objectives import RawLoss
@@ -237,12 +236,22 @@ class _Followed(NamedTuple):
     number: int | None  # of the set in the core; None for the training rows
 
 
+class Booster(Protocol):
+    """Boosting in the core, or on rows in parts."""
+
+    def rounds(self, count: int) -> None: ...
+    def loss(self) -> float: ...
+    def score(self) -> Floats: ...
+    def watched_loss(self, set: int) -> float: ...
+    def watched_score(self, set: int) -> Floats: ...
+    def trial_losses(self) -> Floats: ...
+    def left_out(self) -> Floats: ...
+
+
 class Monitor:
     """Losses and metrics of the training rows and of other sets, after each round."""
 
-    def __init__(
-        self, boosting: _core.Boosting, loss: RawLoss, metrics: Metrics, train: Data, history: History
-    ) -> None:
+    def __init__(self, boosting: Booster, loss: RawLoss, metrics: Metrics, train: Data, history: History) -> None:
         self.boosting, self.loss, self.metrics, self.history = boosting, loss, metrics, history
         self.best_trials: Trials | None = None  # what a warm start needs of the best round
         self._has_losses = loss.own is None  # a custom loss has derivatives only

@@ -385,8 +385,8 @@ class Trials(NamedTuple):
     left_out: NDArray[np.float64]  # rows x outputs: scores without the row's own part in them
 
     @classmethod
-    def of(cls, boosting: _core.Boosting) -> Trials:
-        """Those of a fit, so far."""
+    def of(cls, boosting: Any) -> Trials:
+        """Those of a fit so far: of ``_core.Boosting``, or of `BoostingInParts`."""
         return cls(boosting.trial_losses(), boosting.left_out())
 
     def for_all_depths(self) -> Trials:

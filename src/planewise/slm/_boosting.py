@@ -28,6 +28,9 @@ from planewise.slm._objectives import LossLike, RawLoss
 from planewise.slm._target_statistics import (
     Targets,
     columns_with_statistics,
+    folds,
+    look_at_targets,
+    present_categories,
     statistic_places,
     training_rows_with_statistics,
     with_statistics,
@@ -184,7 +187,8 @@ class Boosting(BoostedTrees):
         if continues:
             columns = list(self.target_statistics_)
         else:
-            columns = columns_with_statistics(data.rows, self.categories_, self.target_statistics)
+            present = {j: int(each.sum()) for j, each in present_categories(data.rows, self.categories_).items()}
+            columns = columns_with_statistics(present, self.target_statistics)
             self.target_statistics_ = {}
         if not columns:
             return data
@@ -194,13 +198,14 @@ class Boosting(BoostedTrees):
         elif loss.own is None and loss.n_classes is None and data.offset is not None:
             target, weights = loss.without_offset(target, weight, data.offset)
             target, weight = target.mean(axis=1) if loss.levels else target, weights.mean(axis=1)
-        targets = Targets(target, weight, loss.n_classes)
-        learned = {j: targets.learn(data.rows[:, j], len(self.categories_[j])) for j in columns}
+        targets, fold = Targets.of([look_at_targets(target, weight, loss.n_classes)]), folds(len(data.rows), seed)
+        sums = {j: targets.sums(target, weight, data.rows[:, j], fold, len(self.categories_[j])) for j in columns}
+        learned = {j: targets.learn(sums[j]) for j in columns}
         if not continues:
             self.target_statistics_ = learned
         elif not all(learned[j].equals(self.target_statistics_[j]) for j in columns):  # a warm start on other rows
             return data._replace(rows=with_statistics(data.rows, self.target_statistics_))
-        return data._replace(rows=training_rows_with_statistics(data.rows, targets, self.target_statistics_, seed))
+        return data._replace(rows=training_rows_with_statistics(data.rows, targets, sums, seed))
 
     def _check_rows_set_aside(self, n_learned: int) -> None:
         """An error if a warm start would validate on rows that its trees were grown from."""

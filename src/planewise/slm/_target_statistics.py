@@ -8,13 +8,14 @@ categories with 15 rows each and a noisy target, sets reach an AUC of 0.684, sta
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planewise import _core
 from planewise._mapped import add_columns
 from planewise.words import counted, one_line
 
@@ -126,53 +127,97 @@ def with_statistics(rows: Rows, statistics: Statistics) -> Rows:
 
 
 # -------------------------------------------------------------------------------------------------------- learning
-class Targets:
-    """Targets of training rows, ready to be averaged by category."""
+class TargetLook(NamedTuple):
+    """What some rows say of the target. Looks at the parts of a table are joined by `Targets.of`."""
 
-    def __init__(self, target: Floats, weight: Floats, n_classes: int | None) -> None:
-        """The numbers to predict, one or several per row, or (given their number) the classes 0, 1, ..."""
-        self.classes = None if n_classes is None else _chosen_classes(target, weight, n_classes)
-        told = target.reshape(len(target), -1)
+    n_rows: int
+    n_classes: int | None
+    digits: Floats  # of exact sums: the weights of each class, or the weighted targets of each output; then the weights
+    low: Floats  # targets of numbers, by output
+    high: Floats
+    largest_weight: float
+
+
+def look_at_targets(target: Floats, weight: Floats, n_classes: int | None) -> TargetLook:
+    """The numbers to predict, one or several per row, or (given their number) the classes 0, 1, ..."""
+    told = np.atleast_2d(target.T)
+    if n_classes is None:
+        terms, low, high = list(told * weight), told.min(axis=1, initial=np.inf), told.max(axis=1, initial=-np.inf)
+    else:
+        terms, low, high = [weight[target == k] for k in range(n_classes)], np.zeros(1), np.ones(1)
+    digits = np.stack([_core.exact_sum(np.ascontiguousarray(each)) for each in (*terms, weight)])
+    return TargetLook(len(target), n_classes, digits, low, high, float(weight.max(initial=0.0)))
+
+
+@dataclass(frozen=True)
+class Targets:
+    """What all training rows say of the target, by which categories are judged."""
+
+    classes: NDArray[np.int32] | None
+    prior: Floats
+    prior_weight: float
+    grid: (
+        Floats  # powers of two, for the weights and each statistic: sums of whole numbers do not depend on their order
+    )
+
+    @classmethod
+    def of(cls, looks: Sequence[TargetLook]) -> Targets:
+        """From looks at all parts of the rows."""
+        sums = np.stack([look.digits for look in looks])
+        *totals, weight = (_core.exact_total(np.ascontiguousarray(sums[:, k])) for k in range(sums.shape[1]))
+        n_rows, n_classes = sum(look.n_rows for look in looks), looks[0].n_classes
+        prior, classes = np.array(totals) / weight, None
+        low, high = np.min([look.low for look in looks], axis=0), np.max([look.high for look in looks], axis=0)
+        if n_classes is not None:
+            classes = _chosen_classes(prior, n_classes)
+            prior = prior[classes]
+        largest = max(look.largest_weight for look in looks)
+        apart = np.maximum(np.abs(high - prior), np.abs(low - prior)) * largest
+        bits = 51 - int(np.ceil(np.log2(n_rows + 1)))
+        exponent = np.frexp(np.concatenate([[largest], apart]))[1]
+        # A row counts as `weight_of_a_row` of the core says.
+        grid = np.ldexp(1.0, np.minimum(bits - exponent, 1000))
+        return cls(classes, prior, PRIOR_ROWS * min(1.0, weight / n_rows), grid)
+
+    def sums(
+        self, target: Floats, weight: Floats, code: NDArray[np.float32], fold: NDArray[np.intp], n_categories: int
+    ) -> Floats:
+        """Weight and differences from the prior by fold and category: (1 + statistics, folds, categories).
+
+        They are whole numbers, in units of the grid, and add up over parts of the rows.
+        """
+        told = target.reshape(len(target), len(self.prior) if self.classes is None else 1)
         if self.classes is not None:
             told = (told == self.classes).astype(np.float64)
-        self.weight = weight
-        self.prior: Floats = np.average(told, axis=0, weights=weight)
-        self.prior_weight = PRIOR_ROWS * min(1.0, float(weight.mean()))  # in rows, as `weight_of_a_row` of the core
-        self._apart = (told - self.prior) * weight[:, None]
-
-    def learn(self, code: NDArray[np.float32], n_categories: int) -> TargetStatistics:
-        """The statistics of a column from all rows."""
         known = ~np.isnan(code)
-        total = self._sums(known, code[known].astype(np.intp), n_categories)
-        return TargetStatistics(np.ascontiguousarray(self._shrunk(total).T), _to_float32(self.prior), self.classes)
+        bins = fold[known] * n_categories + code[known].astype(np.intp)
+        columns = np.column_stack([weight, (told - self.prior) * weight[:, None]])[known]
+        found = [np.bincount(bins, each, N_FOLDS * n_categories) for each in np.rint(columns * self.grid).T]
+        return np.stack(found).reshape(-1, N_FOLDS, n_categories).astype(np.float64, copy=False)
 
-    def out_of_fold(self, code: NDArray[np.float32], n_categories: int, fold: NDArray[np.intp]) -> Rows:
+    def learn(self, sums: Floats) -> TargetStatistics:
+        """The statistics of a column from the sums over all rows."""
+        values = self._shrunk(sums.sum(axis=1))
+        return TargetStatistics(np.ascontiguousarray(values.T), _to_float32(self.prior), self.classes)
+
+    def out_of_fold(self, sums: Floats, code: NDArray[np.float32], fold: NDArray[np.intp]) -> Rows:
         """The statistics of each row's category from the rows of other folds: (rows, statistics)."""
         known = ~np.isnan(code)
-        fold, place = fold[known], code[known].astype(np.intp)
-        by_fold = self._sums(known, fold * n_categories + place, N_FOLDS * n_categories)
-        by_fold = by_fold.reshape(-1, N_FOLDS, n_categories)
-        # Added, not subtracted from the total: what no other fold has seen must be the prior to the last bit.
-        others = np.stack([np.delete(by_fold, k, axis=1).sum(axis=1) for k in range(N_FOLDS)], axis=1)
+        others = sums.sum(axis=1, keepdims=True) - sums
         out = np.full((len(code), len(self.prior)), np.nan, dtype=np.float32)
-        out[known] = self._shrunk(others)[:, fold, place].T
+        out[known] = self._shrunk(others)[:, fold[known], code[known].astype(np.intp)].T
         return out
 
-    def _sums(self, known: NDArray[np.bool_], bins: NDArray[np.intp], n_bins: int) -> Floats:
-        """Weight and differences from the prior, added up by bin in the order of the rows."""
-        columns = [self.weight, *self._apart.T]
-        return np.stack([np.bincount(bins, weights=each[known], minlength=n_bins) for each in columns])
-
-    def _shrunk(self, total: Floats) -> NDArray[np.float32]:
-        prior = self.prior.reshape(-1, *[1] * (total.ndim - 1))
+    def _shrunk(self, sums: Floats) -> NDArray[np.float32]:
+        total = sums / self.grid.reshape(-1, *[1] * (sums.ndim - 1))
+        prior = self.prior.reshape(-1, *[1] * (sums.ndim - 1))
         return _to_float32(prior + total[1:] / (total[0] + self.prior_weight))
 
 
-def _chosen_classes(label: Floats, weight: Floats, n_classes: int) -> NDArray[np.int32]:
+def _chosen_classes(share: Floats, n_classes: int) -> NDArray[np.int32]:
     """The second of two classes; else all of them, or the most frequent."""
     if n_classes <= 2:
         return np.array([1], dtype=np.int32)
-    share = np.bincount(label.astype(np.intp), weights=weight, minlength=n_classes)
     return np.sort(np.argsort(-share, kind="stable")[:MAX_CLASSES]).astype(np.int32)
 
 
@@ -181,34 +226,39 @@ def _to_float32(values: Floats) -> NDArray[np.float32]:
     return np.clip(values, -limit, limit).astype(np.float32)
 
 
-def columns_with_statistics(rows: Rows, categories: Mapping[int, Any], most: Any) -> list[int]:
-    """The categorical columns with more than so many categories in these rows; `most` is "auto", a number or None."""
-    limit = statistics_limit(most)
-    if limit is None:
-        return []
-    return [j for j in sorted(categories) if len(categories[j]) > limit and _n_present(rows[:, j]) > limit]
+def columns_with_statistics(present: Mapping[int, int], most: Any) -> list[int]:
+    """The categorical columns with more than so many categories among the training rows.
+
+    `present` is the number of categories by column; `most` is "auto", a number or None.
+    """
+    limit = MAX_CATEGORIES_OF_SETS if most == "auto" else most
+    return [] if limit is None else [j for j in sorted(present) if present[j] > limit]
 
 
-def statistics_limit(most: Any) -> int | None:
-    """Columns with more categories have target statistics; `most` is "auto", a number or None."""
-    return MAX_CATEGORIES_OF_SETS if most == "auto" else most
+def present_categories(rows: Rows, categories: Mapping[int, Any]) -> dict[int, NDArray[np.bool_]]:
+    """By categorical column, which of its categories are there."""
+    found = {}
+    for j, names in categories.items():
+        code = rows[:, j]
+        found[j] = np.bincount(code[~np.isnan(code)].astype(np.intp), minlength=len(names)) > 0
+    return found
 
 
-def _n_present(code: NDArray[np.float32]) -> int:
-    return int(np.count_nonzero(np.bincount(code[~np.isnan(code)].astype(np.intp))))
+def training_rows_with_statistics(
+    rows: Rows, targets: Targets, sums: Mapping[int, Floats], seed: int, first: int = 0
+) -> Rows:
+    """Encoded training rows as trees read them: the row's own fold has no part in its statistics.
+
+    `sums` are those of all rows, by column; `first` is the number of the first row.
+    """
+    fold = folds(len(rows), seed, first)
+    return add_columns(rows, [targets.out_of_fold(sums[j], rows[:, j], fold) for j in sorted(sums)])
 
 
-def training_rows_with_statistics(rows: Rows, targets: Targets, statistics: Statistics, seed: int) -> Rows:
-    """Encoded training rows as trees read them: the row's own fold has no part in its statistics."""
-    fold = folds(len(rows), seed)
-    further = [targets.out_of_fold(rows[:, j], len(statistics[j].values), fold) for j in sorted(statistics)]
-    return add_columns(rows, further)
-
-
-def folds(n_rows: int, seed: int) -> NDArray[np.intp]:
+def folds(n_rows: int, seed: int, first: int = 0) -> NDArray[np.intp]:
     """The fold of each row, by a hash of the seed and its number: no stream that data may have been drawn from."""
     start = _mixed(np.array([seed], dtype=np.uint64) ^ _OWN_STREAM)
-    number: NDArray[np.uint64] = np.arange(n_rows, dtype=np.uint64)
+    number: NDArray[np.uint64] = np.arange(first, first + n_rows, dtype=np.uint64)
     noise = _mixed(_mixed(start + number))
     return ((noise >> np.uint64(32)) * np.uint64(N_FOLDS) >> np.uint64(32)).astype(np.intp)
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from planewise._categories import Categories
 from planewise._fit_callbacks import FitTasks
 from planewise._input import thread_count
 from planewise.parts import Part, Parts
@@ -21,7 +22,17 @@ from planewise.slm._columns_in_parts import training_table_of
 from planewise.slm._evaluation import Metrics, Monitor
 from planewise.slm._objectives import RawLoss, check_targets, classification_loss, regression_loss
 from planewise.slm._rounds_in_parts import BoostingInParts, Setup, places_by_part
-from planewise.slm._target_statistics import statistics_limit
+from planewise.slm._target_statistics import (
+    Statistics,
+    TargetLook,
+    Targets,
+    columns_with_statistics,
+    folds,
+    look_at_targets,
+    present_categories,
+    training_rows_with_statistics,
+    with_statistics,
+)
 from planewise.slm.fitted import Forest
 
 __all__ = ["BoostsParts", "class_loss_of", "number_loss_of"]
@@ -50,6 +61,39 @@ def some_rows_of(part: Part, given: tuple[NDArray[np.intp], int], *, n_threads: 
     """A part of its own from the rows at these places; with the number of its first row."""
     places, first = given
     return Part(part.rows[places], part.target[places], part.weight[places], first)
+
+
+def present_in(part: Part, categories: Categories, *, n_threads: int) -> dict[int, NDArray[np.bool_]]:
+    """By categorical column, which of its categories are there."""
+    return present_categories(part.rows, categories)
+
+
+def look_at_targets_of(part: Part, n_classes: int | None, *, n_threads: int) -> TargetLook:
+    """What target statistics need of the targets."""
+    return look_at_targets(part.target, part.weight, n_classes)
+
+
+def statistic_sums_of(
+    part: Part, targets: Targets, n_categories: Mapping[int, int], seed: int, *, n_threads: int
+) -> dict[int, Floats]:
+    """Sums by fold and category, by column."""
+    fold = folds(len(part), seed, part.first)
+    return {
+        j: targets.sums(part.target, part.weight, part.rows[:, j], fold, count) for j, count in n_categories.items()
+    }
+
+
+def training_part_with_statistics(
+    part: Part, targets: Targets, sums: Mapping[int, Floats], seed: int, *, n_threads: int
+) -> Part:
+    """Training rows as trees read them."""
+    rows = training_rows_with_statistics(part.rows, targets, sums, seed, part.first)
+    return Part(rows, part.target, part.weight, part.first)
+
+
+def part_with_statistics(part: Part, statistics: Statistics, *, n_threads: int) -> Part:
+    """Other rows as trees read them."""
+    return Part(with_statistics(part.rows, statistics), part.target, part.weight, part.first)
 
 
 # -------------------------------------------------------------------------------------------------------------- losses
@@ -98,24 +142,24 @@ class BoostsParts(Boosting):
             )
         if self.warm_start:
             raise ValueError(
-                "warm_start=True is not possible beyond max_rows_per_tree rows in parts; to continue an interrupted fit, "
-                "use checkpoint=."
-            )
-        if self._statistics_wanted():
-            column, count = self._statistics_wanted()[0]
-            raise ValueError(
-                f"Column {column} has {count} categories, for which target statistics would be used: these are not "
-                "possible beyond max_rows_per_tree rows in parts. Use target_statistics=None, or leave the column out."
+                "warm_start=True is not possible beyond max_rows_per_tree rows in parts. To continue an interrupted "
+                "fit, use checkpoint=."
             )
 
-    def _statistics_wanted(self) -> list[tuple[Any, int]]:
-        """The columns that would have target statistics, with their number of categories."""
-        limit = statistics_limit(self.target_statistics)
-        names = getattr(self, "feature_names_in_", None)
-        if limit is None:
-            return []
-        found = [(j, len(each)) for j, each in sorted(self.categories_.items()) if len(each) > limit]
-        return [(j if names is None else repr(str(names[j])), count) for j, count in found]
+    def _with_statistics_in_parts(self, parts: Parts, loss: RawLoss, seed: int) -> Parts:
+        """Training rows as trees read them."""
+        self.target_statistics_ = {}
+        found = parts.ask(present_in, self.categories_)
+        present = {j: int(np.any([each[j] for each in found], axis=0).sum()) for j in self.categories_}
+        columns = columns_with_statistics(present, self.target_statistics)
+        if not columns:
+            return parts
+        n_categories = {j: len(self.categories_[j]) for j in columns}
+        targets = Targets.of(parts.ask(look_at_targets_of, loss.n_classes))
+        answers = parts.ask(statistic_sums_of, targets, n_categories, seed)
+        sums = {j: np.sum([each[j] for each in answers], axis=0) for j in columns}
+        self.target_statistics_ = {j: targets.learn(sums[j]) for j in columns}
+        return parts.derive(training_part_with_statistics, targets, sums, each=[seed] * len(parts.sizes))
 
     def _learn_in_parts(
         self,
@@ -131,15 +175,19 @@ class BoostsParts(Boosting):
             return self._keep_constant(
                 Data(np.empty((sum(parts.sizes), 0), np.float32), np.empty(0), np.empty(0)), loss
             )
-        self.target_statistics_ = {}
         seed, everything = self._new_seed(), parts
         sets_aside = self.early_stopping and "validation" not in sets
         if sets_aside:
             learn, rest = self._rows_to_set_aside(_judged(parts, True), seed, getattr(self, "classes_", None))
             parts, sets = _some(parts, learn), {"validation": _some(parts, rest), **sets}
+        parts = self._with_statistics_in_parts(parts, loss, seed)
+        if self.target_statistics_:
+            sets = {name: each.derive(part_with_statistics, each=[self.target_statistics_] * len(each.sizes))
+                    for name, each in sets.items()}  # fmt: skip
         ended = self._boost_parts(parts, loss, seed, sets, tasks)
         if sets_aside and self.refit and not ended:
             tasks.begin("refit")
+            everything = self._with_statistics_in_parts(everything, loss, seed)
             boosting, start = self._make_booster_of_parts(everything, loss, seed, None, monitored=False)
             boosting.rounds(self.n_iter_)
             self.forest_, self.base_score_ = Forest(boosting.forest()), start.base

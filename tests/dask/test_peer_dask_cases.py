@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from dask.distributed import Client
+from dask_partitions import frame, model_bytes
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.utils import estimator_checks
 
 import planewise
 import planewise.dask as on_dask
-from dask_partitions import frame, model_bytes
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = [name for name in on_dask.__all__ if hasattr(getattr(on_dask, name), "to_local")]

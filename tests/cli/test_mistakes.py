@@ -36,9 +36,9 @@ def test_a_table_of_an_unknown_kind(run):
     mistake(run("fit", "table.xlsx", "--target", "y"), "'.xlsx'; the files of tables end in one of .csv, .tsv")
 
 
-def test_a_folder_for_a_table(run):
+def test_a_folder_without_tables(run):
     Path("folder.csv").mkdir()
-    mistake(run("fit", "folder.csv", "--target", "y"), "'folder.csv' is a folder")
+    mistake(run("fit", "folder.csv", "--target", "y"), "The folder 'folder.csv' has no file that ends in one of .csv")
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_a_message_of_several_lines_is_told_in_one(run, csv, monkeypatch):
     def fail(path):
         raise ValueError("no table:\n\n  a hint\n")
 
-    monkeypatch.setattr("planewise.cli._tables.read_table", fail)
+    monkeypatch.setattr("planewise.cli._large.read_table", fail)
     mistake(run("fit", csv, "--target", "class"), "planewise: no table: a hint")
 
 

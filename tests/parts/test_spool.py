@@ -351,7 +351,7 @@ def test_a_bad_part_is_named_and_nothing_is_left(second, message, tmp_path):
 
 
 def test_files_that_are_not_there_or_damaged(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"no file that ends in .parquet or .pq"):
+    with pytest.raises(FileNotFoundError, match=r"no file that ends in one of .parquet, .pq"):
         from_parquet(tmp_path, target="y")
     with pytest.raises(FileNotFoundError, match="matches no file"):
         from_parquet(str(tmp_path / "*.parquet"), target="y")

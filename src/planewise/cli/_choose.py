@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,14 +84,16 @@ class Choice:
     trials: list[Trial]
 
 
-def choose_family(table: Any, target: str, task: str, seed: int, quiet: bool) -> Choice:
+def choose_family(
+    table: Any, target: str, task: str, seed: int, quiet: bool, families: Iterable[str] = tuple(FAMILIES)
+) -> Choice:
     """Cross-validate the families on (a sample of) the rows; of those near the best, the smallest."""
     n_rows = table.height
     if n_rows > MAX_ROWS:
         table = table.sample(MAX_ROWS, seed=seed, shuffle=True)
     folds = _folds(target_values(table[target], task), task, seed)
     trials = []
-    for family in FAMILIES:
+    for family in families:
         limit = max_rows(family, task)
         if limit is None or n_rows <= limit:  # else it could not be fitted on all rows
             with working(f"cross-validating {family} on {table.height} rows", quiet):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planewise.cli._mistakes import MistakeError, refuse_existing
-from planewise.cli._show import say, show_json, show_table, tell_of_offset
+from planewise.cli._show import TABLE_HELP, say, show_json, show_table, tell_of_offset
 
 if TYPE_CHECKING:
     from planewise.words import Reason
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def explain(
     model: Annotated[Path, typer.Argument(help="Model file.", show_default=False)],
-    table: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or Arrow file.", show_default=False)],
+    table: Annotated[Path, typer.Argument(help=TABLE_HELP, show_default=False)],
     row: Annotated[int, typer.Option(help="Row number, counted from 0 below the header.", show_default=False)],
     html: Annotated[Path | None, typer.Option(help="HTML page to write as well.", show_default=False)] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the --html file if it exists.")] = False,

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planewise.cli._mistakes import MistakeError, refuse_existing
-from planewise.cli._show import say, show_json, show_leading, show_table, size_in_words, working
+from planewise.cli._show import TABLE_HELP, say, show_json, show_leading, show_table, size_in_words, working
 
 if TYPE_CHECKING:
     from planewise.cli._choose import Choice
+    from planewise.cli._large import Sample
     from planewise.evaluate import Quality
     from planewise.table import TableModel
 
@@ -39,7 +40,7 @@ class Task(StrEnum):
 
 
 def fit(
-    table: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or Arrow file.", show_default=False)],
+    table: Annotated[Path, typer.Argument(help=TABLE_HELP, show_default=False)],
     target: Annotated[str, typer.Option(help="Column to predict.", show_default=False)],
     model: Annotated[
         Family,
@@ -68,6 +69,13 @@ def fit(
             show_default=False,
         ),
     ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where to write the rows of a table that would take more than a quarter of the memory available.",
+            show_default=False,
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the --out file if it exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
@@ -77,43 +85,42 @@ def fit(
       planewise fit wine.csv --target quality --out wine.planewise
 
       planewise fit wine.csv --target quality --model slm --set max_depth=4 --set max_planes=2
+
+      planewise fit "trips/*.parquet" --target fare --model boost --folder /scratch
     """
     from planewise.cli._choose import choose_family, file_size, sample_rows, split_rows
-    from planewise.cli._tables import read_table
+    from planewise.cli._fit_dask import fit_on_cluster
+    from planewise.cli._large import fit_from_files
     from planewise.evaluate import evaluate, leading_features, quality
     from planewise.io import save
-    from planewise.table import max_rows, require_columns, task_of
+    from planewise.table import FAMILIES, TREES, max_rows, task_of
 
-    if out is not None:
-        refuse_existing(out, force, table)
-    if target in (drop or ()):
-        raise MistakeError(f"{target!r} is the target; it cannot be dropped.")
-    if dask is not None:
-        from planewise.cli._fit_dask import fit_on_cluster
-
-        what = str(model), str(task), settings or [], drop or []
-        return fit_on_cluster(table, target, dask, *what, seed=seed, out=out, as_json=as_json)
-    with working(f"reading {table.name}", as_json):
-        rows = read_table(table)
     dropped = drop or []
-    require_columns([target, *dropped], rows.columns)
-    if model == "auto" and settings:
-        raise MistakeError(
-            "--set applies to one kind of model: choose the kind with --model slm, forest, boost, mcm or recip."
-        )
-    n_read = rows.height
-    numbers = rows[target].is_not_null().arg_true().to_numpy()  # of the file's rows, as --row counts them
-    rows = rows.drop(dropped)[numbers]
+    if dask is not None:
+        what = str(model), str(task), settings or [], dropped
+        return fit_on_cluster(table, target, dask, *what, seed=seed, out=out, force=force, as_json=as_json)
+    _check_options(table, target, dropped, model, settings, out, force)
+    sample = _read(table, target, model, folder, seed, as_json)
+    rows, numbers = sample.rows.drop(dropped), sample.numbers
     kind = task_of(rows[target]) if task == "auto" else str(task)
     learned, held_out = split_rows(rows, target, kind, test_size, seed)
-    choice = choose_family(rows[learned], target, kind, seed, as_json) if model == "auto" else None
-    family, n_training = str(model) if choice is None else choice.family, len(learned)
+    families = TREES if sample.why else FAMILIES
+    choice = choose_family(rows[learned], target, kind, seed, as_json, families) if model == "auto" else None
+    family, n_training = str(model) if choice is None else choice.family, sample.n_with_target - len(held_out)
     limit = max_rows(family, kind)
     if limit is not None and n_training > limit:
         learned = learned[sample_rows(rows[learned], target, kind, limit, seed)]
     train, test = rows[learned], rows[held_out]
+    n_fitted = n_training if sample.why else train.height
     parameters = _parameters(train[target], family, kind, settings or [], guessed=task == "auto")
-    fitted, seconds = _fitted(train, target, numbers[learned], family, kind, parameters, seed, as_json)
+    fitted = _new_model(family, kind, parameters, n_fitted, seed)
+    start = time.perf_counter()
+    with working(f"fitting {FAMILIES[family]} on {n_fitted} rows", as_json):
+        if sample.why:
+            fit_from_files(fitted, table, train, numbers[held_out], target, folder)
+        else:
+            fitted.fit(train, target, numbers[learned])
+    seconds = time.perf_counter() - start
     with working("measuring quality", as_json):
         found = quality(evaluate(fitted, test), train)
         leading = leading_features(fitted, test)
@@ -121,13 +128,14 @@ def fit(
         save(fitted, out)
     answer = _found_in(fitted, rows) | _chosen(choice) | {
         "rows": {
-            "read": n_read,
-            "with_target": rows.height,
-            "fitted": train.height,
+            "read": sample.n_read,
+            "with_target": sample.n_with_target,
+            "fitted": n_fitted,
             "held_out": test.height,
-            "not_used": n_training - train.height,
+            "not_used": n_training - n_fitted,
             "per_tree": (fitted.settings or {}).get("max_samples"),
         },
+        "out_of_core": {"why": sample.why, "n_rows_in_sample": rows.height} if sample.why else None,
         "quality": found.data(),
         "leading_features": leading,
         "bytes": out.stat().st_size if out is not None else file_size(fitted),
@@ -138,6 +146,34 @@ def fit(
         show_json(answer)
     else:
         _show(answer, found, choice)
+
+
+def _check_options(
+    table: Path, target: str, dropped: list[str], model: str, settings: list[str] | None, out: Path | None, force: bool
+) -> None:
+    """An error if options do not go together or with the table."""
+    from planewise.cli._tables import column_names, table_files
+    from planewise.table import require_columns
+
+    if out is not None:
+        refuse_existing(out, force, *table_files(table))
+    require_columns([target, *dropped], column_names(table))
+    if target in dropped:
+        raise MistakeError(f"{target!r} is the target; it cannot be dropped.")
+    if model == "auto" and settings:
+        raise MistakeError(
+            "--set applies to one kind of model: choose the kind with --model slm, forest, boost, mcm or recip."
+        )
+
+
+def _read(table: Path, target: str, model: str, folder: Path | None, seed: int, quiet: bool) -> Sample:
+    """The rows with a target: all, or a sample of a table that is too large for the memory."""
+    from planewise.cli._large import read_sample, require_tree
+
+    if folder is not None and not folder.is_dir():
+        raise MistakeError(f"--folder: there is no folder {str(folder)!r}.")
+    with working(f"reading {table.name}", quiet):
+        return read_sample(table, target, seed, lambda why: require_tree(model, why))
 
 
 def _parameters(target: Any, family: str, task: str, settings: list[str], guessed: bool) -> dict[str, Any]:
@@ -183,17 +219,10 @@ def read_settings(family: str, task: str, n_rows: int, settings: list[str]) -> d
     return parsed
 
 
-def _fitted(
-    train: Any, target: str, numbers: Any, family: str, task: str, settings: dict[str, Any], seed: int, quiet: bool
-) -> tuple[TableModel, float]:
-    """The fitted model, and the seconds that the fit took."""
-    from planewise.table import FAMILIES, TableModel, for_many_rows
+def _new_model(family: str, task: str, settings: dict[str, Any], n_rows: int, seed: int) -> TableModel:
+    from planewise.table import TableModel, for_many_rows
 
-    model = TableModel(family, task, for_many_rows(family, settings, train.height), seed)
-    with working(f"fitting {FAMILIES[family]} on {train.height} rows", quiet):
-        start = time.perf_counter()
-        model.fit(train, target, numbers)
-        return model, time.perf_counter() - start
+    return TableModel(family, task, for_many_rows(family, settings, n_rows), seed)
 
 
 def _found_in(model: TableModel, rows: Any) -> dict[str, Any]:
@@ -264,6 +293,11 @@ def _show_table_found(answer: dict[str, Any]) -> None:
 
     rows, columns = answer["rows"], answer["columns"]
     what = f"{len(answer['classes'])} classes" if answer["classes"] else "numbers"
+    if answer["out_of_core"]:
+        say(
+            f"memory   {answer['out_of_core']['why']}: rows are read from a file, and a sample of "
+            f"{answer['out_of_core']['n_rows_in_sample']} rows tells what the columns are"
+        )
     say(f"target   {answer['target']}: {what} ({answer['task']})")
     without = rows["read"] - rows["with_target"]
     say(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planewise.cli._mistakes import MistakeError, refuse_existing
-from planewise.cli._show import say, show_json, tell_of_offset, working
+from planewise.cli._show import TABLE_HELP, say, show_json, tell_of_offset, working
 
 if TYPE_CHECKING:
     from planewise.table import TableModel
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def predict(
     model: Annotated[Path, typer.Argument(help="Model file.", show_default=False)],
-    table: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or Arrow file.", show_default=False)],
+    table: Annotated[Path, typer.Argument(help=TABLE_HELP, show_default=False)],
     out: Annotated[
         Path | None,
         typer.Option(help="CSV, TSV or Parquet file to write; without it, CSV is printed.", show_default=False),

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
+TABLE_HELP = "CSV, TSV, Parquet or Arrow file; a folder of such files, or a pattern in quotes."
+
 
 def console() -> Console:
     """The standard output; without a terminal, lines are never cut. Names from the user's data stay as they are."""

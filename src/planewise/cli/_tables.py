@@ -1,4 +1,4 @@
-"""Tables from and to files: CSV, TSV, Parquet and Arrow; whole, or a chunk of rows at a time.
+"""Tables from and to files, one or several: CSV, TSV, Parquet and Arrow; whole, or a chunk of rows at a time.
 
 polars sets a handler of Ctrl-C when it is imported. It raises some interrupts twice, so that the second breaks into the
 handling of the first; and where polars calls back into Python, it drops what is raised meanwhile. So the commands set
@@ -12,6 +12,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
+from glob import has_magic
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -22,6 +23,7 @@ from planewise._atomic import replacing
 from planewise.cli._lines import open_table
 from planewise.cli._mistakes import MistakeError
 from planewise.io import load
+from planewise.parts import find_files
 from planewise.table import (
     COLUMN_KINDS,
     Column,
@@ -36,6 +38,7 @@ from planewise.table import (
 MISSING = ["", "NA", "N/A", "nan", "NaN", "null", "NULL", "?"]
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
+ENDINGS = (*SEPARATORS, *PARQUET, *ARROW)
 WRITTEN = (".csv", ".tsv", ".parquet")
 CHUNK_ROWS = 65_536  # that are held in memory
 
@@ -63,13 +66,68 @@ def load_table_model(path: Path) -> TableModel:
     return as_table_model(load(path), named=repr(str(path)))
 
 
+def table_files(path: Path) -> list[Path]:
+    """The files of a table: the file itself, all tables in a folder, or those that match a pattern."""
+    if path.is_file():
+        return [path]
+    if not path.is_dir() and not has_magic(str(path)):
+        raise FileNotFoundError(2, "", str(path))
+    try:
+        found = find_files(path, ENDINGS)
+    except FileNotFoundError as error:
+        raise MistakeError(str(error)) from None
+    forms = {_form(file) for file in found}
+    if len(forms) > 1:
+        raise MistakeError(f"{str(path)!r} means files of different formats: {' and '.join(sorted(forms))}.")
+    return found
+
+
 def read_table(path: Path) -> pl.DataFrame:
     """All rows; the types of the columns of a text file follow from all their values."""
-    form = _form(path)
-    table = _read_text(path) if form == "text" else _read_binary(path, form)
+    files = table_files(path)
+    table = _all_of(files, [_read_file(file) for file in files])
     if table.height == 0:
         raise MistakeError(f"{str(path)!r} has no rows.")
     return table
+
+
+def _read_file(path: Path) -> pl.DataFrame:
+    form = _form(path)
+    return _read_text(path) if form == "text" else _read_binary(path, form)
+
+
+def _all_of(files: list[Path], parts: list[pl.DataFrame]) -> pl.DataFrame:
+    """The rows of files with the same columns, in the order of the first one."""
+    names = parts[0].columns
+    for file, part in zip(files, parts, strict=True):
+        odd = set(names) ^ set(part.columns)
+        if odd:
+            name = min(odd)
+            one, other = (files[0], file) if name in names else (file, files[0])
+            raise MistakeError(f"{str(one)!r} has a column {name!r}, which {str(other)!r} does not have.")
+    return joined([part.select(names) for part in parts])
+
+
+def joined(parts: list[pl.DataFrame]) -> pl.DataFrame:
+    """Tables with the same columns as one; whole numbers and floats become floats."""
+    return parts[0] if len(parts) == 1 else pl.concat(parts, how="vertical_relaxed")
+
+
+def column_names(path: Path) -> list[str]:
+    """The names of the columns of a table."""
+    file = table_files(path)[0]
+    form = _form(file)
+    if form == "text":
+        return open_table(file, SEPARATORS[file.suffix.lower()])[0].names
+    return schema(file).names()
+
+
+def schema(path: Path) -> pl.Schema:
+    """Names and types of the columns of a Parquet or Arrow file."""
+    try:
+        return scan(path).collect_schema()
+    except pl.exceptions.PolarsError as error:
+        raise MistakeError(f"{str(path)!r} cannot be read as {_form(path)}: {_first_line(error)}") from error
 
 
 def _read_text(path: Path) -> pl.DataFrame:
@@ -85,16 +143,12 @@ def _read_text(path: Path) -> pl.DataFrame:
 
 def read_all(path: Path, columns: list[Column]) -> pl.DataFrame:
     """All rows and columns: those of a model by their kinds, the others of a text file as text."""
-    form = _form(path)
-    if form == "text":
-        names = open_table(path, SEPARATORS[path.suffix.lower()])[0].names
-    else:
-        names = _scan(path, form).collect_schema().names()
+    names = column_names(path)
     require_columns([column.name for column in columns], names)
     parts = list(chunks(path, columns, names))
     if not parts:
         raise MistakeError(f"{str(path)!r} has no rows.")
-    return pl.concat(parts)
+    return joined(parts)
 
 
 def read_row(path: Path, row: int, columns: list[Column] | None, names: list[str]) -> pl.DataFrame:
@@ -112,15 +166,17 @@ def chunks(path: Path, columns: list[Column] | None, names: list[str]) -> Iterat
 
     `columns` are those that a model reads, with their kinds; other names are read as they are.
     """
+    for file in table_files(path):
+        yield from _file_chunks(file, columns, names)
+
+
+def _file_chunks(path: Path, columns: list[Column] | None, names: list[str]) -> Iterator[pl.DataFrame]:
     form = _form(path)
     if form == "text":
         yield from _text_chunks(path, columns or [], names)
         return
-    lazy = _scan(path, form)
-    try:
-        require_columns(names, lazy.collect_schema().names())
-    except pl.exceptions.ComputeError as error:
-        raise MistakeError(f"{str(path)!r} cannot be read as {form}: {_first_line(error)}") from error
+    lazy = scan(path)
+    require_columns(names, schema(path).names())
     at = 0
     while True:
         chunk = lazy.select(names).slice(at, CHUNK_ROWS).collect()
@@ -130,8 +186,9 @@ def chunks(path: Path, columns: list[Column] | None, names: list[str]) -> Iterat
         yield chunk
 
 
-def _scan(path: Path, form: str) -> pl.LazyFrame:
-    return pl.scan_parquet(path) if form == "parquet" else pl.scan_ipc(path)
+def scan(path: Path) -> pl.LazyFrame:
+    """A Parquet or Arrow file, to be read in parts."""
+    return pl.scan_parquet(path, glob=False) if _form(path) == "parquet" else pl.scan_ipc(path)
 
 
 def _text_chunks(path: Path, columns: list[Column], names: list[str]) -> Iterator[pl.DataFrame]:
@@ -189,15 +246,13 @@ def _form(path: Path) -> str:
     ending = path.suffix.lower()
     if not path.exists():
         raise FileNotFoundError(2, "", str(path))
-    if path.is_dir():
-        raise IsADirectoryError(21, "", str(path))
     if ending in SEPARATORS:
         return "text"
     if ending in PARQUET:
         return "parquet"
     if ending in ARROW:
         return "arrow"
-    known = ", ".join([*SEPARATORS, *PARQUET, *ARROW])
+    known = ", ".join(ENDINGS)
     found = f"the ending {ending!r}" if ending else "no ending"
     raise MistakeError(f"{str(path)!r} has {found}; the files of tables end in one of {known}.")
 

@@ -258,7 +258,7 @@ def find_files(path: Paths, endings: tuple[str, ...]) -> list[Path]:
     if given.is_dir():
         found = sorted(file for file in given.rglob("*") if file.suffix.lower() in endings and file.is_file())
         if not found:
-            raise FileNotFoundError(f"The folder {str(path)!r} has no file that ends in {' or '.join(endings)}.")
+            raise FileNotFoundError(f"The folder {str(path)!r} has no file that ends in one of {', '.join(endings)}.")
         return found
     if given.exists():
         return [given]

@@ -15,18 +15,20 @@ from planewise.table._columns import (
 from planewise.table._families import (
     FAMILIES,
     TAKE_GAPS,
+    TREES,
     estimator_class,
     estimator_name,
     for_many_rows,
     max_rows,
     read_setting,
 )
-from planewise.table._model import TableModel, as_table_model, read_target, target_values, task_of
+from planewise.table._model import TableModel, as_table_model, read_as, read_target, target_values, task_of
 
 __all__ = [
     "COLUMN_KINDS",
     "FAMILIES",
     "TAKE_GAPS",
+    "TREES",
     "Column",
     "LeftOut",
     "TableModel",
@@ -39,6 +41,7 @@ __all__ = [
     "kind_of",
     "max_rows",
     "polars",
+    "read_as",
     "read_setting",
     "read_target",
     "require_columns",

@@ -15,6 +15,7 @@ FAMILIES = {
     "mcm": "a kernel machine with few vectors",
     "recip": "two-feature views",
 }
+TREES = ("slm", "forest", "boost")  # which can learn from a table in a file
 TAKE_GAPS = ("slm", "forest", "boost", "recip")  # and categories, as they are
 
 MAX_ROWS_SEARCHED = 3000  # up to here the parameters of the machine are cross-validated

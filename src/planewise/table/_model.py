@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from planewise._input import all_or_nothing
 from planewise._params import Limit, check_parameters, one_of, seed
+from planewise.parts import from_frames
 from planewise.table._columns import (
     COLUMN_KINDS,
     Column,
@@ -24,9 +26,10 @@ from planewise.table._columns import (
     in_own_types,
     kind_of,
     polars,
+    read_words,
     require_columns,
 )
-from planewise.table._families import FAMILIES, TAKE_GAPS, estimator_class
+from planewise.table._families import FAMILIES, TAKE_GAPS, TREES, estimator_class
 from planewise.words import Description, Limits, Reason, TableSection, number
 
 LIMITS: dict[str, Limit] = {
@@ -126,26 +129,60 @@ class TableModel(BaseEstimator):
             What explanations call the rows of the table, one number for each, where it is a part of a larger one.
             None: their places in the table, counted from 0.
         """
-        check_parameters(self)
         table = as_polars(table)
         require_columns([target], table.columns)
         numbers = _row_numbers(row_numbers, table.height)
         known = table[target].is_not_null()
         table, numbers = table.filter(known), numbers[known.to_numpy()]
+        self.look_at(table, target)
+        y = read_target(table[target], self.task_)
+        self.estimator_ = self._estimator(len(table)).fit(self.read(table), y)
+        if hasattr(self.estimator_, "renumber_rows"):
+            self.estimator_.renumber_rows(numbers)
+        return self
+
+    @all_or_nothing
+    def fit_parts(self, parts: Iterable[Any], target: str, *, folder: str | PathLike[str] | None = None) -> Self:
+        """Learn from a table that may be larger than memory, after `look_at` of a sample; for trees only.
+
+        Parameters
+        ----------
+        parts : iterable of data frames
+            All rows to learn from. It is read once; the rows are written to a file, 4 bytes per value.
+        target : str
+            The column to predict, which must have a value in every row.
+        folder : path or None, default=None
+            Where to write the file; None for the system's folder for temporary files. It is deleted in the end.
+        """
+        if self.family not in TREES:
+            raise ValueError(f"fit_parts needs a family of trees ({', '.join(TREES)}); got {self.family!r}.")
+
+        def readable() -> Iterator[Any]:
+            for part in map(as_polars, parts):
+                yield self.read(part).with_columns(polars().Series(target, read_target(part[target], self.task_)))
+
+        rows, y = from_frames(readable(), target=target, folder=folder)[:2]
+        with rows:
+            self.estimator_ = self._estimator(len(rows)).fit(rows, y)
+        return self
+
+    def look_at(self, table: Any, target: str) -> Self:
+        """Decide which columns to use, and how, from a table or a sample of it.
+
+        ``fit`` does so itself. Sets all attributes but ``estimator_``.
+        """
+        check_parameters(self)
+        table = as_polars(table)
         self.target_ = target
         self.task_ = task_of(table[target]) if self.task == "auto" else self.task
-        y = target_values(table[target], self.task_)
+        target_values(table[target], self.task_)  # or an error
         self.columns_, self.left_out_ = find_columns(table, target)
         if not self.columns_:
             reasons = "; ".join(f"{each.name!r} {each.why}" for each in self.left_out_) or "there is no other column"
             raise ValueError(f"No column can be used to predict {target!r}: {reasons}.")
         self.n_features_in_ = len(self.columns_)
         self.feature_names_in_ = np.array([column.name for column in self.columns_], dtype=object)
-        estimator = self._estimator(len(table))
-        self._check_constraints(estimator)
-        self.estimator_ = estimator.fit(self.read(table), y)
-        if hasattr(self.estimator_, "renumber_rows"):
-            self.estimator_.renumber_rows(numbers)
+        self._check_constraints(self._estimator(len(table)))
         return self
 
     def _estimator(self, n_rows: int) -> Any:
@@ -296,6 +333,24 @@ def read_target(target: Any, task: str) -> NDArray[Any]:
     if target.dtype.is_numeric() or target.dtype == pl.Boolean:
         return np.asarray(target.to_numpy())
     return np.array(target.cast(pl.String).to_list(), dtype=np.str_)
+
+
+def read_as(target: Any, dtype: Any) -> Any:
+    """A target of a part of a table, as text files have it, in the type that it has in a sample of the table."""
+    pl = polars()
+    if target.dtype == dtype:
+        return target
+    if dtype == pl.Boolean and target.dtype == pl.String:
+        return read_words(target, "truth").cast(pl.Boolean).alias(target.name)
+    found = target.cast(dtype)
+    if target.dtype.is_float() and dtype.is_integer():
+        odd = target.filter(target != found.cast(target.dtype))
+        if len(odd):
+            raise ValueError(
+                f"The target {target.name!r} holds {odd[0]}, but whole numbers in the sample from which its type was "
+                "found; to predict it as a number, choose regression."
+            )
+    return found
 
 
 def as_table_model(model: Any, named: str = "The model") -> TableModel:

@@ -92,6 +92,12 @@ def test_the_examples_of_the_page_on_explanations_run(capsys):
     assert capsys.readouterr().err == ""
 
 
+def test_the_examples_of_the_page_on_dask_run(capsys):
+    pytest.importorskip("distributed")
+    run_blocks(ROOT / "docs" / "scale_dask.md")
+    assert capsys.readouterr().err == ""
+
+
 def test_the_examples_of_the_guide_to_machines_run(capsys):
     run_blocks(ROOT / "docs" / "machines.md")
     accuracy, _, vectors, *_ = capsys.readouterr().out.split()

@@ -201,3 +201,13 @@ def test_a_scheduler_that_goes_ends_the_fit(table):
     thread.join(30)
     lonely.close()
     assert len(found) == 1 and isinstance(found[0], LostSchedulerError)
+
+
+def test_a_client_that_is_restarted_ends_the_fit(far_client, table):
+    model = on_dask.SLMClassifier(client=far_client)
+    thread, found = asked_meanwhile(lambda: model.fit(delayed_rows(table[0], [600], 20), frame(table[1], [600])))
+    time.sleep(0.5)
+    far_client.restart(timeout=30)
+    thread.join(30)
+    assert len(found) == 1 and isinstance(found[0], LostSchedulerError)
+    assert "no longer computes partition 0 of X" in str(found[0])

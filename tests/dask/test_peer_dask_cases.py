@@ -92,11 +92,13 @@ def test_losses_metrics_and_callbacks_are_those_of_the_ordinary_estimator(client
     assert np.array_equal(remote.predict(X), local.predict(X))
 
 
-def test_several_targets(client, table):
+@pytest.mark.parametrize("strategy", ["one_output_per_tree", "multi_output_tree"])
+def test_several_targets(client, table, strategy):
     X, y = table[0][["a", "c"]].to_numpy(), np.column_stack([table[2], -table[2]])
-    remote = on_dask.SLMBoostRegressor(n_estimators=4, random_state=0)
+    settings = {"n_estimators": 4, "random_state": 0, "multi_strategy": strategy}
+    remote = on_dask.SLMBoostRegressor(**settings)
     remote.fit(da.from_array(X, chunks=(250, 2)), da.from_array(y, chunks=(250, 1)))
-    local = planewise.SLMBoostRegressor(n_estimators=4, random_state=0).fit(X, y)
+    local = planewise.SLMBoostRegressor(**settings).fit(X, y)
     lazy = remote.predict(da.from_array(X, chunks=(250, 2)))
     assert lazy.shape == (600, 2) and np.array_equal(lazy.compute(), local.predict(X))
 

@@ -61,18 +61,18 @@ def fit(
         float, typer.Option(min=0.01, max=0.9, help="Share of the rows to hold out for measuring quality.")
     ] = 0.2,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")] = 0,
-    folder: Annotated[
-        Path | None,
-        typer.Option(
-            help="Where to write the rows of a table that would take more than a quarter of the memory available.",
-            show_default=False,
-        ),
-    ] = None,
     dask: Annotated[
         str | None,
         typer.Option(
             help="Fit on a Dask cluster: address of its scheduler, such as host:8786. The workers read the table "
             "(CSV or Parquet); all rows are used for training.",
+            show_default=False,
+        ),
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where to write the rows of a table that would take more than a quarter of the memory available.",
             show_default=False,
         ),
     ] = None,
@@ -89,24 +89,17 @@ def fit(
       planewise fit "trips/*.parquet" --target fare --model boost --folder /scratch
     """
     from planewise.cli._choose import choose_family, file_size, sample_rows, split_rows
+    from planewise.cli._fit_dask import fit_on_cluster
     from planewise.cli._large import fit_from_files
-    from planewise.cli._tables import column_names, table_files
     from planewise.evaluate import evaluate, leading_features, quality
     from planewise.io import save
-    from planewise.table import FAMILIES, TREES, max_rows, require_columns, task_of
+    from planewise.table import FAMILIES, TREES, max_rows, task_of
 
     dropped = drop or []
-    _check_options(target, dropped, model, settings)
     if dask is not None:
-        from planewise.cli._fit_dask import fit_on_cluster
-
-        if out is not None:
-            refuse_existing(out, force, table)
         what = str(model), str(task), settings or [], dropped
-        return fit_on_cluster(table, target, dask, *what, seed=seed, out=out, as_json=as_json)
-    if out is not None:
-        refuse_existing(out, force, *table_files(table))
-    require_columns([target, *dropped], column_names(table))
+        return fit_on_cluster(table, target, dask, *what, seed=seed, out=out, force=force, as_json=as_json)
+    _check_options(table, target, dropped, model, settings, out, force)
     sample = _read(table, target, model, folder, seed, as_json)
     rows, numbers = sample.rows.drop(dropped), sample.numbers
     kind = task_of(rows[target]) if task == "auto" else str(task)
@@ -155,8 +148,16 @@ def fit(
         _show(answer, found, choice)
 
 
-def _check_options(target: str, dropped: list[str], model: str, settings: list[str] | None) -> None:
-    """An error if options do not go together."""
+def _check_options(
+    table: Path, target: str, dropped: list[str], model: str, settings: list[str] | None, out: Path | None, force: bool
+) -> None:
+    """An error if options do not go together or with the table."""
+    from planewise.cli._tables import column_names, table_files
+    from planewise.table import require_columns
+
+    if out is not None:
+        refuse_existing(out, force, *table_files(table))
+    require_columns([target, *dropped], column_names(table))
     if target in dropped:
         raise MistakeError(f"{target!r} is the target; it cannot be dropped.")
     if model == "auto" and settings:

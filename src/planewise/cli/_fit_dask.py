@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from planewise.cli._mistakes import MistakeError
+from planewise.cli._mistakes import MistakeError, refuse_existing
 from planewise.cli._show import say, show_json, size_in_words, working
 
 ON_A_CLUSTER = "slm, forest, boost or recip"
@@ -23,11 +23,16 @@ def fit_on_cluster(
     *,
     seed: int,
     out: Path | None,
+    force: bool,
     as_json: bool,
 ) -> None:
     """Fit on all rows of a table on a cluster, and say what was found."""
     from planewise._extras import require_all
 
+    if out is not None:
+        refuse_existing(out, force, table)
+    if target in dropped:
+        raise MistakeError(f"{target!r} is the target; it cannot be dropped.")
     if family in ("auto", "mcm"):
         raise MistakeError(f"--dask needs one kind of model: choose it with --model {ON_A_CLUSTER}.")
     require_all("--dask", ("dask", "distributed", "pandas"), "dask")

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
@@ -21,6 +21,14 @@ from planewise.dask._waiting import LOOK_EVERY, finished, require_scheduler, set
 from planewise.parts import Part, Question, TakenRows, gather_rows
 
 logger = logging.getLogger("planewise.dask")
+
+
+class _Asked(NamedTuple):
+    """A part that a worker is asked about."""
+
+    number: int
+    key: Any  # of its future
+    own: tuple[Any, ...]  # what is meant for it alone
 
 
 @dataclass(frozen=True)
@@ -126,42 +134,39 @@ class DaskParts:
         self, question: Question, common: tuple[Any, ...], each: Sequence[Any] | None, parts: set[int]
     ) -> dict[int, Any]:
         """What the workers answer that do; the first error that a question raised."""
-        groups: dict[str, list[int]] = {}
+        asked: dict[str, list[_Asked]] = {}
         for k in sorted(parts & self._holder.keys()):
-            groups.setdefault(self._holder[k], []).append(k)
-        asked = {}
-        for address, mine in groups.items():
-            own = None if each is None else [each[k] for k in mine]
-            keys = [self._futures[k].key for k in mine]
-            call = self._client.run(
-                _answer_here, mine, keys, question, common, own, workers=[address], on_error="return"
-            )
-            asked[asyncio.ensure_future(call)] = address
+            own = () if each is None else (each[k],)
+            asked.setdefault(self._holder[k], []).append(_Asked(k, self._futures[k].key, own))
+        # One message to all workers, unless it would have what is meant for others.
+        messages = [asked] if each is None else [{address: mine} for address, mine in asked.items()]
+        calls = {}
+        for message in messages:
+            call = self._client.run(_answer_here, message, question, common, workers=list(message), on_error="return")
+            calls[asyncio.ensure_future(call)] = set(message)
         found: dict[int, Any] = {}
-        for reply in await self._replies(asked):
-            if not isinstance(reply, _Answers):
-                continue
+        for reply in await self._replies(calls):
             for k, error in reply.failed.items():
                 error.add_note(f"in partition {k}")
                 raise error
             found |= reply.given
         return found
 
-    async def _replies(self, asked: dict[asyncio.Future[Any], str]) -> list[Any]:
+    async def _replies(self, calls: dict[asyncio.Future[Any], set[str]]) -> list[_Answers]:
         """The replies of the workers that are still there."""
-        left, since = set(asked), time.monotonic()
+        left, since = set(calls), time.monotonic()
         while left:
             done, left = await asyncio.wait(left, timeout=LOOK_EVERY)
             since = time.monotonic() if done else since
             if not left or done:
                 continue
-            there = await workers_of(self._client)
+            there = (await workers_of(self._client)).keys()
             give_up = time.monotonic() - since > timeout()
-            for call in [call for call in left if give_up or asked[call] not in there]:
+            for call in [call for call in left if give_up or not calls[call] <= there]:
                 call.cancel()
                 left.discard(call)
-        replies = [call.result() for call in asked if call.done() and not call.cancelled() and not call.exception()]
-        return [answer for reply in replies for answer in reply.values()]
+        replies = [call.result() for call in calls if call.done() and not call.cancelled() and not call.exception()]
+        return [answer for reply in replies for answer in reply.values() if isinstance(answer, _Answers)]
 
 
 def _made(make: Question, part: Part, *given: Any) -> Part:
@@ -171,29 +176,23 @@ def _made(make: Question, part: Part, *given: Any) -> Part:
 
 
 async def _answer_here(
-    numbers: list[int],
-    keys: list[Any],
-    question: Question,
-    common: tuple[Any, ...],
-    each: list[Any] | None,
-    dask_worker: Any = None,
+    message: dict[str, list[_Asked]], question: Question, common: tuple[Any, ...], dask_worker: Any = None
 ) -> _Answers:
     """On a worker: ask the parts that it holds."""
-    held = {k: (place, dask_worker.data[key]) for place, (k, key) in enumerate(zip(numbers, keys, strict=True))
-            if key in dask_worker.data}  # fmt: skip
-    work = partial(_answer_all, held, question, common, each, dask_worker.state.nthreads)
+    data = dask_worker.data
+    held = [(asked, data[asked.key]) for asked in message[dask_worker.address] if asked.key in data]
+    work = partial(_answer_all, held, question, common, dask_worker.state.nthreads)
     return await asyncio.get_running_loop().run_in_executor(dask_worker.executors["default"], work)
 
 
 def _answer_all(
-    held: dict[int, tuple[int, Part]], question: Question, common: tuple[Any, ...], each: list[Any] | None, threads: int
+    held: list[tuple[_Asked, Part]], question: Question, common: tuple[Any, ...], n_threads: int
 ) -> _Answers:
     answers = _Answers({}, {})
-    for k, (place, part) in held.items():
-        own = () if each is None else (each[place],)
+    for asked, part in held:
         try:
-            answers.given[k] = question(part, *common, *own, n_threads=threads)
+            answers.given[asked.number] = question(part, *common, *asked.own, n_threads=n_threads)
         except Exception as error:
-            answers.failed[k] = error
+            answers.failed[asked.number] = error
             break
     return answers

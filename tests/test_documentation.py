@@ -82,6 +82,11 @@ def test_the_examples_of_the_guide_to_ensembles_run(capsys):
     assert capsys.readouterr().err == ""
 
 
+def test_the_examples_of_the_guide_to_large_tables_run(capsys):
+    run_blocks(ROOT / "docs" / "scale.md")
+    assert capsys.readouterr().err == ""
+
+
 def test_the_examples_for_users_of_other_libraries_run(capsys):
     run_blocks(ROOT / "docs" / "coming_from.md")
     assert capsys.readouterr().err == ""

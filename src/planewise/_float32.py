@@ -18,7 +18,7 @@ FEWEST_STEPS = 1024  # of float32 that a column's range must have to be read wit
 MOST_ROUNDED = 8 * FEWEST_STEPS  # values of a column that are kept to decide on its origin
 
 _STRETCH = 2**18  # values that are made dense or converted at a time
-_RESOLVED = [np.dtype(kind) for kind in ("bool", "int8", "int16", "uint8", "uint16", "float16", "float32")]
+RESOLVED = [np.dtype(kind) for kind in ("bool", "int8", "int16", "uint8", "uint16", "float16", "float32")]
 _LOST_BITS = np.uint64(2**29 - 1)  # of a float64: those that a float32 has no place for
 _NOISE = 16  # last places of float64: closer numbers that are not whole differ by rounding only
 
@@ -80,7 +80,7 @@ def find_origins(values: Any, counts: NDArray[np.bool_] | None = None) -> Origin
     counts : bool array, default=None
         The rows to look at.
     """
-    if values.dtype in _RESOLVED:
+    if values.dtype in RESOLVED:
         return {}
     suspects = np.flatnonzero(np.logical_and(*_rounded_and_close(values, counts)))
     found = ((int(j), origin_of(_spread_of(column))) for j, column in _columns(values, counts, suspects))
@@ -162,7 +162,7 @@ def _rounded_and_close(values: Any, counts: NDArray[np.bool_] | None) -> tuple[N
     """Of each column, whether some values are rounded, and whether none of the first ones of these are far apart."""
     lossy = np.zeros(values.shape[1], dtype=bool)
     close = np.ones(values.shape[1], dtype=bool)
-    if values.dtype in _RESOLVED:
+    if values.dtype in RESOLVED:
         return lossy, close
     for rows, part in stretches(values):
         part = part if counts is None else part[counts[rows]]

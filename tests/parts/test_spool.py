@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from sklearn.model_selection import cross_val_score
 from test_survey import KINDS, columns
 
 from planewise import (
@@ -420,6 +421,27 @@ def test_other_columns_than_in_fit_are_refused(rows):
         SLMClassifier().fit(frame.select(FEATURES[:4]), y).predict(X)
     with pytest.raises(ValueError, match="'time' was spooled with fewer digits"):
         SLMClassifier().fit(frame, y).predict(spooled(table().with_columns(time=pl.int_range(600) * 1e7))[0])
+
+
+def test_what_needs_the_values_as_given_says_so(rows):
+    X, y = rows
+    model = SLMClassifier().fit(X, y)
+    for ask in (lambda: model.explain(X), lambda: cross_val_score(model, X, y), lambda: np.asarray(X)):
+        with pytest.raises(TypeError, match="A SpooledTable does not hold the values as they were given"):
+            ask()
+
+
+@pytest.mark.parametrize("ask", ["predict_contributions", "decision_path", "score", "staged_predict"])
+def test_all_other_answers_are_those_of_the_data_frame(ask, rows):
+    X, y = rows
+    model = (SLMClassifier if ask == "decision_path" else SLMBoostClassifier)(random_state=0).fit(X, y)
+    answers = {
+        "predict_contributions": model.predict_contributions,
+        "decision_path": lambda given: model.decision_path(given).toarray(),
+        "score": lambda given: model.score(given, y),
+        "staged_predict": lambda given: np.array(list(model.staged_predict(given))),
+    }
+    assert_array_equal(answers[ask](X), answers[ask](table().select(FEATURES)))
 
 
 def test_a_warm_start_continues_from_a_file(rows):

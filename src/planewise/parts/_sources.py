@@ -294,7 +294,10 @@ def _batches(lazy: Any, roles: Roles) -> Iterator[Any]:
 def _polars(what: str) -> Any:
     found = require(what, "polars", "data")
     if not hasattr(found.LazyFrame, "collect_batches"):
-        raise ImportError(f"{what} needs polars 1.34 or newer; version {found.__version__} is installed.")
+        raise ImportError(
+            f"{what} needs a version of polars with LazyFrame.collect_batches; {found.__version__} is installed: "
+            "install a newer one, or pass data frames to planewise.parts.from_frames."
+        )
     return found
 
 

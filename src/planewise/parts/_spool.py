@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from planewise._categories import encode
 from planewise._columns import coded, numbers_in
-from planewise._float32 import LARGEST, fill
+from planewise._float32 import LARGEST, RESOLVED, fill
 from planewise._frames import column_at
 from planewise._input import is_table
 from planewise._mapped import FloatArray, write_block
@@ -223,10 +223,11 @@ class _Writer:
         """Write the columns whose reading is in doubt into files of their own."""
         frame = nw.from_native(part, eager_only=True)
         for j, column in enumerate(found.columns):
-            if not _is_in_doubt(self.known.columns[j], column):
+            begins = j not in self.sides
+            if not _is_in_doubt(self.known.columns[j], column) or (begins and column.dtype in RESOLVED):
                 continue
             values = _exact(column_at(frame, j), column.dtype)
-            if j not in self.sides and not _is_rounded(values):
+            if begins and not _is_rounded(values):
                 continue
             side = self.sides.setdefault(j, _Side(self.folder / f"column-{j}"))
             side.kinds[len(self.sizes)] = values.dtype

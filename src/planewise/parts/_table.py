@@ -88,6 +88,13 @@ class SpooledTable(MappedTable):
     def __reduce__(self) -> NoReturn:
         raise TypeError("A SpooledTable cannot be pickled or copied: its file belongs to the process that wrote it.")
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        raise TypeError(
+            "A SpooledTable does not hold the values as they were given, so it cannot be indexed, explained or "
+            "cross-validated; pass a data frame with some of the rows instead. Its float32 rows are in its attribute "
+            "rows."
+        )
+
     # ------------------------------------------------------------------------------------- what estimators ask for
     def training_rows(self, estimator: Any, origins: Origins | None = None) -> FloatArray:
         """The rows to fit an estimator on, which learns of the columns; with these origins, if any are given."""

@@ -309,7 +309,7 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix, data frame or SpooledTable of shape (n_samples, n_features)
             Numbers, or categories in a data frame; NaN is a missing value.
         y : array-like of shape (n_samples,)
             Class labels of any kind.
@@ -375,7 +375,7 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix, data frame or SpooledTable of shape (n_samples, n_features)
         offset : array-like of shape (n_samples,), or (n_samples, n_classes) with more than two classes, default=None
             Added to the scores, as in ``fit``; None is zero.
         n_rounds : int or None, default=None

@@ -320,7 +320,7 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix, data frame or SpooledTable of shape (n_samples, n_features)
             Numbers, or categories in a data frame; NaN is a missing value.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Numbers to predict.
@@ -365,7 +365,7 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix, data frame or SpooledTable of shape (n_samples, n_features)
         offset : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Added to the raw scores, as in ``fit``; None is zero.
         n_rounds : int or None, default=None

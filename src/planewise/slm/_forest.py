@@ -210,7 +210,7 @@ class _SLMForest(CallbackSupportMixin, ExplainsByContributions, TreeEstimator):
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix, data frame or SpooledTable of shape (n_samples, n_features)
 
         Returns
         -------
@@ -448,7 +448,7 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix, data frame or SpooledTable of shape (n_samples, n_features)
             Numbers, or categories in a data frame; NaN is a missing value.
         y : array-like of shape (n_samples,)
             Class labels of any kind.
@@ -722,7 +722,7 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix, data frame or SpooledTable of shape (n_samples, n_features)
             Numbers, or categories in a data frame; NaN is a missing value.
         y : array-like of shape (n_samples,)
             Numbers to predict.

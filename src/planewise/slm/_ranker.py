@@ -304,7 +304,7 @@ class SLMBoostRanker(Boosting):
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix, data frame or SpooledTable of shape (n_samples, n_features)
             Numbers, or categories in a data frame; NaN is a missing value.
         y : array-like of shape (n_samples,)
             Grades of zero or more, such as 0 (not relevant) to 4 (the best).
@@ -372,7 +372,7 @@ class SLMBoostRanker(Boosting):
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix, data frame or SpooledTable of shape (n_samples, n_features)
         offset : array-like of shape (n_samples,), default=None
             Added to the scores, as in ``fit``; None is zero.
         n_rounds : int or None, default=None

@@ -59,7 +59,7 @@ class _SLMTree(ExplainsByPath, TreeEstimator):
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix, data frame or SpooledTable of shape (n_samples, n_features)
 
         Returns
         -------
@@ -269,7 +269,7 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix, data frame or SpooledTable of shape (n_samples, n_features)
             Numbers, or categories in a data frame; NaN is a missing value.
         y : array-like of shape (n_samples,)
             Class labels of any kind.
@@ -463,7 +463,7 @@ class SLMRegressor(RegressorMixin, _SLMTree):
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array, sparse matrix, data frame or SpooledTable of shape (n_samples, n_features)
             Numbers, or categories in a data frame; NaN is a missing value.
         y : array-like of shape (n_samples,)
             Numbers to predict.

@@ -106,9 +106,8 @@ class Boosting {
     void begin_at(const Scores &score) {
         if (score.shape(0) != rows_ || score.shape(1) != booster_.outputs())
             throw std::invalid_argument("score must have one entry per row and output");
-        run_native(n_threads_, [&](Threads &threads, const std::function<bool()> &) {
-            booster_.begin_at(score.data(), threads);
-        });
+        run_native(n_threads_,
+                   [&](Threads &threads, const std::function<bool()> &) { booster_.begin_at(score.data(), threads); });
     }
     void begin_with(const Scores &hessian) {
         if (hessian.shape(0) != rows_ || hessian.shape(1) != booster_.outputs())

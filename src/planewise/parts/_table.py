@@ -91,7 +91,7 @@ class SpooledTable(MappedTable):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
         raise TypeError(
             "A SpooledTable does not hold the values as they were given, so it cannot be indexed, explained or "
-            "cross-validated; pass a data frame with some of the rows instead. Its float32 rows are in its attribute rows."
+            "cross-validated; pass a data frame with some of the rows instead. Its attribute rows has them as float32."
         )
 
     # ------------------------------------------------------------------------------------- what estimators ask for

@@ -77,10 +77,7 @@ class ExactSum {
             for (std::int64_t &place : sum.place_) place = -place;
             sum.carry();
         }
-        double total = 0;
-        for (std::size_t k = 0; k < places; ++k)
-            total += std::ldexp(static_cast<double>(sum.place_[k]), static_cast<int>(32 * k) - 1074);
-        return sign * total + other_;
+        return sign * sum.rounded() + other_;
     }
 
     // As numbers that can be sent elsewhere, and back.
@@ -101,6 +98,24 @@ class ExactSum {
 
   private:
     static constexpr std::uint32_t most_terms = 1u << 28;  // of less than 2^34 each
+
+    // The nearest double of a sum that is not negative and has no carries left, so that powers of two as factors
+    // change nothing but the exponent.
+    double rounded() const {
+        std::size_t top = places - 1;
+        while (top > 2 && place_[top] == 0) --top;
+        const auto bits = [&](std::size_t k) { return static_cast<std::uint64_t>(place_[k]); };
+        std::uint64_t lead = bits(top) << 32 | bits(top - 1), rest = bits(top - 2);
+        int exponent = static_cast<int>(32 * (top - 1)) - 1074;
+        if (lead == 0) return std::ldexp(static_cast<double>(rest), exponent - 32);
+        for (; lead >> 63 == 0; --exponent) {
+            rest <<= 1;
+            lead = lead << 1 | rest >> 32;
+            rest &= 0xffffffff;
+        }
+        for (std::size_t k = 0; k + 2 < top; ++k) rest |= bits(k);
+        return std::ldexp(static_cast<double>(lead | (rest != 0 ? 1u : 0u)), exponent);  // rounds once
+    }
 
     // All places but the last one hold 0 .. 2^32-1; the sign of the sum is the last one's.
     void carry() {

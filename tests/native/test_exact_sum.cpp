@@ -41,6 +41,23 @@ TEST("a sum is the same in any order and for any parts") {
     }
 }
 
+TEST("a power of two as a factor changes nothing but the exponent") {
+    std::vector<double> x = terms(300, 30);
+    const double whole = exact_sum(x.data(), x.size());
+    for (int power : {1, -7, 31, 200, -400}) {
+        std::vector<double> scaled = x;
+        for (double &each : scaled) each = std::ldexp(each, power);
+        CHECK(exact_sum(scaled.data(), scaled.size()) == std::ldexp(whole, power));
+    }
+}
+
+TEST("the sum is rounded once, to the nearest double") {
+    const double tie[] = {1, 0x1p-53}, above[] = {1, 0x1p-53, 0x1p-200}, even[] = {1 + 0x1p-52, 0x1p-53};
+    CHECK(exact_sum(tie, 2) == 1);
+    CHECK(exact_sum(above, 3) == 1 + 0x1p-52);
+    CHECK(exact_sum(even, 2) == 1 + 0x1p-51);
+}
+
 TEST("what cancels out leaves nothing behind") {
     std::vector<double> x = terms(500, 600);
     const std::size_t count = x.size();

@@ -99,7 +99,10 @@ class _BoostingOnDask(AnswersOfTrees):
         looks: list[Look],
         watched: Mapping[str, tuple[Partitions, list[Look]]],
     ) -> Self:
-        """Fit on more rows than one tree is grown on; `read_table` gives the parts, which stay on their workers."""
+        """Fit on more rows than one tree is grown on.
+
+        For now they are gathered, too. `planewise.dask._read.read_table` gives the parts, which stay on their workers.
+        """
         return self._fit_here(partitions, {name: theirs for name, (theirs, _) in watched.items()})
 
 
@@ -130,8 +133,8 @@ def _sets(
 class SLMBoostClassifier(AnswersProbabilities, AnswersScores, _BoostingOnDask, slm.SLMBoostClassifier):
     """`planewise.SLMBoostClassifier` on a cluster.
 
-    The model is the same to the bit as in memory, for any number of partitions and workers. A table with at most
-    `max_rows_per_tree` rows is gathered and fitted in the process of the client.
+    The model is the same to the bit as in memory, for any number of partitions and workers. The rows are gathered and
+    fitted in the process of the client.
 
     Parameters
     ----------
@@ -162,8 +165,8 @@ class SLMBoostClassifier(AnswersProbabilities, AnswersScores, _BoostingOnDask, s
 class SLMBoostRegressor(_BoostingOnDask, slm.SLMBoostRegressor):
     """`planewise.SLMBoostRegressor` on a cluster.
 
-    The model is the same to the bit as in memory, for any number of partitions and workers. A table with at most
-    `max_rows_per_tree` rows is gathered and fitted in the process of the client.
+    The model is the same to the bit as in memory, for any number of partitions and workers. The rows are gathered and
+    fitted in the process of the client.
 
     Parameters
     ----------

@@ -119,7 +119,7 @@ def roomy_workers(client: Client, looks: Sequence[Look], taken: Sequence[NDArray
     if limits and not roomy:
         raise MemoryError(
             f"This fit brings all {n_rows} rows to one worker and needs about {needed / 2**20:,.0f} MiB there, but the "
-            f"largest worker is limited to {max(limits.values()) / 2**20:,.0f} MiB. Give a worker more memory, or fit on "
-            "fewer rows."
+            f"largest worker is limited to {max(limits.values()) / 2**20:,.0f} MiB. Give a worker more memory, or fit "
+            "on fewer rows."
         )
     return roomy

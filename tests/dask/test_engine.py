@@ -157,6 +157,22 @@ def test_a_fit_goes_on_to_the_same_bytes_when_a_worker_is_killed(far_client, tab
     assert model_bytes(remote) == model_bytes(local)
 
 
+def test_a_fit_that_runs_on_the_only_worker_is_run_again_when_that_is_killed(table):
+    options = {"processes": True, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
+    X, y = table[0], table[2]
+    settings = {"n_projections": 8_000, "random_state": 0}
+    with LocalCluster(**options) as cluster, Client(cluster, set_as_default=False) as lonely:
+        model = on_dask.SLMRegressor(client=lonely, **settings)
+        thread, found = asked_meanwhile(lambda: model.fit(frame(X, [300, 300]), frame(y, [300, 300])))
+        while thread.is_alive() and not any("planewise-fit" in str(keys) for keys in lonely.processing().values()):
+            time.sleep(0.01)
+        assert thread.is_alive()
+        signal_one(lonely, signal.SIGKILL)
+        thread.join(60)
+    assert found == [model]
+    assert model_bytes(model) == model_bytes(planewise.SLMRegressor(**settings).fit(X, y))
+
+
 def test_a_worker_that_hangs_ends_the_question_with_its_address(far_client):
     parts = parts_on(far_client)
     parts.ask(total, 1.0)

@@ -150,8 +150,8 @@ def _sets(
 class SLMBoostClassifier(AnswersProbabilities, AnswersScores, _BoostingOnDask, slm.SLMBoostClassifier):
     """`planewise.SLMBoostClassifier` on a cluster.
 
-    The model is the same to the bit as in memory, for any number of partitions and workers. A table with at most
-    `max_rows_per_tree` rows is gathered and fitted in the process of the client.
+    The model is the same to the bit as in memory, for any number of partitions and workers. The rows are gathered and
+    fitted in the process of the client.
 
     Parameters
     ----------
@@ -185,8 +185,8 @@ class SLMBoostClassifier(AnswersProbabilities, AnswersScores, _BoostingOnDask, s
 class SLMBoostRegressor(_BoostingOnDask, slm.SLMBoostRegressor):
     """`planewise.SLMBoostRegressor` on a cluster.
 
-    The model is the same to the bit as in memory, for any number of partitions and workers. A table with at most
-    `max_rows_per_tree` rows is gathered and fitted in the process of the client.
+    The model is the same to the bit as in memory, for any number of partitions and workers. The rows are gathered and
+    fitted in the process of the client.
 
     Parameters
     ----------

@@ -87,8 +87,9 @@ def fit_on_worker(
         pieces = partitions.submit("sample", some_rows, each=list(taken))
     finished(client, pieces, partitions.name_of)  # errors name the partition
     name = f"planewise-fit-{uuid4().hex}"
+    preferred = {"workers": workers, "allow_other_workers": True}  # others get it if these are lost
     futures = [
-        client.submit(_run_job, job, pieces, *common, key=f"{name}-{k}", workers=workers, pure=False)
+        client.submit(_run_job, job, pieces, *common, key=f"{name}-{k}", pure=False, **preferred)
         for k, job in enumerate(jobs)
     ]
     del pieces
@@ -118,8 +119,7 @@ def roomy_workers(client: Client, looks: Sequence[Look], taken: Sequence[NDArray
     if limits and not roomy:
         raise MemoryError(
             f"This fit brings all {n_rows} rows to one worker and needs about {needed / 2**20:,.0f} MiB there, but the "
-            f"largest worker is limited to {max(limits.values()) / 2**20:,.0f} MiB. Give a worker more memory, fit on "
-            "fewer rows, or use SLMBoostClassifier or SLMBoostRegressor of planewise.dask, whose rows stay where they "
-            "are."
+            f"largest worker is limited to {max(limits.values()) / 2**20:,.0f} MiB. Give a worker more memory, or fit "
+            "on fewer rows."
         )
     return roomy

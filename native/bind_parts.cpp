@@ -161,6 +161,15 @@ class PartOfRows {
         });
         return array(std::move(out), rows_.columns());
     }
+    Out<double> scores_of(const Named &named) const {
+        check(named);
+        std::vector<double> out;
+        for (std::size_t k = 0; k < named.size(); ++k) {
+            const double *at = &rows_.score()[named.data()[k] * rows_.outputs()];
+            out.insert(out.end(), at, at + rows_.outputs());
+        }
+        return array(std::move(out), rows_.outputs());
+    }
     nb::tuple slopes_of(const Named &named, const Numbers &units, int n_threads) const {
         check(named);
         BoostRows::Slopes found;
@@ -254,24 +263,23 @@ class DrivenRounds {
     }
     void recall(const FittedForest &before) { rounds_.recall(before.arrays()); }
     FittedForest grow(const Table &table, const Rows &x, const Scores &gradient, const Scores &hessian,
-                      const Numbers &weight, const Scores &sizes, int n_threads) {
+                      const Numbers &weight, int n_threads) {
         check_length(weight.size(), x.shape(0), "weight");
         const std::size_t outputs = rounds_.outputs();
         if (x.shape(1) != table.matrix().columns) throw std::invalid_argument("x has other columns than the table");
         for (const Scores *given : {&gradient, &hessian})
             if (given->shape(0) != x.shape(0) || given->shape(1) != outputs)
                 throw std::invalid_argument("gradient and hessian must have one entry per row and output");
-        sizes_ = sizes_from(sizes, rounds_.trees_a_round());
         run_native(n_threads, [&](Threads &threads, const std::function<bool()> &stop) {
             const Matrix sample = table.matrix().with_rows(x.data(), x.shape(0), threads);
-            trees_ = rounds_.grow(sample, gradient.data(), hessian.data(), weight.data(), sizes_, threads, stop);
+            trees_ = rounds_.grow(sample, gradient.data(), hessian.data(), weight.data(), threads, stop);
         });
         return compacted(trees_);
     }
-    FittedForest finish(const Vector<std::int64_t> &sums) {
+    FittedForest finish(const Vector<std::int64_t> &sums, const Scores &sizes) {
         if (trees_.trees() == 0 || sums.size() != trees_.nodes() * sum_width(trees_.n_values))
             throw std::invalid_argument("sums must have one row per node of the trees that were grown last");
-        rounds_.set_values({sums.data(), sums.data() + sums.size()}, trees_);
+        rounds_.set_values({sums.data(), sums.data() + sums.size()}, sizes_from(sizes, trees_.trees()), trees_);
         rounds_.finish(trees_);
         rounds_.keep(trees_);
         return compacted(std::exchange(trees_, Forest{}));
@@ -285,7 +293,6 @@ class DrivenRounds {
     }
     Rounds rounds_;
     Forest trees_;
-    std::vector<GradientSizes> sizes_;
 };
 
 }  // namespace
@@ -311,6 +318,7 @@ void bind_parts(nb::module_ &m) {
              "x"_a, "target"_a, "weight"_a, "score"_a, "options"_a, "first"_a)
         .def("sizes", &PartOfRows::sizes, "units"_a, "n_threads"_a, "The largest derivatives, by tree of a round.")
         .def("values_of", &PartOfRows::values_of, "rows"_a, "n_threads"_a, "Features of some rows.")
+        .def("scores_of", &PartOfRows::scores_of, "rows"_a, "Raw scores of some rows now.")
         .def("slopes_of", &PartOfRows::slopes_of, "rows"_a, "units"_a, "n_threads"_a,
              "Gradients, Hessians and weights of some rows.")
         .def("route", &PartOfRows::route, "trees"_a, "units"_a, "sizes"_a, "noise"_a, "share"_a, "n_threads"_a,
@@ -330,9 +338,9 @@ void bind_parts(nb::module_ &m) {
         .def("bag", &DrivenRounds::bag, "Which rows count in the next round's values: noise and share.")
         .def("begin", &DrivenRounds::begin, "gradient"_a, "hessian"_a, "weight"_a, "Derivatives before any tree.")
         .def("recall", &DrivenRounds::recall, "before"_a, "Trees grown before: good directions are tried again.")
-        .def("grow", &DrivenRounds::grow, "table"_a, "x"_a, "gradient"_a, "hessian"_a, "weight"_a, "sizes"_a,
-             "n_threads"_a, "The next round's trees, without values.")
-        .def("finish", &DrivenRounds::finish, "sums"_a, "The same trees with values, which are kept.")
+        .def("grow", &DrivenRounds::grow, "table"_a, "x"_a, "gradient"_a, "hessian"_a, "weight"_a, "n_threads"_a,
+             "The next round's trees, without values.")
+        .def("finish", &DrivenRounds::finish, "sums"_a, "sizes"_a, "The same trees with values, which are kept.")
         .def("forest", &DrivenRounds::forest, "All trees so far.");
 }
 

@@ -151,11 +151,11 @@ void Booster::grow_sampled_round(Threads &threads, const std::function<bool()> &
         sample_.matrix.emplace(matrix_.with_rows(sample_.values.data(), sample_.rows.size(), threads));
     }
     const std::vector<double> &units = rounds_.units();
-    const std::vector<GradientSizes> sizes = rows_.sizes(units, options_.vector_leaves, threads);
     const BoostRows::Slopes slopes = rows_.slopes_of(sample_.rows.data(), sample_.rows.size(), units, threads);
     Forest trees = rounds_.grow(*sample_.matrix, slopes.gradient.data(), slopes.hessian.data(), slopes.weight.data(),
-                                sizes, threads, stop);
-    rounds_.set_values(rows_.route(trees, units, sizes, rounds_.bag(), threads), trees);
+                                threads, stop);
+    const std::vector<GradientSizes> sizes = rows_.sizes(units, options_.vector_leaves, threads);
+    rounds_.set_values(rows_.route(trees, units, sizes, rounds_.bag(), threads), sizes, trees);
     for (std::size_t tree = 0; tree < trees.trees() && options_.objective.renews_leaves(); ++tree)
         renew_leaves(rows_.leaves(), trees.trees(), tree, tree, trees);
     rounds_.finish(trees);

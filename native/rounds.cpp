@@ -129,22 +129,21 @@ Forest Rounds::grow_one(std::size_t tree, const Matrix &sample, S &statistics, c
 // As many trees as there are threads for are grown side by side, one thread each; the rest one after the other by all
 // threads.
 Forest Rounds::grow(const Matrix &sample, const double *gradient, const double *hessian, const double *weight,
-                    const std::vector<GradientSizes> &sizes, Threads &threads, const std::function<bool()> &stop) {
+                    Threads &threads, const std::function<bool()> &stop) {
     const std::size_t trees = trees_a_round(), count = sample.rows;
     const double total_weight = exact_sum(weight, count);
-    sizes_ = sizes;
     strength_.assign(trees, {});
     std::vector<Forest> grown(trees);
     const auto grow_output = [&](std::size_t k, Threads &own, const std::function<bool()> &ask) {
         std::vector<double> g(count), h(count);
         for (std::size_t i = 0; i < count; ++i) g[i] = gradient[i * trees + k], h[i] = hessian[i * trees + k];
         Gradients statistics(options_.reg_lambda);
-        statistics.assign(g.data(), h.data(), count, sizes[k], &own);
+        statistics.assign(g.data(), h.data(), count, &own);
         grown[k] = grow_one(k, sample, statistics, h.data(), total_weight, own, ask);
     };
     if (options_.vector_leaves) {
         VectorGradients statistics(options_.reg_lambda, outputs());
-        statistics.assign(gradient, hessian, count, sizes[0], &threads);
+        statistics.assign(gradient, hessian, count, &threads);
         grown[0] = grow_one(0, sample, statistics, hessian, total_weight, threads, stop);
     } else {
         const auto workers = static_cast<std::size_t>(threads.count());
@@ -165,7 +164,7 @@ Forest Rounds::grow(const Matrix &sample, const double *gradient, const double *
     return round;
 }
 
-void Rounds::set_values(std::vector<std::int64_t> sums, Forest &trees) const {
+void Rounds::set_values(std::vector<std::int64_t> sums, const std::vector<GradientSizes> &sizes, Forest &trees) const {
     const std::size_t width = sum_width(trees.n_values);
     for (std::size_t tree = 0; tree < trees.trees(); ++tree) {
         const auto first = static_cast<std::size_t>(trees.node_start[tree]),
@@ -175,11 +174,11 @@ void Rounds::set_values(std::vector<std::int64_t> sums, Forest &trees) const {
                 sums[(first + static_cast<std::size_t>(trees.parent[node])) * width + k] += sums[node * width + k];
         if (options_.vector_leaves) {
             VectorGradients statistics(strength_[tree].lambda, outputs());
-            statistics.assign(nullptr, nullptr, 0, sizes_[tree]);
+            statistics.assign(nullptr, nullptr, 0, sizes[tree]);
             set_values(statistics, tree, strength_[tree].smoothing, sums, trees);
         } else {
             Gradients statistics(strength_[tree].lambda);
-            statistics.assign(nullptr, nullptr, 0, sizes_[tree]);
+            statistics.assign(nullptr, nullptr, 0, sizes[tree]);
             set_values(statistics, tree, strength_[tree].smoothing, sums, trees);
         }
     }

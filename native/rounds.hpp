@@ -94,12 +94,13 @@ class Rounds {
     GrowOptions grow_options(std::size_t tree, const Matrix &matrix, Random &random) const;
     Random random_of(std::size_t tree) const { return Random(options_.seed, tree_ + tree); }
 
-    // The trees of the next round by a sample of rows with their derivatives (rows x outputs) and weights, on a grid
-    // for all rows: sizes are by tree of the round. Their values are not yet those of all rows.
+    // The trees of the next round by a sample of rows with their derivatives (rows x outputs) and weights. Their values
+    // are not yet those of all rows.
     Forest grow(const Matrix &sample, const double *gradient, const double *hessian, const double *weight,
-                const std::vector<GradientSizes> &sizes, Threads &threads, const std::function<bool()> &stop);
-    // Newton steps from the sums of all rows, by the node in which they end: nodes x sum_width.
-    void set_values(std::vector<std::int64_t> sums, Forest &trees) const;
+                Threads &threads, const std::function<bool()> &stop);
+    // Newton steps from the sums of all rows, by the node in which they end (nodes x sum_width), on the grid of these
+    // sizes (by tree).
+    void set_values(std::vector<std::int64_t> sums, const std::vector<GradientSizes> &sizes, Forest &trees) const;
     // The values as scores are moved by them: constraints, learning rate, what prediction will add.
     void finish(Forest &trees) const;
     void keep(const Forest &trees);
@@ -126,8 +127,7 @@ class Rounds {
     std::vector<double> first_;      // by tree of a round: the summed Hessian before the first one
     double first_weight_ = 1;        // of the same rows
     std::vector<double> units_;
-    std::vector<Strength> strength_;    // by tree of the round
-    std::vector<GradientSizes> sizes_;  // likewise
+    std::vector<Strength> strength_;  // by tree of the round
     Forest forest_;
 };
 

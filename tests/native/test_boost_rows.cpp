@@ -138,13 +138,13 @@ TEST("rows in parts give the trees and scores of rows in one place") {
                 const auto [values, taken] = take(rounds.sample_rows(), rounds.units());
                 const Matrix sample = known.with_rows(values.data(), taken.weight.size(), threads);
                 Forest trees = rounds.grow(sample, taken.gradient.data(), taken.hessian.data(), taken.weight.data(),
-                                           sizes, threads, never);
+                                           threads, never);
                 std::vector<std::int64_t> sums(trees.nodes() * sum_width(trees.n_values), 0);
                 for (BoostRows &part : parts) {
                     const auto theirs = part.route(trees, rounds.units(), sizes, rounds.bag(), threads);
                     for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += theirs[k];
                 }
-                rounds.set_values(sums, trees);
+                rounds.set_values(sums, sizes, trees);
                 rounds.finish(trees);
                 for (BoostRows &part : parts) part.move(trees, threads);
                 rounds.keep(trees);

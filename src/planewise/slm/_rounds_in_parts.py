@@ -1,9 +1,10 @@
 """Rounds of boosting on rows that lie in parts, in this process or on workers.
 
 Beyond `max_rows_per_tree` rows, a sample of them decides the planes of a round's trees, and the values are sums over
-all rows. So a round asks the parts twice: for the derivatives of the sample, with the largest ones of all rows; and for
-sums by node, after all rows were sent down the trees. The sums are whole numbers. The trees are therefore the same to
-the bit for any number of parts, and as from one table in memory, where the core takes the same steps.
+all rows. So a round asks the parts twice: for the largest derivatives of their rows, while the trees are grown here; and
+for sums by node, after all rows were sent down the trees. Only every few rounds, the rows of a new sample are fetched.
+The sums are whole numbers. The trees are therefore the same to the bit for any number of parts, and as from one table
+in memory, where the core takes the same steps.
 
 A part keeps its scores beside its rows. If it comes without them, because its worker was lost or it has moved, they are
 made again from the trees so far, by the same additions in the same order.
@@ -12,6 +13,7 @@ made again from the trees so far, by the same additions in the same order.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -61,14 +63,20 @@ class Behind(NamedTuple):
     rounds: int
 
 
+class SampledRows(NamedTuple):
+    """Rows of the sample that lie in a part."""
+
+    rows: NDArray[np.float32]
+    target: Floats
+    weight: Floats
+    score: Floats
+
+
 class Ready(NamedTuple):
     """What a part says before a round."""
 
     sizes: Floats  # the largest derivatives, by tree
-    gradient: Floats  # of the rows of the sample that lie here
-    hessian: Floats
-    weight: Floats
-    rows: NDArray[np.float32] | None  # the same, if the sample is a new one
+    sample: SampledRows | None  # if the sample is a new one
     loss: Floats | None  # digits of the loss and of the weight
 
 
@@ -78,7 +86,6 @@ class Asked(NamedTuple):
     rounds: int  # so far
     trees: Forest | None  # of the last one, with their values
     units: Floats
-    with_rows: bool
     with_loss: bool
 
 
@@ -107,7 +114,7 @@ def _new_state(part: Part, setup: Setup) -> _State:
     return state
 
 
-def prepare(part: Part, setup: Setup, asked: Asked, sample: Numbers, *, n_threads: int) -> Ready | Behind:
+def prepare(part: Part, setup: Setup, asked: Asked, sample: Numbers | None, *, n_threads: int) -> Ready | Behind:
     """Move the scores by the trees of the last round, unless that was done, and answer for the next one."""
     state = _state_of(part, setup, asked.rounds)
     if state is None:
@@ -117,11 +124,13 @@ def prepare(part: Part, setup: Setup, asked: Asked, sample: Numbers, *, n_thread
         state.rounds, state.is_routed = asked.rounds, False
     if state.rounds != asked.rounds:
         return Behind(state.rounds)
-    scored = state.rows
-    rows = scored.values_of(sample, n_threads) if asked.with_rows else None
+    scored, rows = state.rows, None
+    if sample is not None:
+        rows = SampledRows(
+            scored.values_of(sample, n_threads), part.target[sample], part.weight[sample], scored.scores_of(sample)
+        )
     loss = scored.loss_sums(n_threads) if asked.with_loss else None
-    gradient, hessian, weight = scored.slopes_of(sample, asked.units, n_threads)
-    return Ready(scored.sizes(asked.units, n_threads), gradient, hessian, weight, rows, loss)
+    return Ready(scored.sizes(asked.units, n_threads), rows, loss)
 
 
 def route(part: Part, setup: Setup, routing: Routing, *, n_threads: int) -> Integers | Behind:
@@ -192,8 +201,9 @@ class BoostingInParts:
         self._last: Forest | None = None  # trees of the last round
         self._ready: list[Ready] | None = None  # what the parts said before the next round
         self._sample_number: int | None = None
-        self._sample_rows: list[Numbers] = []  # of the sample that decides planes: their places in each part
-        self._sample = np.empty((0, 0), np.float32)  # their features
+        self._sample: SampledRows | None = None  # that decides planes
+        self._scored_sample: _core.BoostRows | None = None  # with its scores now
+        self._pool = ThreadPoolExecutor(1, "planewise-ask")
         self._sets: list[Parts] = []
         self._set_losses: list[float | None] = []
         self._begin()
@@ -259,28 +269,42 @@ class BoostingInParts:
             self.start.before.teach(self._rounds)
 
     def _round(self) -> None:
-        ready = self._prepared()
-        sizes = np.max([each.sizes for each in ready], axis=0)
-        gradient, hessian, weight = (np.concatenate([each[k] for each in ready]) for k in range(1, 4))
-        native = self._rounds.grow(self.table, self._sample, gradient, hessian, weight, sizes, self.n_threads)
-        routing = Routing(self._n_rounds, Forest(native), self._rounds.units(), sizes, self._rounds.bag())
+        if self._sample_number != self._rounds.sample_number():
+            self._prepared()
+        preparing = self._pool.submit(self._prepared)  # the parts work while trees are grown here
+        assert self._sample is not None and self._scored_sample is not None
+        every, rows = np.arange(len(self._sample.weight), dtype=np.uint32), self._sample.rows
+        gradient, hessian, weight = self._scored_sample.slopes_of(every, self._rounds.units(), self.n_threads)
+        trees = Forest(self._rounds.grow(self.table, rows, gradient, hessian, weight, self.n_threads))
+        sizes = np.max([each.sizes for each in preparing.result()], axis=0)
+        routing = Routing(self._n_rounds, trees, self._rounds.units(), sizes, self._rounds.bag())
         sums = np.sum(self._ask(self.parts, route, routing), axis=0)
-        self._last, self._ready = Forest(self._rounds.finish(sums)), None
+        self._last, self._ready = Forest(self._rounds.finish(sums, sizes)), None
+        self._last.follow(self._scored_sample, self.n_threads)
         self._n_rounds += 1
         self._set_losses = [None] * len(self._sets)
 
     def _prepared(self) -> list[Ready]:
         """What the parts say before the next round, after they have moved their scores by the last one."""
-        if self._ready is None:
-            is_new = self._sample_number != self._rounds.sample_number()
-            if is_new:
-                self._sample_number, rows = self._rounds.sample_number(), self._rounds.sample_rows()
-                self._sample_rows = [places.astype(np.uint32) for places, _ in places_by_part(self.parts, rows)]
-            asked = Asked(self._n_rounds, self._last, self._rounds.units(), is_new, self.monitored)
-            self._ready = self._ask(self.parts, prepare, asked, each=self._sample_rows)
-            if is_new:
-                self._sample = np.concatenate([each.rows for each in self._ready])
+        if self._ready is not None:
+            return self._ready
+        number, places = self._rounds.sample_number(), None
+        if number != self._sample_number:
+            found = places_by_part(self.parts, self._rounds.sample_rows())
+            places = [each.astype(np.uint32) for each, _ in found]
+        asked = Asked(self._n_rounds, self._last, self._rounds.units(), self.monitored)
+        each = [None] * len(self.parts.sizes) if places is None else places
+        self._ready = self._ask(self.parts, prepare, asked, each=each)
+        if places is not None:
+            self._keep_sample([ready.sample for ready in self._ready])
+            self._sample_number = number
         return self._ready
+
+    def _keep_sample(self, found: Sequence[SampledRows]) -> None:
+        """Let the rows of a new sample decide the planes of the next rounds."""
+        self._sample = SampledRows(*(np.concatenate(each) for each in zip(*found, strict=True)))
+        rows, target, weight, score = self._sample
+        self._scored_sample = _core.BoostRows(rows, target, weight, score, self.setup.options(), 0)
 
     def _ask(self, parts: Parts, question: Callable[..., Any], *common: Any, each: Sequence[Any] | None = None) -> Any:
         """The answers of all parts; those that lack scores get them first."""
@@ -298,6 +322,7 @@ class BoostingInParts:
 
     def close(self) -> None:
         """Let the parts forget this fit."""
+        self._pool.shutdown()
         for parts in (self.parts, *self._sets):
             parts.ask(forget, self.setup)
 

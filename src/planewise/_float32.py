@@ -147,11 +147,11 @@ def _ends(values: Any, counts: NDArray[np.bool_] | None) -> list[tuple[Any, Any]
         part = part if counts is None else part[counts[rows]]
         if not len(part):
             continue
-        if part.dtype.kind == "f":
-            with np.errstate(invalid="ignore"):
-                part = np.where(np.abs(part) <= LARGEST, part, np.nan)
-        low, high = np.fmin.reduce(part, axis=0).tolist(), np.fmax.reduce(part, axis=0).tolist()
-        for j, ends in enumerate(zip(low, high, strict=True)):
+        low, high = np.fmin.reduce(part, axis=0), np.fmax.reduce(part, axis=0)
+        if part.dtype.kind == "f" and not (np.maximum(-low, high) <= LARGEST).all():
+            part = np.where(np.abs(part) <= LARGEST, part, np.nan)
+            low, high = np.fmin.reduce(part, axis=0), np.fmax.reduce(part, axis=0)
+        for j, ends in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
             if ends[0] == ends[0]:
                 before = found[j]
                 found[j] = ends if before[0] is None else (min(before[0], ends[0]), max(before[1], ends[1]))

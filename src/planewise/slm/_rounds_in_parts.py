@@ -1,8 +1,8 @@
 """Rounds of boosting on rows that lie in parts, in this process or on workers.
 
 Beyond `max_rows_per_tree` rows, a sample of them decides the planes of a round's trees, and the values are sums over
-all rows. So a round asks the parts twice: for the largest derivatives of their rows, while the trees are grown here; and
-for sums by node, after all rows were sent down the trees. Only every few rounds, the rows of a new sample are fetched.
+all rows. So a round asks the parts twice: for the largest derivatives of their rows, while the trees are grown here;
+and for sums by node, after all rows were sent down the trees. The rows of a new sample are fetched every few rounds.
 The sums are whole numbers. The trees are therefore the same to the bit for any number of parts, and as from one table
 in memory, where the core takes the same steps.
 

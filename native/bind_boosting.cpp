@@ -70,14 +70,11 @@ class Boosting {
              BoostOptions options, int n_threads)
         : kept_{{target, weight}},
           objective_(fitting(options.objective, target, table.matrix().rows, score.shape(1))),
-          booster_(table.matrix(), target.data(), checked(weight, table),
-                   std::vector<double>(score.data(), score.data() + score.size()), trees,
+          booster_(table.matrix(), target.data(), checked(weight, table), of_rows(score, table.matrix().rows), trees,
                    with_objective(std::move(options), objective_)),
           rows_(table.matrix().rows),
           columns_(table.matrix().columns),
-          n_threads_(n_threads) {
-        check_length(score.shape(0), rows_, "score");
-    }
+          n_threads_(n_threads) {}
 
     // Several rounds in one call, threads started once; fewer when interrupted by an exception.
     void rounds(int count) {
@@ -94,20 +91,20 @@ class Boosting {
         });
     }
     std::size_t watch(const Table &table, const Targets &target, const Numbers &weight, const Scores &score) {
-        check_length(score.shape(0), table.matrix().rows, "score");
-        if (fitting(objective_, target, score.shape(0), score.shape(1)).targets != objective_.targets ||
+        const std::size_t rows = table.matrix().rows;
+        if (fitting(objective_, target, rows, score.shape(1)).targets != objective_.targets ||
             score.shape(1) != objective_.outputs)
             throw std::invalid_argument("target and score must have as many columns as those of training");
         kept_.emplace_back(target, weight);
-        booster_.watch(table.matrix(), target.data(), checked(weight, table),
-                       std::vector<double>(score.data(), score.data() + score.size()));
+        booster_.watch(table.matrix(), target.data(), checked(weight, table), of_rows(score, rows));
         return booster_.watched_sets() - 1;
     }
     void begin_at(const Scores &score) {
-        if (score.shape(0) != rows_ || score.shape(1) != booster_.outputs())
+        if ((score.shape(0) != rows_ && score.shape(0) != 1) || score.shape(1) != booster_.outputs())
             throw std::invalid_argument("score must have one entry per row and output");
-        run_native(n_threads_,
-                   [&](Threads &threads, const std::function<bool()> &) { booster_.begin_at(score.data(), threads); });
+        run_native(n_threads_, [&](Threads &threads, const std::function<bool()> &) {
+            booster_.begin_at(score.data(), score.shape(0) == 1, threads);
+        });
     }
     void begin_with(const Scores &hessian) {
         if (hessian.shape(0) != rows_ || hessian.shape(1) != booster_.outputs())
@@ -165,6 +162,14 @@ class Boosting {
     static BoostOptions with_objective(BoostOptions options, const Objective &objective) {
         options.objective = objective;
         return options;
+    }
+    // One row of scores stands for all.
+    static std::vector<double> of_rows(const Scores &score, std::size_t rows) {
+        if (score.shape(0) != 1) check_length(score.shape(0), rows, "score");
+        std::vector<double> out(rows * score.shape(1));
+        for (std::size_t i = 0; i < out.size(); ++i)
+            out[i] = score.data()[score.shape(0) == 1 ? i % score.shape(1) : i];
+        return out;
     }
     static const double *checked(const Numbers &weight, const Table &table) {
         check_length(weight.size(), table.matrix().rows, "weight");

@@ -64,19 +64,21 @@ void Booster::watch(const Matrix &matrix, const double *target, const double *we
 }
 
 // Only some of many rows are looked at.
-void Booster::begin_at(const double *score, Threads &threads) {
+void Booster::begin_at(const double *score, bool same, Threads &threads) {
+    const auto at = [&](std::size_t row) { return score + (same ? 0 : row * outputs()); };
     const std::size_t targets = options_.objective.targets;
     const std::vector<std::uint32_t> named = rounds_.start_rows();
     const bool whole = options_.objective.loss == Loss::ranking || options_.objective.loss == Loss::huber;
     if (whole) {  // rows depend on each other
-        std::vector<double> gradient(rows_.score().size()), hessian(gradient.size());
-        options_.objective.derivatives(score, rows_.target(), rows_.weight(), matrix_.rows, gradient.data(),
+        std::vector<double> all, gradient(rows_.score().size()), hessian(gradient.size());
+        for (std::size_t i = 0; i < matrix_.rows; ++i) all.insert(all.end(), at(i), at(i) + outputs());
+        options_.objective.derivatives(all.data(), rows_.target(), rows_.weight(), matrix_.rows, gradient.data(),
                                        hessian.data(), threads);
         return begin(gradient.data(), hessian.data());
     }
     std::vector<double> f, y, w;
     for (const std::uint32_t row : named) {
-        f.insert(f.end(), score + row * outputs(), score + (row + 1) * outputs());
+        f.insert(f.end(), at(row), at(row) + outputs());
         y.insert(y.end(), rows_.target() + row * targets, rows_.target() + (row + 1) * targets);
         w.push_back(rows_.weight()[row]);
     }

@@ -36,8 +36,9 @@ class Booster {
     double watched_loss(std::size_t set, Threads &threads) const { return watched_.at(set).mean_loss(threads); }
     const std::vector<double> &watched_score(std::size_t set) const { return watched_.at(set).score(); }
 
-    // Where scores were before any tree, also of an earlier fit (rows x outputs), or the caller's Hessian there.
-    void begin_at(const double *score, Threads &threads);
+    // Where scores were before any tree, also of an earlier fit: rows x outputs, or outputs that are `same` for all
+    // rows. Or the caller's Hessian there.
+    void begin_at(const double *score, bool same, Threads &threads);
     void begin_with(const double *hessian);
 
     // Trees that were grown before: their directions are among the first candidates.

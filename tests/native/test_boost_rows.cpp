@@ -98,7 +98,7 @@ TEST("rows in parts give the trees and scores of rows in one place") {
         const std::vector<double> start(3000 * outputs, 0.25);
         Threads threads(2);
         Booster whole(table.matrix(), target.data(), table.weight().data(), start, 0, options);
-        whole.begin_at(start.data(), threads);
+        whole.begin_at(start.data(), false, threads);
         for (int round = 0; round < 6; ++round) whole.round(threads, never);
 
         for (const auto &pieces : partings) {

@@ -85,7 +85,7 @@ void boosting(Loss loss, std::size_t outputs, bool vector_leaves, const char *na
     Booster booster(table.matrix(), target.data(), table.weight().data(),
                     std::vector<double>(target.size() * outputs, 0.0), 0, options);
     Threads threads(1);
-    booster.begin_at(std::vector<double>(target.size() * outputs, 0.0).data(), threads);
+    booster.begin_at(std::vector<double>(target.size() * outputs, 0.0).data(), false, threads);
     for (int round = 0; round < 12; ++round) booster.round(threads, never);
     std::vector<double> predicted(target.size() * outputs, 0.0);
     const Forest &forest = booster.forest();

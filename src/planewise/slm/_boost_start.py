@@ -27,9 +27,8 @@ class Start:
         return 0 if self.before is None else self.before.n_trees // self.trees_per_round
 
     def scores_before(self, data: Data) -> Floats:
-        """Scores before any tree, offsets included: (rows, outputs)."""
-        scores = np.tile(self.base, (len(data.rows), 1))
-        return scores if data.offset is None else scores + data.offset
+        """Scores before any tree, offsets included: (rows, outputs), or (1, outputs) if they are the same for all."""
+        return self.base[None] if data.offset is None else self.base + data.offset
 
     def stages(self, data: Data, threads: int) -> Iterator[Floats]:
         """Scores after each round that is there already."""

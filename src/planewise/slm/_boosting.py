@@ -312,12 +312,14 @@ class Boosting(BoostedTrees):
     ) -> _core.Boosting:
         options = self._boost_options(len(data.rows), loss, seed)
         n_before = 0 if start.before is None else start.before.n_trees
-        scores = start.scores_of(data, threads)
-        boosting = _core.Boosting(table, data.target, data.weight, scores, n_before, options, threads)
+        boosting = _core.Boosting(
+            table, data.target, data.weight, start.scores_of(data, threads), n_before, options, threads
+        )
         before = start.scores_before(data)
         if loss.own is None:
             boosting.begin_at(before)
         else:
+            before = np.array(np.broadcast_to(before, (len(data.rows), loss.n_outputs)))
             boosting.begin_with(loss.derivatives(data.target, before)[1] * data.weight[:, None])
         if start.before is not None:
             start.before.teach(boosting)

@@ -25,23 +25,12 @@ import numpy as np
 import xgboost
 import xgboost.dask
 from dask.distributed import Client, LocalCluster, wait
+from generated_parts import N_COLUMNS, features, labels
 from sklearn.metrics import log_loss
 
 import dask
 import planewise
 import planewise.dask
-
-N_COLUMNS = 28
-
-
-def features(seed, n_rows):
-    return np.random.default_rng(seed).standard_normal((n_rows, N_COLUMNS), dtype=np.float32)
-
-
-def labels(X, seed):
-    noise = np.random.default_rng(seed + 1_000_000).standard_normal(len(X), dtype=np.float32)
-    score = X[:, 0] * X[:, 1] + X[:, 2] - X[:, 3] * (X[:, 4] > 0) + np.sin(3 * X[:, 5]) + (X[:, 6] + X[:, 7] > 1)
-    return (score + noise > 0.3).astype(np.int64)
 
 
 def collections(n_rows, n_parts):

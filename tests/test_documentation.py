@@ -83,6 +83,7 @@ def test_the_examples_of_the_guide_to_ensembles_run(capsys):
 
 
 def test_the_examples_of_the_guide_to_large_tables_run(capsys):
+    pytest.importorskip("distributed")
     run_blocks(ROOT / "docs" / "scale.md")
     assert capsys.readouterr().err == ""
 
@@ -94,12 +95,6 @@ def test_the_examples_for_users_of_other_libraries_run(capsys):
 
 def test_the_examples_of_the_page_on_explanations_run(capsys):
     run_blocks(ROOT / "docs" / "explanations.md")
-    assert capsys.readouterr().err == ""
-
-
-def test_the_examples_of_the_page_on_dask_run(capsys):
-    pytest.importorskip("distributed")
-    run_blocks(ROOT / "docs" / "scale_dask.md")
     assert capsys.readouterr().err == ""
 
 

@@ -150,8 +150,9 @@ def _sets(
 class SLMBoostClassifier(AnswersProbabilities, AnswersScores, _BoostingOnDask, slm.SLMBoostClassifier):
     """`planewise.SLMBoostClassifier` on a cluster.
 
-    The model is the same to the bit as in memory, for any number of partitions and workers. The rows are gathered and
-    fitted in the process of the client.
+    The model is the same to the bit as in memory, for any number of partitions and workers. Beyond `max_rows_per_tree`
+    rows, rows stay on their workers, and the process of the client grows the trees, with `n_jobs` threads (None: all
+    cores) from a sample. Fewer rows are gathered and fitted in the process of the client.
 
     Parameters
     ----------
@@ -185,8 +186,9 @@ class SLMBoostClassifier(AnswersProbabilities, AnswersScores, _BoostingOnDask, s
 class SLMBoostRegressor(_BoostingOnDask, slm.SLMBoostRegressor):
     """`planewise.SLMBoostRegressor` on a cluster.
 
-    The model is the same to the bit as in memory, for any number of partitions and workers. The rows are gathered and
-    fitted in the process of the client.
+    The model is the same to the bit as in memory, for any number of partitions and workers. Beyond `max_rows_per_tree`
+    rows, rows stay on their workers, and the process of the client grows the trees, with `n_jobs` threads (None: all
+    cores) from a sample. Fewer rows are gathered and fitted in the process of the client.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -320,11 +320,15 @@ class BoostingInParts:
         new = Forest(self._rounds.forest())
         return new if self.start.before is None else Forest.joined([self.start.before, new])
 
-    def close(self) -> None:
-        """Let the parts forget this fit."""
-        self._pool.shutdown()
-        for parts in (self.parts, *self._sets):
-            parts.ask(forget, self.setup)
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Let the parts forget this fit; after an error they may not answer, and are released with their rows."""
+        self._pool.shutdown(wait=kind is None, cancel_futures=True)
+        if kind is None:
+            for parts in (self.parts, *self._sets):
+                parts.ask(forget, self.setup)
 
 
 def _mean_of(found: Sequence[Floats]) -> float:

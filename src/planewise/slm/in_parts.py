@@ -135,7 +135,7 @@ class BoostsParts(Boosting):
         """An error that names what needs all rows in one place."""
         name = type(self).__name__
         if loss.own is not None or not loss.starts_at_mean:
-            called = "A custom loss" if loss.own is not None else f"loss={loss.core!r}"
+            called = "A custom loss" if loss.own is not None else f"loss={self.loss!r}"
             raise ValueError(
                 f"{called} needs all rows in one place, and {name} keeps them in parts beyond max_rows_per_tree rows. "
                 "Use another loss, or fit the ordinary estimator on a sample of the rows."

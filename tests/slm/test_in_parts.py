@@ -155,9 +155,7 @@ def test_early_stopping_by_given_rows(task, metric):
     y, learn, rest = targets[task], slice(0, 400), slice(400, N_ROWS)
     options = {"n_estimators": 40, "learning_rate": 0.6, "early_stopping": True, "n_iter_no_change": 3}
     memory, parts = both(task, eval_metric=name, **options)
-    memory.fit(
-        frame[learn], y[learn], weight[learn], X_val=frame[rest], y_val=y[rest], sample_weight_val=weight[rest]
-    )
+    memory.fit(frame[learn], y[learn], weight[learn], X_val=frame[rest], y_val=y[rest], sample_weight_val=weight[rest])
     validation = frame[rest], y[rest], weight[rest]
     parts.fit_parts(frame[learn], y[learn], weight[learn], sizes=[150, 0, 250], validation=validation)
     assert_same_model(memory, parts)

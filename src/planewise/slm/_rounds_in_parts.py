@@ -12,7 +12,7 @@ made again from the trees so far, by the same additions in the same order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -254,6 +254,17 @@ class BoostingInParts:
         self.watched_loss(set)
         return np.concatenate(self._ask(self._sets[set], scores_of, self._n_rounds))
 
+    def stages(self, set: int | None) -> Iterator[Floats]:
+        """Raw scores after each round that was there before, of the training rows (None) or of a watched set."""
+        before, parts = self.start.before, self.parts if set is None else self._sets[set]
+        if before is None:
+            return
+        per_round = self.start.trees_per_round
+        for self._n_rounds in range(1, self.start.rounds + 1):
+            trees = before.part((self._n_rounds - 1) * per_round, self._n_rounds * per_round)
+            self._ask(parts, follow, self._n_rounds, trees)
+            yield np.concatenate(self._ask(parts, scores_of, self._n_rounds))
+
     def forest(self) -> _core.Forest:
         """The trees of this fit so far, without those before."""
         return self._rounds.forest()
@@ -332,7 +343,8 @@ class BoostingInParts:
 
     def _all_trees(self) -> Forest:
         new = Forest(self._rounds.forest())
-        return new if self.start.before is None else Forest.joined([self.start.before, new])
+        every = new if self.start.before is None else Forest.joined([self.start.before, new])
+        return every.head(self._n_rounds * self.start.trees_per_round)
 
     def close(self) -> None:
         """Let the parts forget this fit."""

@@ -1,4 +1,4 @@
-"""Boosting on more rows than a tree is grown on: they stay on the workers, and the model is that in memory, to the bit."""
+"""Boosting on more rows than a tree is grown on: they stay on the workers, and the model is that in memory."""
 
 from __future__ import annotations
 
@@ -165,15 +165,15 @@ def test_progress_is_shown(client, rows, capsys, is_in_parts):
     assert "boosting" in shown and f"train {remote.evals_result_['train'][-1]:.5g}" in shown
 
 
-# ------------------------------------------------------------------------------------------------------- kinds of clients
+# ------------------------------------------------------------------------------------------------------------- clients
 def test_an_asynchronous_client(rows, is_in_parts):
     X, y = rows[:2]
     local, remote = boosting(early_stopping=True, refit=True)
 
     async def run():
-        async with LocalCluster(asynchronous=True, n_workers=2, **NEAR) as cluster:
-            async with Client(cluster, asynchronous=True, set_as_default=False) as client:
-                assert await remote.set_params(client=client).fit(*lazily([X, y], SIZES[7])) is remote
+        options = {"asynchronous": True}
+        async with LocalCluster(n_workers=2, **options, **NEAR) as cluster, Client(cluster, **options) as client:
+            assert await remote.set_params(client=client).fit(*lazily([X, y], SIZES[7])) is remote
 
     asyncio.run(run())
     assert model_bytes(remote) == model_bytes(local.fit(X, y))
@@ -277,7 +277,8 @@ def kept_by(dask_worker):
 
 def left_on(client):
     tasks = client.run_on_scheduler(lambda dask_scheduler: [str(key) for key in dask_scheduler.tasks])
-    return [key for key in tasks if "planewise" in key] + sum(client.run(kept_by).values(), [])
+    kept = client.run(kept_by).values()
+    return [key for key in tasks if "planewise" in key] + [key for keys in kept for key in keys]
 
 
 @pytest.mark.parametrize("ends", ["by itself", "by an error"])
@@ -325,12 +326,12 @@ def test_what_needs_all_rows_in_one_place_is_refused_by_name(client, rows, param
 def test_callbacks_of_scikit_learn_and_offsets_are_refused_by_name(client, rows):
     X, y = lazily(rows[:2], SIZES[3])
     remote = boosting()[1]
-    with pytest.raises(ValueError, match="^offset is not possible on a cluster"):
+    with pytest.raises(ValueError, match=r"^offset is not possible on a cluster"):
         remote.fit(X, y, offset=da.zeros(N_ROWS))
-    with pytest.raises(ValueError, match="^offset_val is not possible on a cluster"):
+    with pytest.raises(ValueError, match=r"^offset_val is not possible on a cluster"):
         remote.fit(X, y, X_val=X, y_val=y, offset_val=da.zeros(N_ROWS))
     remote._skl_callbacks = [object()]
-    with pytest.raises(ValueError, match="^set_callbacks is not possible on a cluster; use the parameter callbacks"):
+    with pytest.raises(ValueError, match=r"^set_callbacks is not possible on a cluster; use the parameter callbacks"):
         remote.fit(X, y)
 
 

@@ -21,7 +21,6 @@ from planewise.dask._lazy import lazy_answer
 from planewise.dask._look import Look, look_at
 from planewise.dask._partitions import Partitions, Rows, is_collection
 
-
 IN_MEMORY = {"explain", "decision_path", "views_report"}  # and staged_...: methods that no collection is given to
 
 

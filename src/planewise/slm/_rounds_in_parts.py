@@ -1,8 +1,9 @@
 """Rounds of boosting on rows that lie in parts, in this process or on workers.
 
 Beyond `max_rows_per_tree` rows, a sample of them decides the planes of a round's trees, and the values are sums over
-all rows. So a round asks the parts twice: for the largest derivatives of their rows, while the trees are grown here; and
-for sums by node, after all rows were sent down the trees. Only every few rounds, the rows of a new sample are fetched.
+all rows. So a round asks the parts twice: for the largest derivatives of their rows, while the trees are grown here;
+and for sums by node, after all rows were sent down the trees. Only every few rounds, the rows of a new sample are
+fetched.
 The sums are whole numbers. The trees are therefore the same to the bit for any number of parts, and as from one table
 in memory, where the core takes the same steps.
 
@@ -260,10 +261,10 @@ class BoostingInParts:
         if before is None:
             return
         per_round = self.start.trees_per_round
-        for self._n_rounds in range(1, self.start.rounds + 1):
-            trees = before.part((self._n_rounds - 1) * per_round, self._n_rounds * per_round)
-            self._ask(parts, follow, self._n_rounds, trees)
-            yield np.concatenate(self._ask(parts, scores_of, self._n_rounds))
+        for count in range(1, self.start.rounds + 1):
+            self._n_rounds = count  # of which parts make lost scores again
+            self._ask(parts, follow, count, before.part((count - 1) * per_round, count * per_round))
+            yield np.concatenate(self._ask(parts, scores_of, count))
 
     def forest(self) -> _core.Forest:
         """The trees of this fit so far, without those before."""

@@ -318,7 +318,7 @@ class BoostingInParts:
         each = [None] * len(self.parts.sizes) if places is None else places
         self._ready = self._ask(self.parts, prepare, asked, each=each)
         if places is not None:
-            self._keep_sample([ready.sample for ready in self._ready])
+            self._keep_sample([ready.sample for ready in self._ready if ready.sample is not None])
             self._sample_number = number
         return self._ready
 

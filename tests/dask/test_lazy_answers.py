@@ -10,6 +10,7 @@ import pytest
 from dask_partitions import frame
 
 import planewise.dask as on_dask
+from dask import delayed
 
 METHODS = ["predict", "predict_proba", "decision_function", "predict_contributions", "apply"]
 
@@ -107,3 +108,41 @@ def test_other_columns_are_refused_when_computed(two_classes, table):
     X = frame(table[0].rename(columns={"a": "z"}), [600])
     with pytest.raises(ValueError, match="feature names"):
         two_classes.predict(X).compute()
+
+
+def test_contributions_to_several_classes_are_an_array_for_frames_too(client, table):
+    X, y = table[0][["a", "c", "d"]], pd.Series(np.digitize(table[2], [-0.5, 0.5]))
+    model = on_dask.SLMBoostClassifier(n_estimators=4, random_state=0).fit(frame(X, [600]), frame(y, [600]))
+    eager = model.predict_contributions(X)
+    unchecked = frame(X, [0, 250, 350])
+    with pytest.raises(TypeError, match=r"^predict_contributions makes an array .* Leave verify_meta at its default"):
+        model.predict_contributions(unchecked)
+    pieces = [delayed(X[:250]), delayed(X[250:])]
+    for given in (unchecked.persist(), dd.from_delayed(pieces, meta=X[:0]), dd.from_pandas(X, 3)):
+        lazy = model.predict_contributions(given)
+        assert np.array_equal(lazy.compute(), eager)
+
+
+IN_MEMORY = {
+    "SLMBoostClassifier": ["explain", "staged_predict", "staged_predict_proba"],
+    "SLMBoostRegressor": ["explain", "staged_predict"],
+    "SLMForestClassifier": ["explain"],
+    "SLMClassifier": ["explain", "decision_path"],
+}
+
+
+@pytest.mark.parametrize("name", IN_MEMORY)
+def test_what_needs_rows_in_memory_is_refused_by_name(client, table, name):
+    y = table[2] if name.endswith("Regressor") else table[1]
+    X = frame(table[0], [300, 300])
+    settings = {"random_state": 0} | ({} if name == "SLMClassifier" else {"n_estimators": 3})
+    model = getattr(on_dask, name)(**settings).fit(X, frame(y, [300, 300]))
+    for method in IN_MEMORY[name]:
+        with pytest.raises(TypeError, match=rf"^{method} takes tables in memory.*model.to_local\(\).{method}\("):
+            getattr(model, method)(X)
+        with pytest.raises(TypeError, match=rf"^{method} takes tables in memory"):
+            getattr(model, method)(X=X)
+        eager = getattr(model, method)(table[0][:5])
+        assert (
+            len(list(eager) if method.startswith("staged") else eager if method == "explain" else eager.toarray()) > 0
+        )

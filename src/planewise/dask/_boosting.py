@@ -18,7 +18,7 @@ from planewise.dask._partitions import Partitions, Rows
 from planewise.dask._read import ReadTable, read_table
 from planewise.parts import learn_columns
 from planewise.slm.fitted import RawLoss
-from planewise.slm.in_parts import BoostsParts, class_loss_of, number_loss_of
+from planewise.slm.in_parts import BoostsParts, check_sets, class_loss_of, number_loss_of
 
 
 class _BoostingOnDask(AnswersOfTrees, BoostsParts):
@@ -83,8 +83,7 @@ class _BoostingOnDask(AnswersOfTrees, BoostsParts):
             theirs = Partitions(client, *Rows(*given), self, suffix)
             _require_same_columns(partitions, theirs)
             watched[name] = theirs, look_at(theirs, self)
-        limit = self.max_rows_per_tree
-        if limit is None or sum(look.n_counting for look in looks) <= limit:
+        if not self._can_stay_in_parts(sum(look.n_counting for look in looks), "validation" in watched):
             return self._fit_here(partitions, {name: theirs for name, (theirs, _) in watched.items()})
         return self._fit_parts(client, partitions, looks, watched)
 
@@ -134,12 +133,7 @@ def _sets(
     X_val: Any, y_val: Any, sample_weight_val: Any, eval_sets: Mapping[str, tuple[Any, ...]] | None
 ) -> dict[str, tuple[Any, ...]]:
     """By name: X, y and perhaps weights; an error if they do not go together."""
-    if (X_val is None) != (y_val is None):
-        raise ValueError("X_val and y_val go together: give both or neither.")
-    if X_val is None and sample_weight_val is not None:
-        raise ValueError("sample_weight_val needs X_val and y_val, whose rows it belongs to.")
-    if eval_sets is not None and not isinstance(eval_sets, Mapping):
-        raise ValueError(f"eval_sets must be a dict from names to tuples; got a {type(eval_sets).__name__}.")
+    check_sets(X_val, y_val, sample_weight_val, eval_sets)
     first = {} if X_val is None else {"validation": (X_val, y_val, sample_weight_val)}
     for name, given in (eval_sets or {}).items():
         if len(given) > 3 and given[3] is not None:

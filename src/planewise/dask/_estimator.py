@@ -6,7 +6,7 @@ import asyncio
 import inspect
 from collections.abc import Callable
 from copy import copy
-from functools import partial
+from functools import partial, wraps
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,6 +20,8 @@ from planewise.dask._gather import fit_on_worker, worker_threads
 from planewise.dask._lazy import lazy_answer
 from planewise.dask._look import Look, look_at
 from planewise.dask._partitions import Partitions, Rows, is_collection
+
+IN_MEMORY = {"explain", "decision_path", "views_report"}  # and staged_...: methods that no collection is given to
 
 
 class OnDask:
@@ -35,6 +37,9 @@ class OnDask:
             if base.__name__ == cls.__name__:
                 cls.namesake = base
                 cls.__init__ = _init_of(base)  # type: ignore[method-assign]
+                for name in dir(cls):
+                    if name in IN_MEMORY or name.startswith("staged_"):
+                        setattr(cls, name, _in_memory(getattr(cls, name)))
 
     # -------------------------------------------------------------------------------------------------- the client
     def _get_client(self) -> Client:
@@ -174,6 +179,22 @@ def _init_of(namesake: type[Any]) -> Any:
     own = inspect.Parameter("client", inspect.Parameter.KEYWORD_ONLY, default=None)
     __init__.__signature__ = theirs.replace(parameters=[*theirs.parameters.values(), own])  # type: ignore[attr-defined]
     return __init__
+
+
+def _in_memory(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of the namesake, which refuses dask collections by name."""
+
+    @wraps(method)
+    def checked(self: Any, *args: Any, **options: Any) -> Any:
+        if any(is_collection(each) for each in (*args, *options.values())):
+            name = method.__name__
+            raise TypeError(
+                f"{name} takes tables in memory, not dask collections. Use it on a sample of the rows: "
+                f"model.to_local().{name}(X.partitions[0].compute()), or X.blocks[0] for arrays."
+            )
+        return method(self, *args, **options)
+
+    return checked
 
 
 def on_worker_threads(estimator: Any) -> Any:

@@ -52,11 +52,23 @@ def lazy_answer(model: Any, method: str, X: Any, **options: Any) -> Any:
 
 
 def _of_frame(shared: Any, model: Any, method: str, X: Any, options: dict[str, Any], form: NDArray[Any]) -> Any:
+    if form.ndim == 3:
+        _require_array_of(X, method)
     names = _column_names(model, method, form)
     meta = form[:0] if form.ndim == 3 else _empty_frame(form, X._meta.index, names)
     return X.map_partitions(
         _answer_with_index, shared, method=method, options=options, form=form, names=names, meta=meta
     )
+
+
+def _require_array_of(X: Any, method: str) -> None:
+    """An error for data frames that dask cannot make arrays of: their graph has aliases that name themselves."""
+    if any(type(each).__name__ == "FromDelayed" and not each.verify_meta for each in X.expr.walk()):
+        raise TypeError(
+            f"{method} makes an array of three dimensions here, and dask cannot compute arrays of a data frame from "
+            "dask.dataframe.from_delayed(..., verify_meta=False). Leave verify_meta at its default, or call "
+            "X.persist() first."
+        )
 
 
 def _answer(X: Any, model: Any, *, method: str, options: dict[str, Any], form: NDArray[Any]) -> NDArray[Any]:

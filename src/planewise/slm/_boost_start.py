@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from planewise.slm._boost_data import Data, Floats
 from planewise.slm._evaluation import History
 from planewise.slm.fitted import Forest, Trials

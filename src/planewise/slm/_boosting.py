@@ -264,7 +264,7 @@ class Boosting(BoostedTrees):
         ended = False
         is_monitored = bool(sets or metrics or self.verbose or self.callbacks or checkpoint)
         if is_monitored and start.before is not None:
-            monitor.complete(lambda seen: start.stages(seen, threads), start.rounds)
+            monitor.complete(lambda seen, _: start.stages(seen, threads), start.rounds)
         if is_monitored or loss.own is not None or tasks:
             listeners = self._listeners(monitor, grown, keep, checkpoint, tasks)
             ended = self._run_rounds(monitor, data, start.rounds, is_monitored, listeners, tasks.begin)

@@ -263,7 +263,7 @@ class Monitor:
         """Follow one more set, which the core watches under this number."""
         self._followed.append(_Followed(name, data, self.metrics.truth(data), number))
 
-    def complete(self, stages_of: Callable[[Data], Iterable[Floats]], n_rounds: int) -> None:
+    def complete(self, stages_of: Callable[[Data, int | None], Iterable[Floats]], n_rounds: int) -> None:
         """Fill in the rounds that are there already: losses from the history if it has them, else from their scores.
 
         Metrics are always computed again: a checkpoint cannot tell whether a function is still the same.
@@ -276,7 +276,7 @@ class Monitor:
                 self.history |= {each.name: losses} if self._has_losses else {}
                 continue
             data = each.data
-            for number, score in enumerate(stages_of(data)):
+            for number, score in enumerate(stages_of(data, each.number)):
                 loss = self.loss.mean(data.target, data.weight, score) if losses is None else losses[number]
                 self._add(self._values(each, loss, score))
 

@@ -12,7 +12,7 @@ made again from the trees so far, by the same additions in the same order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
@@ -164,13 +164,23 @@ def scores_of(part: Part, setup: Setup, rounds: int, *, n_threads: int) -> Float
     return state.rows.score()
 
 
-def catch_up(part: Part, setup: Setup, given: tuple[int, Forest] | None, *, n_threads: int) -> None:
-    """Make the scores again from all trees so far, if any are given."""
-    if given is None:
-        return
+def answer_again(
+    part: Part,
+    setup: Setup,
+    question: Callable[..., Any],
+    common: tuple[Any, ...],
+    so_far: tuple[int, Forest],
+    own: tuple[Any, ...] | None,
+    *,
+    n_threads: int,
+) -> Any:
+    """Make the scores again from all trees so far, and answer at once: they may be lost again before the next visit."""
+    if own is None:  # of a part that has answered
+        return None
     state = _new_state(part, setup)
-    state.rounds, forest = given
+    state.rounds, forest = so_far
     forest.follow(state.rows, n_threads)
+    return question(part, setup, *common, *own, n_threads=n_threads)
 
 
 def forget(part: Part, setup: Setup, *, n_threads: int) -> None:
@@ -244,6 +254,17 @@ class BoostingInParts:
         self.watched_loss(set)
         return np.concatenate(self._ask(self._sets[set], scores_of, self._n_rounds))
 
+    def stages(self, set: int | None) -> Iterator[Floats]:
+        """Raw scores after each round that was there before, of the training rows (None) or of a watched set."""
+        before, parts = self.start.before, self.parts if set is None else self._sets[set]
+        if before is None:
+            return
+        per_round = self.start.trees_per_round
+        for count in range(1, self.start.rounds + 1):
+            self._n_rounds = count  # of which parts make lost scores again
+            self._ask(parts, follow, count, before.part((count - 1) * per_round, count * per_round))
+            yield np.concatenate(self._ask(parts, scores_of, count))
+
     def forest(self) -> _core.Forest:
         """The trees of this fit so far, without those before."""
         return self._rounds.forest()
@@ -307,18 +328,23 @@ class BoostingInParts:
         self._scored_sample = _core.BoostRows(rows, target, weight, score, self.setup.options(), 0)
 
     def _ask(self, parts: Parts, question: Callable[..., Any], *common: Any, each: Sequence[Any] | None = None) -> Any:
-        """The answers of all parts; those that lack scores get them first."""
-        while True:
-            answers = parts.ask(question, self.setup, *common, each=each)
-            behind = [isinstance(answer, Behind) for answer in answers]
-            if not any(behind):
-                return answers
+        """The answers of all parts; those that lack scores make them again first."""
+        answers = parts.ask(question, self.setup, *common, each=each)
+        late = [k for k, answer in enumerate(answers) if isinstance(answer, Behind)]
+        if late:
+            own: list[tuple[Any, ...] | None] = [None] * len(answers)
+            for k in late:
+                own[k] = () if each is None else (each[k],)
             so_far = self._n_rounds, self._all_trees()
-            parts.ask(catch_up, self.setup, each=[so_far if late else None for late in behind])
+            again = parts.ask(answer_again, self.setup, question, common, so_far, each=own)
+            for k in late:
+                answers[k] = again[k]
+        return answers
 
     def _all_trees(self) -> Forest:
         new = Forest(self._rounds.forest())
-        return new if self.start.before is None else Forest.joined([self.start.before, new])
+        every = new if self.start.before is None else Forest.joined([self.start.before, new])
+        return every.head(self._n_rounds * self.start.trees_per_round)
 
     def __enter__(self) -> Self:
         return self

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Callable, Mapping
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from planewise._fit_callbacks import FitTasks
 from planewise._input import thread_count
 from planewise.parts import Part, Parts
 from planewise.slm._boost_checkpoint import Checkpoint
-from planewise.slm._boost_data import Data, Floats
+from planewise.slm._boost_data import Data, Floats, Given
 from planewise.slm._boost_start import Start
 from planewise.slm._boosting import Boosting
 from planewise.slm._columns_in_parts import training_table_of
@@ -35,7 +36,7 @@ from planewise.slm._target_statistics import (
 )
 from planewise.slm.fitted import Forest
 
-__all__ = ["BoostsParts", "class_loss_of", "number_loss_of"]
+__all__ = ["BoostsParts", "check_sets", "class_loss_of", "number_loss_of"]
 
 
 # ------------------------------------------------------------------------------------------------ what parts are asked
@@ -126,16 +127,27 @@ def check_targets_of(part: Part, loss: RawLoss, *, n_threads: int) -> NDArray[np
 
 
 # ---------------------------------------------------------------------------------------------------------- estimators
+def check_sets(X_val: Any, y_val: Any, sample_weight_val: Any, eval_sets: Any) -> None:
+    """An error unless what ``fit`` was given beside the training rows goes together."""
+    Given(X_val, y_val, sample_weight_val, None, eval_sets).check()
+
+
 class BoostsParts(Boosting):
     """Boosting whose rows lie in parts."""
 
     _keep_constant: Callable[[Data, RawLoss], None]  # of a classifier that knows one class
 
+    def _can_stay_in_parts(self, n_rows: int, has_validation_rows: bool) -> bool:
+        """Whether trees are grown on a sample of so many rows, as they are in memory."""
+        if self.early_stopping and not has_validation_rows:
+            n_rows -= ceil(self.validation_fraction * n_rows)
+        return self.max_rows_per_tree is not None and round(self.subsample * n_rows) > self.max_rows_per_tree
+
     def _refuse_in_parts(self, loss: RawLoss) -> None:
         """An error that names what needs all rows in one place."""
         name = type(self).__name__
         if loss.own is not None or not loss.starts_at_mean:
-            called = "A custom loss" if loss.own is not None else f"loss={loss.core!r}"
+            called = "A custom loss" if loss.own is not None else f"loss={self.loss!r}"
             raise ValueError(
                 f"{called} needs all rows in one place, and {name} keeps them in parts beyond max_rows_per_tree rows. "
                 "Use another loss, or fit the ordinary estimator on a sample of the rows."
@@ -189,10 +201,10 @@ class BoostsParts(Boosting):
             tasks.begin("refit")
             everything = self._with_statistics_in_parts(everything, loss, seed)
             boosting, start = self._make_booster_of_parts(everything, loss, seed, None, monitored=False)
-            boosting.rounds(self.n_iter_)
+            with boosting:
+                boosting.rounds(self.n_iter_)
             self.forest_, self.base_score_ = Forest(boosting.forest()), start.base
             self.feature_means_ = boosting.table.mean
-            boosting.close()
             tasks.end(lambda: {})
 
     def _boost_parts(self, parts: Parts, loss: RawLoss, seed: int, sets: Mapping[str, Parts], tasks: FitTasks) -> bool:
@@ -213,16 +225,16 @@ class BoostsParts(Boosting):
             made.feature_means_, made._seed, made._loss = boosting.table.mean, seed, loss
             made.has_offset_ = False
 
-        for name, each in sets.items():
-            monitor.follow(name, _judged(each, bool(metrics)), boosting.watch(each))
-        ended = False
-        if monitored or tasks:
-            listeners = self._listeners(monitor, grown, keep, checkpoint, tasks)
-            ended = self._run_rounds(monitor, train, start.rounds, monitored, listeners, tasks.begin)
-        else:
-            boosting.rounds(self.n_estimators - start.rounds)
+        with boosting:
+            for name, each in sets.items():
+                monitor.follow(name, _judged(each, bool(metrics)), boosting.watch(each))
+            ended = False
+            if monitored or tasks:
+                listeners = self._listeners(monitor, grown, keep, checkpoint, tasks)
+                ended = self._run_rounds(monitor, train, start.rounds, monitored, listeners, tasks.begin)
+            else:
+                boosting.rounds(self.n_estimators - start.rounds)
         keep(self)
-        boosting.close()
         return ended
 
     def _make_booster_of_parts(

@@ -228,6 +228,8 @@ class BoostsParts(Boosting):
         with boosting:
             for name, each in sets.items():
                 monitor.follow(name, _judged(each, bool(metrics)), boosting.watch(each))
+            if start.before is not None:
+                monitor.complete(lambda _, number: boosting.stages(number), start.rounds)
             ended = False
             if monitored or tasks:
                 listeners = self._listeners(monitor, grown, keep, checkpoint, tasks)

@@ -65,7 +65,8 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         `max_depth` (beyond `max_rows_per_tree` rows, it is 8). Not used by the absolute and the quantile loss, whose
         leaves hold the best constant of their rows.
     subsample : float, default=1.0
-        Share of the rows each tree is grown on.
+        Share of the rows each tree is grown on. Beyond `max_rows_per_tree` rows, the share of the rows that decide its
+        values.
     colsample : float, default=1.0
         Share of the columns each tree may use.
     max_planes : int, default=2
@@ -101,7 +102,8 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         Candidates of a node with more rows are judged by this many of them, spread evenly. None uses all rows, which
         takes one byte per row and candidate. "auto" is an eighth of the rows, between 2048 and 8191.
     max_rows_per_tree : int or None, default=65536
-        In a larger table, this many rows, drawn anew for each tree, decide its planes; its values come from all rows.
+        In a larger table, this many rows, drawn anew every eight rounds, decide the planes of the trees; their values
+        come from all rows.
     max_ranked_features : int or None, default=None
         Number of features that a node below the root considers: half of them the best of its parent, half random. None
         considers all.

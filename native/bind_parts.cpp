@@ -248,7 +248,6 @@ class DrivenRounds {
     DrivenRounds(std::size_t rows, std::size_t outputs, std::size_t trees, BoostOptions options)
         : rounds_(rows, trees, with_outputs(std::move(options), outputs)) {}
 
-    bool are_sampled() const { return rounds_.are_sampled(); }
     Out<std::uint32_t> start_rows() const { return array(rounds_.start_rows()); }
     Out<std::uint32_t> sample_rows() const { return array(rounds_.sample_rows()); }
     std::size_t sample_number() const { return rounds_.sample_number(); }
@@ -330,7 +329,6 @@ void bind_parts(nb::module_ &m) {
     nb::class_<DrivenRounds>(m, "Rounds", "What boosting decides of rows that lie in parts.")
         .def(nb::init<std::size_t, std::size_t, std::size_t, BoostOptions>(), "rows"_a, "outputs"_a, "trees"_a,
              "options"_a)
-        .def("are_sampled", &DrivenRounds::are_sampled, "Whether there are more rows than decide a tree's planes.")
         .def("start_rows", &DrivenRounds::start_rows, "The rows whose derivatives before any tree `begin` wants.")
         .def("sample_rows", &DrivenRounds::sample_rows, "The rows that decide the next round's planes.")
         .def("sample_number", &DrivenRounds::sample_number, "Which sample that is; a few rounds have the same.")

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "bits.hpp"
 #include "statistics.hpp"
@@ -45,6 +46,8 @@ std::vector<std::uint32_t> pick(std::size_t count, std::size_t wanted, Random &r
 
 Rounds::Rounds(std::size_t rows, std::size_t trees, const BoostOptions &options)
     : rows_(rows), options_(options), tree_(trees), known_(options.trees_a_round()) {
+    if (rows > std::numeric_limits<std::uint32_t>::max())
+        throw std::invalid_argument("boosting takes at most 4,294,967,295 rows");
     forest_.n_values = options.vector_leaves ? outputs() : 1;
     forest_.n_outputs = outputs();
 }

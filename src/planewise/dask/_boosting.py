@@ -10,6 +10,7 @@ from typing import Any, Self
 from distributed import Client
 
 from planewise import slm
+from planewise._memory import available_memory
 from planewise._params import check_parameters
 from planewise.dask._estimator import AnswersOfTrees, AnswersProbabilities, AnswersScores
 from planewise.dask._gather import gathered
@@ -84,6 +85,7 @@ class _BoostingOnDask(AnswersOfTrees, BoostsParts):
             _require_same_columns(partitions, theirs)
             watched[name] = theirs, look_at(theirs, self)
         if not self._can_stay_in_parts(sum(look.n_counting for look in looks), "validation" in watched):
+            _require_memory([*looks, *(look for _, theirs in watched.values() for look in theirs)])
             return self._fit_here(partitions, {name: theirs for name, (theirs, _) in watched.items()})
         return self._fit_parts(client, partitions, looks, watched)
 
@@ -120,6 +122,17 @@ class _BoostingOnDask(AnswersOfTrees, BoostsParts):
                 parts.release()
         self.__dict__ = made.__dict__
         return self
+
+
+def _require_memory(looks: list[Look]) -> None:
+    """An error if this process cannot hold the whole table."""
+    needed, there = 3 * sum(look.n_bytes for look in looks), available_memory()
+    if there is not None and needed > there:
+        raise MemoryError(
+            f"The table is gathered here, because trees are grown on all of the rows they draw, and needs about "
+            f"{needed / 2**30:.1f} GiB; {there / 2**30:.1f} GiB are available. Use a smaller max_rows_per_tree or a "
+            "larger subsample, so that rows stay on their workers."
+        )
 
 
 def _require_same_columns(partitions: Partitions, watched: Partitions) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import pickle
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -21,6 +23,8 @@ from planewise.dask._waiting import LOOK_EVERY, finished, require_scheduler, set
 from planewise.parts import Part, Question, TakenRows, gather_rows
 
 logger = logging.getLogger("planewise.dask")
+# Not the threads of the worker's tasks: a question would wait for whatever task they are busy with.
+_QUESTIONS = ThreadPoolExecutor(32, "planewise-question")
 
 
 class _Asked(NamedTuple):
@@ -42,8 +46,8 @@ class _Answers:
 class DaskParts:
     """Parts that workers hold as the results of ordinary tasks.
 
-    A question goes to every worker once, for all its parts, and runs there on one of its task threads with as many
-    native threads as the worker has task threads. It is not a task of its own: the scheduler passes it on directly,
+    A question goes to every worker once, for all its parts, and runs there in a thread of its own with as many native
+    threads as the worker has task threads. It is not a task of its own: the scheduler passes it on directly,
     which takes a tenth of the time. If a worker is lost, dask computes its parts again elsewhere, and these are asked
     again.
 
@@ -59,6 +63,7 @@ class DaskParts:
     def __init__(self, client: Client, futures: list[Future], sizes: list[int]) -> None:
         self._client, self._futures, self.sizes = client, futures, sizes
         self._holder: dict[int, str] = {}  # by part: the address of the worker that is asked
+        self._derived: list[DaskParts] = []
 
     def ask(self, question: Question, *common: Any, each: Sequence[Any] | None = None) -> list[Any]:
         """The answers of all parts, in their order; see `planewise.parts.Parts.ask`."""
@@ -96,13 +101,16 @@ class DaskParts:
             )
             for k, (future, one) in enumerate(zip(self._futures, each, strict=True))
         ]
-        finished(self._client, futures, lambda k: f"partition {k}")
-        sizes = self._client.gather([self._client.submit(len, future, pure=False) for future in futures])
-        return DaskParts(self._client, futures, sizes)
+        made = DaskParts(self._client, futures, [0] * len(futures))
+        self._derived.append(made)
+        made.sizes = made.ask(_size_of)
+        return made
 
     def release(self) -> None:
-        """Let the cluster forget the parts."""
-        self._futures, self.sizes, self._holder = [], [], {}
+        """Let the cluster forget the parts, and those derived from them."""
+        for each in self._derived:
+            each.release()
+        self._futures, self.sizes, self._holder, self._derived = [], [], {}, []
 
     def _find_holders(self) -> None:
         """Find out where the parts are, unless that is known; parts that were lost are computed first."""
@@ -165,8 +173,17 @@ class DaskParts:
             for call in [call for call in left if give_up or not calls[call] <= there]:
                 call.cancel()
                 left.discard(call)
-        replies = [call.result() for call in calls if call.done() and not call.cancelled() and not call.exception()]
-        return [answer for reply in replies for answer in reply.values() if isinstance(answer, _Answers)]
+        found: list[_Answers] = []
+        for call in calls:
+            if not call.done() or call.cancelled():
+                continue
+            error = call.exception()
+            for answer in [error] if error is not None else call.result().values():
+                if isinstance(answer, _Answers):
+                    found.append(answer)
+                elif not isinstance(answer, OSError):  # the connection of a lost worker
+                    raise answer
+        return found
 
 
 def _made(make: Question, part: Part, *given: Any) -> Part:
@@ -182,7 +199,7 @@ async def _answer_here(
     data = dask_worker.data
     held = [(asked, data[asked.key]) for asked in message[dask_worker.address] if asked.key in data]
     work = partial(_answer_all, held, question, common, dask_worker.state.nthreads)
-    return await asyncio.get_running_loop().run_in_executor(dask_worker.executors["default"], work)
+    return await asyncio.get_running_loop().run_in_executor(_QUESTIONS, work)
 
 
 def _answer_all(
@@ -191,8 +208,22 @@ def _answer_all(
     answers = _Answers({}, {})
     for asked, part in held:
         try:
-            answers.given[asked.number] = question(part, *common, *asked.own, n_threads=n_threads)
+            with part.lock:
+                answers.given[asked.number] = question(part, *common, *asked.own, n_threads=n_threads)
         except Exception as error:
-            answers.failed[asked.number] = error
+            answers.failed[asked.number] = _as_sent(error)
             break
     return answers
+
+
+def _as_sent(error: Exception) -> Exception:
+    """An error that can be sent to the client; not every one survives being pickled."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
+
+
+def _size_of(part: Part, *, n_threads: int) -> int:
+    return len(part)

@@ -14,7 +14,6 @@ from distributed import Client, get_client, get_worker, worker_client
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-import dask
 from planewise._params import check_parameters
 from planewise.dask._gather import fit_on_worker, worker_threads
 from planewise.dask._lazy import lazy_answer
@@ -149,14 +148,20 @@ class OnDask:
         """
         return self._answer_to("predict", X, **options)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, **options: Any) -> float:
-        """The score of the ordinary estimator; of dask collections, only predictions and targets are gathered."""
+    def score(self, X: Any, y: Any, sample_weight: Any = None, **options: Any) -> Any:
+        """The score of the ordinary estimator; of dask collections, only predictions and targets are gathered.
+
+        With an asynchronous client and collections: an awaitable of it.
+        """
         if not is_collection(X):
             return float(super().score(X, y, sample_weight, **options))  # type: ignore[misc]
-        predicted, y, weight = dask.compute(self.predict(X, **options), y, sample_weight)
+        return self._run(partial(self._score_of, self.predict(X, **options), y, sample_weight))
+
+    def _score_of(self, predicted: Any, y: Any, sample_weight: Any, client: Client) -> float:
+        found, y, weight = client.gather(client.compute([predicted, y, sample_weight]))
         judged = self.to_local()
-        judged.predict = lambda *_, **__: np.asarray(predicted)
-        return float(judged.score(predicted, np.asarray(y), weight))
+        judged.predict = lambda *_, **__: np.asarray(found)
+        return float(judged.score(found, np.asarray(y), weight))
 
 
 def _is_in_task() -> bool:

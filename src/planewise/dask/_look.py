@@ -36,6 +36,7 @@ class Look:
     n_bytes: int
     survey: PartSurvey | None = None
     labels: dict[Any, int] | None = None
+    label_type: np.dtype[Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -85,8 +86,9 @@ def _look(rows: Rows, number: int, wanted: _Wanted) -> Look:
         _require_weights(rows.sample_weight, number, names.sample_weight)
     counts = rows_that_count(rows, wanted.class_weight)
     survey = _survey(X, number, wanted, counts) if wanted.surveys else None
-    labels = _label_counts(np.asarray(rows.y)[counts]) if wanted.classes else None
-    return Look(n_rows, int(np.count_nonzero(counts)), int(X.shape[1]), _n_bytes(X), survey, labels)
+    y = np.asarray(rows.y)[counts] if wanted.classes else None
+    labels, kind = (None, None) if y is None else (_label_counts(y), y.dtype)
+    return Look(n_rows, int(np.count_nonzero(counts)), int(X.shape[1]), _n_bytes(X), survey, labels, kind)
 
 
 def _survey(X: Any, number: int, wanted: _Wanted, counts: NDArray[np.bool_]) -> PartSurvey:

@@ -93,7 +93,9 @@ def find_classes(looks: list[Look]) -> NDArray[Any]:
             "text, or all numbers."
         )
     labels = [label for look in looks for label in look.labels or ()]
-    classes = np.unique(np.array(labels, dtype=object if kinds.get(True) is not None else None))
+    types = [look.label_type for look in looks if look.labels and look.label_type is not None]
+    kind = np.result_type(*types) if types else None  # as in memory, where all labels are in one array
+    classes = np.unique(np.array(labels, dtype=kind))
     check_classification_targets(classes)
     return classes
 

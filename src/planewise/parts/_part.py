@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -38,6 +39,8 @@ class Part:
     states : dict
         What fits keep beside the rows, such as scores, by the name of the fit. They are not pickled: a part that is
         computed again, moves to another worker or comes back from disk starts without, and its fit makes them again.
+    lock : threading.Lock
+        Held while the part answers. After a fault, it may be asked again before it has answered.
     """
 
     def __init__(
@@ -45,6 +48,7 @@ class Part:
     ) -> None:
         self.rows, self.target, self.weight, self.first = rows, target, weight, first
         self.states: dict[str, Any] = {}
+        self.lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self.rows)

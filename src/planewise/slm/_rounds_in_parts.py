@@ -178,8 +178,9 @@ def answer_again(
     if own is None:  # of a part that has answered
         return None
     state = _new_state(part, setup)
-    state.rounds, forest = so_far
+    rounds, forest = so_far
     forest.follow(state.rows, n_threads)
+    state.rounds = rounds
     return question(part, setup, *common, *own, n_threads=n_threads)
 
 

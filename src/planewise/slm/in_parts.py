@@ -187,7 +187,8 @@ class BoostsParts(Boosting):
             return self._keep_constant(
                 Data(np.empty((sum(parts.sizes), 0), np.float32), np.empty(0), np.empty(0)), loss
             )
-        seed, everything = self._new_seed(), parts
+        seed = self._new_seed()
+        everything = parts if self.refit else None
         sets_aside = self.early_stopping and "validation" not in sets
         if sets_aside:
             learn, rest = self._rows_to_set_aside(_judged(parts, True), seed, getattr(self, "classes_", None))
@@ -197,7 +198,7 @@ class BoostsParts(Boosting):
             sets = {name: each.derive(part_with_statistics, each=[self.target_statistics_] * len(each.sizes))
                     for name, each in sets.items()}  # fmt: skip
         ended = self._boost_parts(parts, loss, seed, sets, tasks)
-        if sets_aside and self.refit and not ended:
+        if sets_aside and everything is not None and not ended:
             tasks.begin("refit")
             everything = self._with_statistics_in_parts(everything, loss, seed)
             boosting, start = self._make_booster_of_parts(everything, loss, seed, None, monitored=False)

@@ -83,21 +83,15 @@ class DaskParts:
         """Parts made from these by ordinary tasks, where these are."""
         name = f"planewise-{make.__name__}-{uuid4().hex}"
         self._find_holders()
-        futures = [
-            self._client.submit(
-                _made,
-                make,
-                future,
-                *common,
-                one,
-                key=f"{name}-{k}",
-                workers=[self._holder[k]],
-                allow_other_workers=True,
-            )
-            for k, (future, one) in enumerate(zip(self._futures, each, strict=True))
-        ]
-        finished(self._client, futures, lambda k: f"partition {k}")
-        sizes = self._client.gather([self._client.submit(len, future, pure=False) for future in futures])
+        futures = []
+        for k, (future, one) in enumerate(zip(self._futures, each, strict=True)):
+            there: dict[str, Any] = {}
+            if k in self._holder:  # not if its worker was lost this moment
+                there = {"workers": [self._holder[k]], "allow_other_workers": True}
+            futures.append(self._client.submit(_made, make, future, *common, one, key=f"{name}-{k}", **there))
+        counts = [self._client.submit(len, future, pure=False) for future in futures]
+        finished(self._client, [*futures, *counts], lambda k: f"partition {k % len(futures)}")
+        sizes = self._client.gather(counts)
         return DaskParts(self._client, futures, sizes)
 
     def release(self) -> None:

@@ -72,6 +72,20 @@ def test_states_stay_beside_the_rows(client):
     assert [parts.ask(count_asked) for _ in range(3)] == [[1] * N_PARTS, [2] * N_PARTS, [3] * N_PARTS]
 
 
+def first_rows(part, count, *, n_threads):
+    return Part(part.rows[:count], part.target[:count], part.weight[:count], part.first)
+
+
+@pytest.mark.parametrize("are_found", [True, False])
+def test_parts_are_derived_even_if_no_worker_holds_them_this_moment(client, monkeypatch, are_found):
+    parts = parts_on(client)
+    if not are_found:
+        monkeypatch.setattr(parts, "_find_holders", lambda: None)
+    derived, local = (each.derive(first_rows, each=range(N_PARTS)) for each in (parts, LOCAL))
+    assert derived.sizes == local.sizes == list(range(N_PARTS))
+    assert derived.ask(total, 2.0) == local.ask(total, 2.0)
+
+
 def test_the_error_of_a_question_names_its_partition(client):
     with pytest.raises(ValueError, match="not this one") as told:
         parts_on(client).ask(fail_in_one)

@@ -191,6 +191,24 @@ def test_ten_fits_at_once_on_one_cluster(client, rows, is_in_parts):
         assert model_bytes(model) == model_bytes(boosting(random_state=seed, n_estimators=4)[0].fit(*rows[:2]))
 
 
+class Kept:
+    """Collections that are passed to a task as they are, and not computed."""
+
+    def __init__(self, *collections):
+        self.collections = collections
+
+
+def fit_in_a_task(seed, kept):
+    return boosting(random_state=seed, n_estimators=4)[1].fit(*kept.collections).to_local()
+
+
+def test_fits_in_tasks_on_the_workers(client, rows, is_in_parts):
+    kept = Kept(*lazily(rows[:2], SIZES[3]))
+    made = client.gather([client.submit(fit_in_a_task, seed, kept) for seed in range(3)])
+    for seed, model in enumerate(made):
+        assert model_bytes(model) == model_bytes(boosting(random_state=seed, n_estimators=4)[0].fit(*rows[:2]))
+
+
 # -------------------------------------------------------------------------------------------------------------- faults
 class Meanwhile:
     """A callback that does something once, after a round; the fit waits until it is done."""

@@ -88,19 +88,12 @@ class DaskParts:
         """Parts made from these by ordinary tasks, where these are."""
         name = f"planewise-{make.__name__}-{uuid4().hex}"
         self._find_holders()
-        futures = [
-            self._client.submit(
-                _made,
-                make,
-                future,
-                *common,
-                one,
-                key=f"{name}-{k}",
-                workers=[self._holder[k]],
-                allow_other_workers=True,
-            )
-            for k, (future, one) in enumerate(zip(self._futures, each, strict=True))
-        ]
+        futures = []
+        for k, (future, one) in enumerate(zip(self._futures, each, strict=True)):
+            there: dict[str, Any] = {}
+            if k in self._holder:  # not if its worker was lost this moment
+                there = {"workers": [self._holder[k]], "allow_other_workers": True}
+            futures.append(self._client.submit(_made, make, future, *common, one, key=f"{name}-{k}", **there))
         made = DaskParts(self._client, futures, [0] * len(futures))
         self._derived.append(made)
         made.sizes = made.ask(_size_of)

@@ -32,6 +32,7 @@ from planewise.slm.in_parts import BoostsParts, class_loss_of
 
 ROUNDS_PER_SAMPLE = 8
 SAMPLE = 65_536
+LOCAL_BANDWIDTH = 3.5e8  # bytes per second between processes, through the scheduler
 
 
 class InThisProcess(BoostsParts, planewise.SLMBoostClassifier):
@@ -97,14 +98,18 @@ def seconds_of_a_question(n_workers):
         return float(np.median(spent[10:]))
 
 
-def seconds_per_round(known, n_rows, n_threads, question, grow_threads=2, latency=0.0, bandwidth=np.inf):
-    """The model. `n_threads` are those of all workers together, `question` is what one takes without a network."""
+def seconds_per_round(known, n_rows, n_threads, question, grow_threads, latency=0.0, bandwidth=np.inf):
+    """The model. `n_threads` are those of all workers together, `question` is what one takes without a network.
+
+    With `grow_threads=0` the client has no cores of its own: growing and preparing share those of the workers.
+    """
     ask = question + latency
     prepare = known["prepare_ns_per_row"] * 1e-9 * n_rows / n_threads + ask
     route = known["route_ns_per_row"] * 1e-9 * n_rows / n_threads + ask
-    grow = known["grow_ms"] * 1e-3 / grow_threads
-    sample = SAMPLE * (4 * N_COLUMNS + 24) / bandwidth / ROUNDS_PER_SAMPLE
-    return max(prepare, grow) + route + sample
+    grow = known["grow_ms"] * 1e-3
+    both = max(prepare, grow / grow_threads) if grow_threads else prepare + grow / n_threads
+    sample = SAMPLE * (4 * N_COLUMNS + 24) / min(bandwidth, LOCAL_BANDWIDTH) / ROUNDS_PER_SAMPLE
+    return both + route + sample
 
 
 def measured(client, X, y, latency, bandwidth):
@@ -130,7 +135,7 @@ def checks(args, known, question):
         X, y = client.persist(list(collections(args.rows, 8)))
         wait([X, y])
         for latency, bandwidth in ((0, np.inf), (0.005, 1.25e9), (0.02, 1.25e8), (0.1, 1.25e7)):
-            said = seconds_per_round(known, args.rows, 2, question[2], latency=latency, bandwidth=bandwidth)
+            said = seconds_per_round(known, args.rows, 2, question[2], 0, latency, bandwidth)
             saw = measured(client, X, y, latency, bandwidth)
             found.append({"latency_ms": 1e3 * latency, "gbit_per_s": bandwidth * 8e-9,
                           "model_ms": round(1e3 * said, 1), "measured_ms": round(1e3 * saw, 1)})  # fmt: skip
@@ -148,7 +153,7 @@ def main() -> None:
     large = []
     for n_workers in (10, 100, 1000):
         asked = question[2] + per_worker * (n_workers - 2)
-        each = seconds_per_round(known, 1e9, 8 * n_workers, asked, grow_threads=8, latency=0.0005, bandwidth=1.25e9)
+        each = seconds_per_round(known, 1e9, 8 * n_workers, asked, 8, latency=0.0005, bandwidth=1.25e9)
         large.append({"workers": n_workers, "seconds_per_round": round(each, 3)})
     answer = {
         "constants": {name: round(value, 2) for name, value in known.items()},

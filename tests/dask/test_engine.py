@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 
+import dask.array as da
 import numpy as np
 import pytest
 from dask.distributed import Client, LocalCluster
@@ -45,6 +46,29 @@ def fail_in_one(part, *, n_threads):
     if part.first == 2 * N_ROWS:
         raise ValueError("not this one")
     return 0
+
+
+class AwkwardError(Exception):
+    """Cannot be made again from its arguments, so not from a pickle either."""
+
+    def __init__(self, number, text):
+        super().__init__(f"{text} {number}")
+
+
+def fail_awkwardly(part, *, n_threads):
+    raise AwkwardError(3, "no")
+
+
+def answer_what_cannot_be_sent(part, *, n_threads):
+    return threading.Lock()
+
+
+def one_at_a_time(part, *, n_threads):
+    part.states["inside"] = part.states.get("inside", 0) + 1
+    time.sleep(0.05)
+    most = part.states["inside"]
+    part.states["inside"] -= 1
+    return most
 
 
 def process_of(dask_worker):
@@ -241,3 +265,66 @@ def test_a_client_that_is_restarted_ends_the_fit(far_client, table):
     thread.join(30)
     assert len(found) == 1 and isinstance(found[0], LostSchedulerError)
     assert "no longer computes partition 0 of X" in str(found[0])
+
+
+def test_a_part_answers_one_question_at_a_time(client):
+    parts, found = parts_on(client), []
+    parts.ask(total, 1.0)
+    asking = [threading.Thread(target=lambda: found.extend(parts.ask(one_at_a_time))) for _ in range(4)]
+    for thread in asking:
+        thread.start()
+    for thread in asking:
+        thread.join()
+    assert found == [1] * (4 * N_PARTS)
+
+
+def test_errors_and_answers_that_cannot_be_sent_are_told_at_once(client):
+    parts = parts_on(client)
+    with pytest.raises(RuntimeError, match="AwkwardError: no 3"):
+        parts.ask(fail_awkwardly)
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster) as other,
+        pytest.raises(TypeError, match=r"pickle|serialize"),
+    ):
+        parts_on(other).ask(answer_what_cannot_be_sent)
+
+
+def test_a_worker_that_is_busy_with_other_tasks_answers(client):
+    parts = parts_on(client)
+    parts.ask(total, 1.0)
+    tasks = client.map(lambda k: time.sleep(3), range(4), pure=False)
+    start = time.monotonic()
+    parts.ask(total, 1.0)
+    assert not all(task.done() for task in tasks), time.monotonic() - start
+    client.cancel(tasks)
+
+
+def test_derived_parts_are_released_with_their_origin(client):
+    parts = parts_on(client)
+    parts.derive(copied, each=[None] * N_PARTS)
+
+    def are_held():
+        return any(key.startswith("planewise-copied") for key in client.futures)
+
+    assert are_held()
+    parts.release()
+    until = time.monotonic() + 10  # the client lets go of them in a thread of its own
+    while are_held() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not are_held()
+
+
+def copied(part, _, *, n_threads):
+    return Part(part.rows, part.target, part.weight, part.first)
+
+
+@pytest.mark.parametrize("labels", [np.array([3, 5], np.int32), np.array(["no", "yes"]), np.array([False, True])])
+def test_classes_have_the_type_of_the_labels_in_memory(client, labels):
+    rng = np.random.default_rng(0)
+    X, y = rng.random((700, 3)), labels[rng.integers(0, 2, 700)]
+    model = on_dask.SLMBoostClassifier(n_estimators=2, max_rows_per_tree=256, client=client, random_state=0)
+    model.fit(da.from_array(X, chunks=(200, 3)), da.from_array(y, chunks=200))
+    local = planewise.SLMBoostClassifier(n_estimators=2, max_rows_per_tree=256, random_state=0).fit(X, y)
+    assert model.classes_.dtype == local.classes_.dtype
+    assert model.classes_.tolist() == local.classes_.tolist()

@@ -1,5 +1,6 @@
 // boost_rows.hpp, rounds.hpp, matrix.hpp: rows in parts give the trees of rows in one place.
 #include <cmath>
+#include <stdexcept>
 
 #include "boost.hpp"
 #include "boost_rows.hpp"
@@ -192,4 +193,15 @@ TEST("rows are picked without replacement, ascending, each as likely as the next
     for (int each : times) CHECK(std::abs(each - 2000) < 120);  // its standard deviation is 19
     Random random(1, 1);
     CHECK(pick(3, 9, random).size() == 3);
+}
+
+TEST("more rows than can be numbered are refused") {
+    const BoostOptions options = usual(Loss::squared, 1);
+    bool refused = false;
+    try {
+        Rounds(std::size_t{1} << 32, 0, options);
+    } catch (const std::invalid_argument &) {
+        refused = true;
+    }
+    CHECK(refused);
 }

@@ -358,9 +358,13 @@ def test_files_that_are_not_there_or_damaged(tmp_path):
         from_parquet(str(tmp_path / "*.parquet"), target="y")
     with pytest.raises(FileNotFoundError, match="does not exist"):
         from_csv(tmp_path / "a.csv", target="y")
+    (tmp_path / "spark" / "year=2024").mkdir(parents=True)
+    table().write_parquet(tmp_path / "spark" / "year=2024" / "a.parquet")
+    with pytest.raises(ValueError, match=r"has the subfolder 'year=2024', whose name stands for a column"):
+        from_parquet(tmp_path / "spark", target="y")
     (tmp_path / "a.parquet").write_bytes(b"PAR1 and nothing else")
     with pytest.raises(ValueError, match=r"a.parquet' cannot be read after row 0"):
-        from_parquet(tmp_path, target="y")
+        from_parquet(tmp_path / "a.parquet", target="y")
     with pytest.raises(FileNotFoundError, match="There is no folder"):
         spooled(table(), folder=tmp_path / "none")
     with pytest.raises(TypeError, match="a data frame is needed"):

@@ -40,8 +40,8 @@ def fit_table(
 ) -> TableModel:
     """Fit a `planewise.table.TableModel` on a dask data frame.
 
-    All columns of numbers, booleans, dates and text are used: other than in memory, constant columns and identifiers
-    are not found out. Rows without a target are left out. The target column is gathered; the others stay on their
+    All columns of numbers, booleans, dates and text are used: unlike in memory, constant columns and identifiers are
+    not detected. Rows without a target are left out. The target column is gathered; the others stay on their
     workers as far as the estimator lets them.
 
     Parameters

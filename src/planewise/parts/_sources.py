@@ -259,6 +259,13 @@ def find_files(path: Paths, endings: tuple[str, ...]) -> list[Path]:
         found = sorted(file for file in given.rglob("*") if file.suffix.lower() in endings and file.is_file())
         if not found:
             raise FileNotFoundError(f"The folder {str(path)!r} has no file that ends in one of {', '.join(endings)}.")
+        named = next((part for file in found for part in file.relative_to(given).parts[:-1] if "=" in part), None)
+        if named is not None:
+            raise ValueError(
+                f"The folder {str(path)!r} has the subfolder {named!r}, whose name stands for a column; such columns "
+                f"are not read. Read it with polars.scan_parquet({str(path)!r}, hive_partitioning=True) and "
+                "planewise.parts.from_polars, or name the files by a pattern to leave these columns out."
+            )
         return found
     if given.exists():
         return [given]

@@ -145,7 +145,7 @@ def _weights(frame: Any, names: list[str], name: str, first: int) -> NDArray[np.
     column = column_at(frame, names.index(name))
     weight = numbers_in(column, np.float64)
     if weight is None:
-        raise ValueError(f"the column {name!r} of weights holds no numbers.")
+        raise ValueError(f"the column {name!r} of weights does not contain numbers.")
     wrong = np.flatnonzero(~((weight >= 0) & np.isfinite(weight)))
     if len(wrong):
         raise ValueError(

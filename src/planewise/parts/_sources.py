@@ -36,7 +36,8 @@ def from_parquet(
     ----------
     path : path or list of paths
         A file, a folder (with all files below it that end in .parquet or .pq), a pattern such as ``"2024-*.parquet"``,
-        or a list of these. Files are read in the order of their names. Column values in names of folders are not read.
+        or a list of these. Files are read in the order of their names. A folder with subfolders named
+        ``column=value`` is refused.
     target : str
         The column to predict. It must have a value in every row.
     weight : str or None, default=None

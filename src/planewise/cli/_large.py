@@ -29,7 +29,7 @@ from planewise.table import TREES, Column, TableModel, kind_of, read_as, with_da
 
 SHARE = 0.25  # of the memory available: a larger table is read from files
 SAMPLE_ROWS = 100_000
-TEXT_BYTES = 32  # of a value that is no number, roughly
+TEXT_BYTES = 32  # of a value that is not a number, roughly
 NUMBER_BYTES = {"Boolean": 1, "Int8": 1, "UInt8": 1, "Int16": 2, "UInt16": 2, "Int32": 4, "UInt32": 4, "Float32": 4}
 
 _KEY, _ROW = "planewise: key", "planewise: row"

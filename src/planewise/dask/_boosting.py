@@ -45,8 +45,8 @@ class _BoostingOnDask(AnswersOfTrees, BoostsParts):
         Parameters
         ----------
         X : dask array or data frame of shape (n_samples, n_features)
-            As in ``fit`` of the ordinary estimator. It is computed at least twice, to look at it and to learn from it: call
-            ``persist`` first if that takes long.
+            As in ``fit`` of the ordinary estimator. It is computed at least twice, to look at it and to learn from it:
+            call ``persist`` first if that takes long.
         y : dask array, series or data frame of shape (n_samples,)
             Targets, in partitions that correspond to those of X. Arrays are rechunked if need be.
         sample_weight : dask array or series of shape (n_samples,), default=None

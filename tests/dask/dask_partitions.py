@@ -38,3 +38,14 @@ def _bytes(value):
     if isinstance(value, tuple | list):
         return [_bytes(each) for each in value]
     return pickle.dumps(value)
+
+
+def wait_for_two_workers(cluster, client):
+    """Until two workers are there. On a busy machine a nanny may not start its worker again: another one then does."""
+    for wanted in (2, 3, 4):
+        cluster.scale(wanted)
+        try:
+            return client.wait_for_workers(2, timeout=40)
+        except TimeoutError:
+            continue
+    raise TimeoutError("two workers did not start")

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from dask.distributed import Client, LocalCluster
-from dask_partitions import array, frame, model_bytes
+from dask_partitions import array, frame, model_bytes, wait_for_two_workers
 
 import planewise
 import planewise.dask as on_dask
@@ -229,7 +229,7 @@ def process_of(dask_worker):
 @pytest.fixture
 def far(processes):
     with Client(processes, set_as_default=False) as connected:
-        connected.wait_for_workers(2, timeout=30)
+        wait_for_two_workers(processes, connected)
         yield connected
 
 
@@ -279,7 +279,7 @@ def test_a_worker_that_is_added_changes_nothing(rows, is_in_parts):
 
         def add():
             cluster.scale(2)
-            client.wait_for_workers(2, timeout=30)
+            client.wait_for_workers(2, timeout=120)
             client.rebalance()
 
         moments = {3: add}

@@ -219,6 +219,7 @@ void bind_boosting(nb::module_ &m) {
         .def_rw("seed", &BoostOptions::seed)
         .def_rw("find_smoothing", &BoostOptions::find_smoothing)
         .def_rw("find_depth", &BoostOptions::find_depth)
+        .def_rw("remember", &BoostOptions::remember)
         .def_rw("vector_leaves", &BoostOptions::vector_leaves);
     m.def("mean_loss", &mean_loss, "options"_a, "target"_a, "weight"_a, "score"_a, "Weighted mean loss of raw scores.");
     nb::class_<Boosting>(m, "Boosting", "Second-order boosting on one table.")

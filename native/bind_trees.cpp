@@ -10,11 +10,14 @@ namespace planewise {
 namespace {
 
 const std::string bin_names[] = {"uniform", "robust", "quantile"};  // in the order of Bins
+const std::string axes_names[] = {"all", "subspace", "none"};       // in the order of Axes
 
-Bins bins_named(const std::string &name) {
-    for (std::size_t k = 0; k < std::size(bin_names); ++k)
-        if (name == bin_names[k]) return static_cast<Bins>(k);
-    throw std::invalid_argument("no bins are called '" + name + "'");
+// The value of an enumeration that has this name.
+template <class T, std::size_t count>
+T named(const std::string (&names)[count], const std::string &name) {
+    for (std::size_t k = 0; k < count; ++k)
+        if (name == names[k]) return static_cast<T>(k);
+    throw std::invalid_argument("unknown option: '" + name + "'");
 }
 
 // Grows with `statistics` already filled; the answer is (forest of one, leaf of every row).
@@ -148,6 +151,7 @@ void bind_options(nb::module_ &m) {
         .def_rw("smoothing", &GrowOptions::smoothing)
         .def_rw("max_rows_per_node", &GrowOptions::max_rows_per_node)
         .def_rw("max_features", &GrowOptions::max_features)
+        .def_rw("root_features", &GrowOptions::root_features)
         .def_rw("seed", &GrowOptions::seed)
         .def_rw("monotone", &GrowOptions::monotone)
         .def(
@@ -163,6 +167,7 @@ void bind_options(nb::module_ &m) {
     nested(options, "n_projections", &GrowOptions::draw, &DrawOptions::n_projections);
     nested(options, "rows_per_projection", &GrowOptions::draw, &DrawOptions::rows_per_projection);
     nested(options, "max_coef", &GrowOptions::draw, &DrawOptions::max_coef);
+    nested(options, "min_coef", &GrowOptions::draw, &DrawOptions::min_coef);
     nested(options, "shared_subspace", &GrowOptions::draw, &DrawOptions::shared_subspace);
     nested(options, "rounds", &GrowOptions::draw, &DrawOptions::rounds);
     nested(options, "n_bins", &GrowOptions::choose, &ChooseOptions::n_bins);
@@ -178,7 +183,10 @@ void bind_options(nb::module_ &m) {
     options
         .def_prop_rw(
             "bins", [](const GrowOptions &o) { return bin_names[static_cast<std::size_t>(o.choose.bins)]; },
-            [](GrowOptions &o, const std::string &name) { o.choose.bins = bins_named(name); })
+            [](GrowOptions &o, const std::string &name) { o.choose.bins = named<Bins>(bin_names, name); })
+        .def_prop_rw(
+            "axes", [](const GrowOptions &o) { return axes_names[static_cast<std::size_t>(o.draw.axes)]; },
+            [](GrowOptions &o, const std::string &name) { o.draw.axes = named<Axes>(axes_names, name); })
         .def_prop_rw(
             "choose_by_cosine", [](const GrowOptions &o) { return o.choose.plane_choice == PlaneChoice::cosine; },
             [](GrowOptions &o, bool by_cosine) {

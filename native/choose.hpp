@@ -177,6 +177,11 @@ class Chooser {
         }
         measured_.push_back(now);
     }
+    // The direction was measured to rank it, and is no candidate.
+    void leave_out(std::size_t d) {
+        measured_[d].splittable = false;
+        measured_[d].cut = {};
+    }
     bool splittable(std::size_t d) const { return measured_[d].splittable; }
     double gain(std::size_t d) const { return measured_[d].cut.gain; }
     float threshold(std::size_t d) const { return edge(measured_[d], measured_[d].cut.edge); }

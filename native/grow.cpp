@@ -122,6 +122,7 @@ class Grower {
         for (double scale : matrix_.scale) features += scale > 0;
         if (!options_.features.empty()) features = std::min(features, options_.features.size());
         if (options_.max_features > 0) features = std::min(features, options_.max_features);
+        if (options_.root_features > 0) features = std::min(features, options_.root_features);
         const std::size_t drawn = static_cast<std::size_t>(options_.draw.n_projections) * options_.draw.rounds.size();
         return features + drawn;
     }
@@ -197,6 +198,7 @@ class Grower {
                 desk.chooser.measure(desk.sample, matrix_, desk.directions, k);
         }
         auto ranking = rank(desk, here.ranking);
+        if (options_.root_features > 0 && here.parent < 0) ranking = keep_best(desk);
         const std::size_t axes = desk.directions.size();
         Ranking usable;
         for (std::size_t k : desk.order)  // categories have no place on a line with numbers
@@ -206,6 +208,7 @@ class Grower {
             draw.n_projections = static_cast<int>(std::min<double>(
                 draw.n_projections, statistics_.count(here.sum.data()) / draw.rows_per_projection + 1));
         desk.proposer.draw(usable, draw, random, desk.directions, options_.known, here.path);
+        if (options_.draw.axes != Axes::all) leave_out_axes(desk);
         for (std::size_t d = axes; d < desk.directions.size(); ++d) {
             if (may_ask && stop_()) throw Interrupted{};
             desk.chooser.measure(desk.sample, matrix_, desk.directions, d);
@@ -249,6 +252,26 @@ class Grower {
         for (std::int32_t feature : *before)
             if (!seen[static_cast<std::size_t>(feature)]) after->push_back(feature);
         return after;
+    }
+
+    // At the root: the best features, which are all that the tree may use; the others are no candidates any more.
+    std::shared_ptr<const Ranking> keep_best(Desk &desk) const {
+        for (std::size_t k = options_.root_features; k < desk.order.size(); ++k) desk.chooser.leave_out(desk.order[k]);
+        desk.order.resize(std::min(desk.order.size(), options_.root_features));
+        auto best = std::make_shared<Ranking>();
+        for (std::size_t k : desk.order) best->push_back(desk.offered[k]);
+        return best;
+    }
+
+    // Single features that are no candidates here: all, or those outside of the drawn subspace. Categories stay.
+    void leave_out_axes(Desk &desk) const {
+        const Ranking &drawn = desk.proposer.subspace();
+        for (std::size_t k : desk.order) {
+            const std::int32_t feature = desk.offered[k];
+            if (matrix_.is_categorical(static_cast<std::size_t>(feature))) continue;
+            if (options_.draw.axes == Axes::none || std::find(drawn.begin(), drawn.end(), feature) == drawn.end())
+                desk.chooser.leave_out(k);
+        }
     }
 
     // ------------------------------------------------------------------------------------------------ rows to children

@@ -25,7 +25,8 @@ struct GrowOptions {
     double smoothing = 0;     // weight of the parent's value in a node's value, in units of the Hessian
     double prune_margin = 0;  // subtrees whose planes gain less than this times chance are cut back
     std::size_t max_rows_per_node = 4096;
-    std::size_t max_features = 0;  // features a node below the root ranks; 0: all
+    std::size_t max_features = 0;   // features a node below the root ranks; 0: all
+    std::size_t root_features = 0;  // so many that are best at the root are all the tree may use; 0: all
     std::uint64_t seed = 0;
     std::vector<std::int32_t> features;  // columns the tree may use; none named: all
     const Directions *known = nullptr;   // directions that did well before: some of the candidates come from them

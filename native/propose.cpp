@@ -10,7 +10,7 @@ namespace planewise {
 namespace {
 
 int coefficient_bound(const DrawOptions &options, double coef_decay, std::size_t rank) {
-    return std::max(1,
+    return std::max(options.min_coef,
                     static_cast<int>(std::floor(options.max_coef * std::exp(-coef_decay * static_cast<double>(rank)))));
 }
 
@@ -18,7 +18,11 @@ int coefficient_bound(const DrawOptions &options, double coef_decay, std::size_t
 
 void Proposer::draw(const Ranking &ranked, const DrawOptions &options, Random &random, Directions &out,
                     const Directions *known, const Path &path) {
-    if (ranked.size() < 2) return;
+    subspace_.clear();
+    if (ranked.size() < 2) {
+        subspace_ = ranked;
+        return;
+    }
     std::size_t capacity = 64;
     // An enumerated round has at most 2p vectors, half of them mirror images: the table never fills.
     while (capacity < 4 * options.rounds.size() * static_cast<std::size_t>(options.n_projections)) capacity *= 2;
@@ -37,11 +41,13 @@ void Proposer::draw(const Ranking &ranked, const DrawOptions &options, Random &r
 void Proposer::draw_round(const Ranking &ranked, const DrawOptions &options, const DrawRound &round, Random &random,
                           const Directions *known, const Path &path, Directions &out) {
     const std::size_t most = std::min<std::size_t>(static_cast<std::size_t>(round.subspace_size), ranked.size());
-    if (most < 2) return;
+    if (most < 2 && !(options.shared_subspace && options.axes == Axes::subspace)) return;
     const bool fixed = options.shared_subspace || most == ranked.size();
     if (fixed) {
         choose_ranks(most, ranked.size(), round.rank_decay, random);
         std::sort(ranks_.begin(), ranks_.end());
+        if (options.axes == Axes::subspace) keep_subspace(ranked, options, round);
+        if (most < 2) return;
         std::vector<int> bounds;
         double space = 1;
         for (std::size_t rank : ranks_) {
@@ -69,6 +75,15 @@ void Proposer::draw_round(const Ranking &ranked, const DrawOptions &options, con
     }
 }
 
+// The features of the ranks chosen. One whose bound is zero has faded out; if all have, the best of them stays.
+void Proposer::keep_subspace(const Ranking &ranked, const DrawOptions &options, const DrawRound &round) {
+    for (std::size_t rank : ranks_) {
+        if (rank != ranks_[0] && coefficient_bound(options, round.coef_decay, rank) == 0) break;  // bounds only fall
+        if (std::find(subspace_.begin(), subspace_.end(), ranked[rank]) == subspace_.end())
+            subspace_.push_back(ranked[rank]);
+    }
+}
+
 void Proposer::draw_terms(const Ranking &ranked, const DrawOptions &options, const DrawRound &round, std::size_t most,
                           Random &random) {
     const std::size_t count = 2 + random.below(static_cast<std::uint32_t>(most - 1));
@@ -88,7 +103,12 @@ void Proposer::add_terms(const Ranking &ranked, const DrawOptions &options, cons
 
 void Proposer::draw_round_in_groups(const Ranking &ranked, const DrawOptions &options, const DrawRound &round,
                                     Random &random, const Directions *known, const Path &path, Directions &out) {
-    if (round.subspace_size < 2 || eligible_.empty()) return;
+    if (options.axes == Axes::subspace && eligible_.empty()) {  // no two may meet: the subspace is of single features
+        choose_ranks(static_cast<std::size_t>(round.subspace_size), ranked.size(), round.rank_decay, random);
+        std::sort(ranks_.begin(), ranks_.end());
+        return keep_subspace(ranked, options, round);
+    }
+    if ((round.subspace_size < 2 && options.axes != Axes::subspace) || eligible_.empty()) return;
     if (options.shared_subspace) {
         const Ranking company = draw_company(ranked, round, path, random);
         return draw_round(company, options, round, random, known, path, out);

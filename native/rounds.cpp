@@ -102,7 +102,7 @@ double Rounds::certainty_left(std::size_t tree, const double *hessian, std::size
 GrowOptions Rounds::grow_options(std::size_t tree, const Matrix &matrix, Random &random) const {
     GrowOptions options = options_.grow;
     options.seed = random.next();
-    options.known = &known_[tree];
+    options.known = options_.remember ? &known_[tree] : nullptr;
     if (options_.colsample >= 1) return options;
     std::vector<std::int32_t> usable;
     for (std::size_t j = 0; j < matrix.columns; ++j)

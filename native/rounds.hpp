@@ -26,6 +26,7 @@ struct BoostOptions {
     std::uint64_t seed = 0;
     bool find_smoothing = false;  // by trials on rows set aside, rather than grow.smoothing
     bool find_depth = false;      // likewise, rather than grow.max_depth
+    bool remember = true;         // whether directions of earlier trees are among the candidates
     bool vector_leaves = false;   // one tree per round, its leaves hold a value for every output
 
     std::size_t trees_a_round() const { return vector_leaves ? 1 : objective.outputs; }

@@ -8,7 +8,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 import planewise
-from planewise import DiscriminantFeatureTest, SLMClassifier, SLMForestClassifier, SLMForestRegressor, SLMRegressor
+from planewise import (
+    DiscriminantFeatureTest,
+    SLMBoostClassifier,
+    SLMClassifier,
+    SLMForestClassifier,
+    SLMForestRegressor,
+    SLMRegressor,
+)
 
 PUBLIC = [getattr(planewise, name) for name in planewise.__all__]
 ESTIMATORS = [each for each in PUBLIC if isinstance(each, type) and issubclass(each, BaseEstimator)]
@@ -33,7 +40,10 @@ WRONG = {
         [0, [], [2, 0], 1.5, [2, "3"], np.array([2, 3])],
         "an integer of 1 or more, or a list of such",
     ),
+    "root_features": ([0, -1, 0.5, "sqrt"], "an integer of 1 or more or None"),
+    "axis_candidates": (["node", None, 1], "'all' or 'subspace' or 'none'"),
     "max_coef": ([0, 1001, 2.0], "an integer from 1 to 1000"),
+    "min_coef": ([-1, 2, 0.0, None], "an integer from 0 to 1"),
     "coef_decay": ([-0.1, [], [0.1, -0.1], None, np.inf], "a number of 0 or more, or a list of such"),
     "rank_decay": ([-0.1, (), [np.nan], "fast"], "a number of 0 or more, or a list of such"),
     "n_bins": ([1, 256, 16.0, None], "an integer from 2 to 255"),
@@ -143,6 +153,13 @@ def test_rounds_of_different_lengths_are_refused_with_the_lengths(rounds):
         assert f"'{name}': {len(values)}" in str(raised.value)
 
 
+@pytest.mark.parametrize("make", [SLMClassifier, SLMForestClassifier, SLMBoostClassifier])
+def test_axes_of_a_subspace_that_is_not_drawn_are_refused(make):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=r"axis_candidates='subspace' needs subspace='node'.*got subspace='candidate'"):
+        make(axis_candidates="subspace").fit(X, y)
+
+
 def test_single_values_repeat_in_every_round():
     X, y = load_iris(return_X_y=True)
     short, long = (
@@ -153,7 +170,8 @@ def test_single_values_repeat_in_every_round():
 
 
 @pytest.mark.parametrize(
-    "name", ["max_depth", "max_leaf_nodes", "max_rows_per_node", "max_ranked_features", "subspace_size"]
+    "name",
+    ["max_depth", "max_leaf_nodes", "max_rows_per_node", "max_ranked_features", "subspace_size", "root_features"],
 )
 def test_an_endless_limit_is_none(name):
     X, y = load_iris(return_X_y=True)

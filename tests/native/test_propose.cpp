@@ -262,3 +262,39 @@ TEST("a decay favours lower ranks, whichever way ranks are drawn") {
             if (a != b) expected[a] += 0.5 * p[a] * p[b] / (1 - p[a]), expected[b] += 0.5 * p[a] * p[b] / (1 - p[a]);
     for (std::size_t rank = 0; rank < 12; ++rank) CHECK(std::fabs(one_by_one[rank] - expected[rank]) < 0.01);
 }
+
+TEST("coefficients may fade out: with a least bound of zero, features of low rank are left out") {
+    const Matrix matrix = scales_only(20);
+    auto options = draw_options(2000, 4, {{6, 0.5, 0.0}});
+    options.min_coef = 0;  // 4 exp(-0.5 rank) is below one from the third rank on
+    const Directions drawn = draw(matrix, backwards(20), options);
+    CHECK(drawn.size() > 20);
+    for (std::int32_t feature : drawn.feature) CHECK(feature >= 17);  // ranks 0, 1 and 2 are the last features
+    options.min_coef = 1;
+    const Directions all = draw(matrix, backwards(20), options);
+    CHECK(*std::min_element(all.feature.begin(), all.feature.end()) == 0);
+}
+
+TEST("the subspace of a draw is that of its directions, without features that faded out") {
+    const Matrix matrix = scales_only(20);
+    auto options = draw_options(200, 5, {{4, 0.0, 0.05}}, true);
+    options.axes = Axes::subspace;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        Directions out;
+        Random random(seed, 0);
+        Proposer proposer(matrix);
+        proposer.draw(backwards(20), options, random, out);
+        const std::set<int> drawn(out.feature.begin(), out.feature.end()),
+            kept(proposer.subspace().begin(), proposer.subspace().end());
+        CHECK(proposer.subspace().size() == 4 && drawn == kept);
+    }
+    options.rounds = {{4, 40.0, 0.0}};
+    options.min_coef = 0;  // all but the very first rank
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        Directions out;
+        Random random(seed, 0);
+        Proposer proposer(matrix);
+        proposer.draw(backwards(20), options, random, out);
+        CHECK(out.size() == 0 && proposer.subspace().size() == 1);
+    }
+}

@@ -104,7 +104,8 @@ class ReferenceTree:
     def chance(self, whole, gain, n_cells):
         """What the best of all cuts a node may try gains by chance: the largest of so many chi-squares."""
         e = self.estimator
-        n_features = min(sum(scale > 0 for scale in self.scale), e.max_ranked_features or math.inf)
+        offered = min(e.max_ranked_features or math.inf, e.root_features or math.inf)
+        n_features = min(sum(scale > 0 for scale in self.scale), offered)
         n_cuts = (n_features + e.n_projections * len(draw_rounds(e))) * (e.n_bins - 1)
         luck = self.statistics.degrees_of_freedom(whole) + 2 * math.log(max(1, n_cuts))
         return luck * self.statistics.chance(whole, gain, n_cells)
@@ -124,10 +125,18 @@ class ReferenceTree:
         axes = [search.measure([(feature, 1)]) for feature in offered]
         usable = [c for c in axes if c.edges is not None]
         ranked = [c.direction.features[0] for c in sorted(usable, key=lambda c: -roughly(c.cut.gain))]
-        oblique = [search.measure(terms) for terms in draw_terms(ranked, self.estimator, random)]
-        node.planes = search.choose(axes + oblique)
         if share and share < len(node.ranking):
             node.ranking = ranked + [feature for feature in node.ranking if feature not in offered]
+        allowed = set(ranked)
+        if self.estimator.root_features and k == 0:
+            node.ranking = ranked = ranked[: self.estimator.root_features]
+            allowed = set(ranked)
+        subspace = set()
+        oblique = [search.measure(terms) for terms in draw_terms(ranked, self.estimator, random, subspace)]
+        if self.estimator.axis_candidates != "all":
+            allowed &= subspace if self.estimator.axis_candidates == "subspace" else set()
+        axes = [c for c in axes if c.direction.features[0] in allowed]
+        node.planes = search.choose(axes + oblique)
 
     def branch(self, k):
         """Makes a node's filled cells its children, or drops its planes if that is no gain."""

@@ -199,17 +199,28 @@ def reduced(features, coefficients):
     return tuple((feature, a // divisor) for feature, a in terms)
 
 
-def draw_terms(ranked, estimator, random):
-    """The oblique candidates of one node; `ranked` are its splittable features, best first."""
+def draw_terms(ranked, estimator, random, subspace=None):
+    """The oblique candidates of one node; `ranked` are its splittable features, best first.
+
+    A set `subspace` is filled with the features of S0 that have not faded out (if all have, with the best).
+    """
     found, p = [], estimator.n_projections
     for size, coef_decay, rank_decay in draw_rounds(estimator):
         most = min(size, len(ranked))
-        if most < 2:
+        if most < 2 and not (estimator.axis_candidates == "subspace" and len(ranked) > 1):
+            if subspace is not None:
+                subspace.update(ranked)
             continue
-        bound = [max(1, int(estimator.max_coef * math.exp(-coef_decay * d))) for d in range(len(ranked))]
+        bound = [
+            max(estimator.min_coef, int(estimator.max_coef * math.exp(-coef_decay * d))) for d in range(len(ranked))
+        ]
         shared = None
         if estimator.subspace == "node" or most == len(ranked):
             shared = sorted(draw_ranks(most, len(ranked), rank_decay, random))
+            if subspace is not None:
+                subspace.update([ranked[d] for d in shared if bound[d] > 0] or [ranked[shared[0]]])
+        if most < 2:
+            continue
         if shared and math.prod(2 * bound[d] + 1 for d in shared) / 2 <= p:  # few enough to try them all
             every = itertools.product(*(range(-bound[d], bound[d] + 1) for d in reversed(shared)))
             found += [reduced([ranked[d] for d in reversed(shared)], a) for a in every]

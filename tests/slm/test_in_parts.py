@@ -86,6 +86,8 @@ def test_one_row_a_part():
         {"bins": "quantile"},
         {"interaction_cst": [[0, 1], [2, 3, 4]]},
         {"base_score": 0.25},
+        {"remember_directions": False},
+        {"root_features": 3, "subspace": "node", "axis_candidates": "subspace", "coef_decay": 0.7, "min_coef": 0},
         {"max_depth": 2, "smoothing": 3.0, "min_split_gain": 0.01},
     ],
     ids=lambda parameters: next(iter(parameters)) + " " + str(next(iter(parameters.values()))),

@@ -70,6 +70,9 @@ def growth(**fixed):
         "noise_margin": [0.0, 0.0, 0.5],
         "smoothing": [0.0, 4.0],
         "max_ranked_features": [None, 2],
+        "root_features": [None, None, 2],
+        "axis_candidates": ["all", "all", "none"],
+        "min_coef": [0, 1],
         "random_state": range(100),
     }
     free = {name: st.sampled_from(values) for name, values in choices.items() if name not in fixed}

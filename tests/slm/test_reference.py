@@ -239,6 +239,20 @@ GROWTH = {
     "rounds": {"subspace_size": [2, 3, 4], "coef_decay": [0.0, 0.2, 0.4], "rank_decay": [0.1, 0.0, 1.5]},
     "rounds_of_a_shared_subspace": {"subspace": "node", "subspace_size": [2, 4], "max_coef": 3},
     "a_round_without_obliques": {"subspace_size": [1, 2]},
+    "axes_of_the_subspace": {"subspace": "node", "subspace_size": 3, "axis_candidates": "subspace"},
+    "axes_of_a_subspace_of_one": {"subspace": "node", "subspace_size": 1, "axis_candidates": "subspace"},
+    "axes_of_two_subspaces": {"subspace": "node", "subspace_size": [1, 2], "axis_candidates": "subspace"},
+    "no_axes": {"axis_candidates": "none"},
+    "coefficients_that_fade_out": {"coef_decay": 0.9, "min_coef": 0, "subspace_size": 3},
+    "all_coefficients_faded_out": {
+        "coef_decay": 9.0, "min_coef": 0, "rank_decay": 0.0,
+        "subspace": "node", "subspace_size": 2, "axis_candidates": "subspace",
+    },
+    "two_features_of_the_root": {"root_features": 2},
+    "features_of_the_root_apart_from_those_drawn": {
+        "root_features": 3, "subspace": "node", "subspace_size": 2, "axis_candidates": "subspace",
+    },
+    "few_features_of_the_root_at_each_node": {"root_features": 3, "max_ranked_features": 2},
     "few_features_a_node": {"max_ranked_features": 2},
     "odd_share_of_features": {"max_ranked_features": 3, "subspace_size": 3},
     "large_leaves": {"min_samples_leaf": 10, "max_planes": 3},
@@ -343,6 +357,7 @@ def any_parameters(seed):
         return values[rng.integers(len(values))]
 
     data = one_of("iris", "wine", "levels", "rings", "friedman", "steps")
+    subspace = one_of("candidate", "node")
     parameters = {
         "data": data,
         "weights": one_of(None, None, *WEIGHTS),
@@ -352,9 +367,12 @@ def any_parameters(seed):
         "max_cosine": one_of(0.3, 0.7, 1.0),
         "min_relative_gain": one_of(0.0, 0.5, 0.9),
         "n_projections": one_of(0, 5, 15, 30),
-        "subspace": one_of("candidate", "node"),
+        "subspace": subspace,
         "subspace_size": one_of(2, 3, [2, 3]),
+        "root_features": one_of(None, None, 2, 3),
+        "axis_candidates": one_of("all", "all", "none", "subspace" if subspace == "node" else "all"),
         "max_coef": one_of(1, 2, 5),
+        "min_coef": one_of(1, 0),
         "coef_decay": one_of(0.0, 0.3),
         "rank_decay": one_of(0.0, 0.1, 1.5),
         "n_bins": one_of(2, 8, 16, 33),

@@ -88,15 +88,23 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
     min_relative_gain : float, default=0.0
         1 - rho: a further plane must gain, on its own, at least this share of what the best candidate gains.
     n_projections : int, default=16
-        p: number of oblique candidates per node and round; every single feature is a candidate as well.
+        p: number of oblique candidates per node and round; every single feature is a candidate as well, unless
+        `axis_candidates` says otherwise.
     subspace : {"candidate", "node"}, default="candidate"
         Whether each candidate draws its own features, or all candidates of a round share one draw, as in the paper.
     subspace_size : int or list of int, default=3
-        D0: maximum number of features in a plane. A list gives several rounds, whose candidates are pooled.
+        R: maximum number of features in a plane. A list gives several rounds, whose candidates are pooled.
+    root_features : int or None, default=None
+        D0: number of features that a tree may use, those that separate best at its root. None allows all.
+    axis_candidates : {"all", "subspace", "none"}, default="all"
+        Which features are candidates on their own: all of them, those in the node's draw (as in the paper; needs
+        ``subspace="node"``), or none. Categorical columns always are.
     max_coef : int, default=5
         A_int: largest coefficient, on standardised features.
+    min_coef : {0, 1}, default=1
+        Lower limit of the largest coefficient of a feature. 0, as in the paper, lets features of low rank fade out.
     coef_decay : float or list of float, default=0.0
-        alpha: the largest coefficient of the feature of rank d is max(1, floor(max_coef * exp(-alpha * d))).
+        alpha: the largest coefficient of the feature of rank d is max(min_coef, floor(max_coef * exp(-alpha * d))).
     rank_decay : float or list of float, default=0.1
         beta: the feature of rank d is drawn with probability proportional to exp(-beta * d).
     n_bins : int, default=16
@@ -113,6 +121,9 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
     max_rows_per_tree : int or None, default=65536
         In a larger table, this many rows, drawn anew every eight rounds, decide the planes of the trees; their values
         come from all rows.
+    remember_directions : bool, default=True
+        Whether a third of the oblique candidates are directions of earlier trees, half of them with one term changed.
+        False draws every candidate anew, as in the paper.
     max_ranked_features : int or None, default=None
         Number of features that a node below the root considers: half of them the best of its parent, half random. None
         considers all.
@@ -272,7 +283,10 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         n_projections: int = 16,
         subspace: str = "candidate",
         subspace_size: int | list[int] = 3,
+        root_features: int | None = None,
+        axis_candidates: str = "all",
         max_coef: int = 5,
+        min_coef: int = 1,
         coef_decay: float | list[float] = 0.0,
         rank_decay: float | list[float] = 0.1,
         n_bins: int = 16,
@@ -280,6 +294,7 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         refine_thresholds: bool = True,
         max_rows_per_node: int | str | None = "auto",
         max_rows_per_tree: int | None = 65536,
+        remember_directions: bool = True,
         max_ranked_features: int | None = None,
         categorical_features: Any = "from_dtype",
         target_statistics: int | str | None = "auto",

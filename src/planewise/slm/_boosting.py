@@ -56,6 +56,7 @@ class Boosting(BoostedTrees):
         "noise_margin": real(0),
         "max_rows_per_node": either(integer(16, none=True), one_of("auto")),
         "max_rows_per_tree": integer(256, none=True),
+        "remember_directions": boolean(),
         "subsample": real(0, 1, open_low=True),
         "colsample": real(0, 1, open_low=True),
         "target_statistics": either(integer(0, none=True), one_of("auto")),
@@ -84,6 +85,7 @@ class Boosting(BoostedTrees):
     subsample: float
     colsample: float
     max_rows_per_tree: int | None
+    remember_directions: bool
     target_statistics: int | str | None
     base_score: float | None
     early_stopping: bool
@@ -335,6 +337,7 @@ class Boosting(BoostedTrees):
         options.learning_rate, options.reg_lambda = self.learning_rate, self.reg_lambda
         options.subsample, options.colsample = self.subsample, self.colsample
         options.max_rows_per_tree = self.max_rows_per_tree or 2**62
+        options.remember = bool(self.remember_directions)
         options.find_smoothing = self.smoothing == "auto"
         options.find_depth = self.max_depth == "auto" and not options.grow.monotone
         options.vector_leaves = self._has_vector_leaves(loss)

@@ -30,7 +30,10 @@ GROWTH_LIMITS: dict[str, Limit] = CONSTRAINT_LIMITS | {
     "n_projections": integer(0, 1_000_000),
     "subspace": one_of("candidate", "node"),
     "subspace_size": or_sequence(integer(1)),
+    "root_features": integer(1, none=True),
+    "axis_candidates": one_of("all", "subspace", "none"),
     "max_coef": integer(1, 1000),
+    "min_coef": integer(0, 1),
     "coef_decay": or_sequence(real(0)),
     "rank_decay": or_sequence(real(0)),
     "n_bins": integer(2, 255),
@@ -75,7 +78,10 @@ class TreeEstimator(ShownInNotebooks, BaseEstimator):
     n_projections: int
     subspace: str
     subspace_size: int | list[int]
+    root_features: int | None
+    axis_candidates: str
     max_coef: int
+    min_coef: int
     coef_decay: float | list[float]
     rank_decay: float | list[float]
     n_bins: int
@@ -160,7 +166,9 @@ def growth_options(estimator: Any, seed: int) -> _core.GrowOptions:
     options.min_relative_gain = estimator.min_relative_gain
     options.n_projections = estimator.n_projections
     options.shared_subspace = estimator.subspace == "node"
-    options.max_coef = estimator.max_coef
+    options.root_features = min(estimator.root_features or 0, ENDLESS)
+    options.axes = axis_candidates(estimator)
+    options.max_coef, options.min_coef = estimator.max_coef, estimator.min_coef
     options.n_bins = estimator.n_bins
     options.bins = estimator.bins
     options.refine = bool(estimator.refine_thresholds)
@@ -180,6 +188,17 @@ def tree_options(estimator: Any, seed: int) -> _core.GrowOptions:
     return options
 
 
+def axis_candidates(estimator: Any) -> str:
+    """Which single features are candidates; an error where no subspace is drawn that could say so."""
+    if estimator.axis_candidates == "subspace" and estimator.subspace != "node":
+        raise ValueError(
+            "axis_candidates='subspace' needs subspace='node', where all candidates of a node share one draw of "
+            f"features; got subspace={estimator.subspace!r}."
+        )
+    chosen: str = estimator.axis_candidates
+    return chosen
+
+
 def draw_rounds(estimator: Any) -> list[tuple[int, float, float]]:
     """One (subspace_size, coef_decay, rank_decay) per round; lists must agree in length, single values repeat."""
     given = {name: getattr(estimator, name) for name in ("subspace_size", "coef_decay", "rank_decay")}
@@ -195,5 +214,6 @@ def draw_rounds(estimator: Any) -> list[tuple[int, float, float]]:
 
 
 def most_terms(estimator: Any) -> int:
-    """D0: how many terms a plane of this estimator may have."""
-    return min(max(size for size, _, _ in draw_rounds(estimator)), estimator.n_features_in_)
+    """D0: how many features a plane of this estimator may be chosen from, as the paper counts."""
+    size = estimator.root_features or max(size for size, _, _ in draw_rounds(estimator))
+    return int(min(size, estimator.n_features_in_))

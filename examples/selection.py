@@ -12,6 +12,6 @@ from planewise.plot import SelectionDisplay
 
 args = picture.arguments(__doc__)
 display = SelectionDisplay.from_parameters(
-    n_features=10, subspace_size=5, max_coef=10, coef_decay=0.5, rank_decay=0.3, random_state=21
+    n_features=10, subspace_size=5, max_coef=10, coef_decay=0.5, rank_decay=0.3, min_coef=0, random_state=21
 ).plot()
 picture.save(display.figure_, args.out, "selection")

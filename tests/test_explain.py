@@ -30,6 +30,7 @@ CLASSIFIERS = {
     "machine": (pw.MCMClassifier(), Vectors),
     "pairs": (pw.MCMClassifier(multi_class="ovo"), Vectors),
     "conformal machine": (pw.MCMClassifier(conformal="shrunk", **SMALL), Vectors),
+    "printed factor": (pw.MCMClassifier(conformal="printed"), Vectors),
     "linear machine": (pw.MCMClassifier(kernel="linear"), Contributions),
     "search": (pw.MCMClassifierCV(Cs=[10.0], gammas=[0.1], mus=[1.0], cv=2, **SMALL), Vectors),
     "large machine": (pw.LargeScaleMCMClassifier(**SMALL), Vectors),

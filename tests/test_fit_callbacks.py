@@ -32,8 +32,17 @@ MODELS = {
     "forest of numbers": SLMForestRegressor(n_estimators=40, max_depth=3, random_state=0),
     "large machine": LargeScaleMCMClassifier(max_iter=4, random_state=0),
     "conformal machine": LargeScaleMCMClassifier(max_iter=4, conformal="signed", random_state=0),
+    "repeated machine": LargeScaleMCMClassifier(
+        max_iter=4, conformal="signed", conformal_start="after_fit", random_state=0
+    ),
 }
-N_STEPS = {"stopped early": 6, "forest of classes": 3, "forest of numbers": 3, "large machine": 4}
+N_STEPS = {
+    "stopped early": 6,
+    "forest of classes": 3,
+    "forest of numbers": 3,
+    "large machine": 4,
+    "repeated machine": 8,
+}
 
 
 class Told:

@@ -62,6 +62,7 @@ PARTS = [
     "mcm",
     "parts",
     "plot",
+    "published",
     "recip",
     "report",
     "slm",

@@ -22,7 +22,7 @@ LAYERS = (
     ("words",),
     ("parts",),
     ("slm", "mcm", "recip"),
-    ("datasets",),
+    ("datasets", "published"),
     ("table",),
     ("evaluate",),
     ("io", "export", "plot", "report"),

@@ -55,39 +55,6 @@ def _gap(results: Results, title: str, one: Entry, other: Entry, sign: int) -> s
     return text + ")"
 
 
-def smaller_than_printed(columns: tuple[str, ...], needed: int, *, points: float = 1.0) -> Claim:
-    """On how many rows a model within `points` of the first one's accuracy is at or below the printed size.
-
-    The first of `columns` has the printed figures; ``accuracy, <column>`` are columns too.
-    """
-
-    def claim(results: Results) -> Verdict:
-        above, total = [], 0
-        for row in results.table.rows:
-            sizes = [results[row.title, column] for column in columns]
-            accuracies = [results[row.title, f"accuracy, {column}"] for column in columns]
-            if not all(entry.values for entry in (*sizes, *accuracies)):
-                continue
-            near = [
-                size.mean
-                for size, accuracy in zip(sizes, accuracies, strict=True)
-                if accuracy.mean >= accuracies[0].mean - points
-            ]
-            total += 1
-            if min(near) > sizes[0].printed.mean:
-                above.append(f"{row.title} ({min(near):.0f}, printed {sizes[0].printed.mean:.0f})")
-        if not total:
-            return Verdict("Sizes: nothing yet.")
-        models = " and ".join(f"“{column}”" for column in columns)
-        sentence = (
-            f"the smaller of {models}, among those within {points:g} point of the accuracy of “{columns[0]}” in Table "
-            f"I, is no larger than the printed size on {total - len(above)} of {total} data sets (target: {needed})"
-        )
-        return Verdict(sentence + (f"; above on {', '.join(above)}." if above else "."), total - len(above) >= needed)
-
-    return claim
-
-
 def share(ours: str, theirs: str, what: str, wanted: float | None = None) -> Claim:
     """The mean ratio of two columns."""
 
@@ -146,46 +113,52 @@ def signed_rank_test(ours: str, theirs: str) -> Claim:
         better, worse = (difference > 1e-9).sum(), (difference < -1e-9).sum()
         sentence = (
             f"{ours} against {theirs}: {difference.mean():+.2f} on average, better on {better}, worse on {worse} of "
-            f"{len(difference)} data sets, Wilcoxon's signed-rank test p = {_p_value(difference):.2g}"
+            f"{len(difference)} data sets, Wilcoxon's signed-rank test p = {p_value(difference):.2g}"
         )
         places = [[table.printed.get((row.title, column)) for column in (ours, theirs)] for row in table.rows]
         printed = np.array([one.mean - other.mean for one, other in places if one and other])
         if len(printed):
-            sentence += f" (on the {len(printed)} printed means: p = {_p_value(printed):.2g})"
+            sentence += f" (on the {len(printed)} printed means: p = {p_value(printed):.2g})"
         return Verdict(sentence + ".")
 
     return claim
 
 
-def near_printed(title: str, needed: float | None, *, repetitions: int, margin: float = 0.01) -> Claim:
-    """How many table entries are within two standard errors (of both) plus a margin of the printed figure, or better.
+def near_printed(title: str, needed: float | None, *, repetitions: int, margin: float = 0.01, block: str = "") -> Claim:
+    """How many entries are within two standard errors (of both) plus a margin of the printed figure, above and below.
 
-    `repetitions` are those behind a printed figure. Without `needed` nothing is met or missed.
+    `repetitions` are those behind a printed figure; of several blocks of rows, `block` is how the titles of one begin.
+    Without `needed` nothing is met or missed.
     """
 
     def claim(results: Results) -> Verdict:
-        entries = [entry for entry in results.entries.values() if entry.difference is not None]
+        entries = [
+            entry
+            for entry in results.entries.values()
+            if entry.difference is not None and entry.row.title.startswith(block)
+        ]
         if not entries:
             return Verdict(f"{title}: nothing yet.")
-        far = [entry for entry in entries if not _near(entry, margin, repetitions)]
-        share = 1 - len(far) / len(entries)
-        named = [f"{entry.row.title}, {entry.column.title} ({entry.difference:+.3f})" for entry in far]
+        side = [_side(entry, margin, repetitions) for entry in entries]
+        near, above, below = (side.count(wanted) for wanted in (0, 1, -1))
         sentence = (
-            f"{title}: {len(entries) - len(far)} of {len(entries)} table entries ({100 * share:.0f} %) are within two "
-            f"standard errors plus {margin} of the printed figure, or better"
-        ) + (f" (target: {100 * needed:.0f} %)" if needed else "")
-        sentence += f"; the exceptions are {'; '.join(named)}." if named else "."
-        return Verdict(sentence, share >= needed if needed else None)
+            f"{title}: {near} of {len(entries)} table entries ({100 * near / len(entries):.0f} %) are within two "
+            f"standard errors plus {margin} of the printed figure; {above} are above that range and {below} below it"
+        )
+        sentence += f" (target: {100 * needed:.0f} % within)." if needed else "."
+        return Verdict(sentence, near >= needed * len(entries) if needed else None)
 
     return claim
 
 
-def _near(entry: Entry, margin: float, repetitions: int) -> bool:
+def _side(entry: Entry, margin: float, repetitions: int) -> int:
+    """Whether our figure is near the printed one (0), above (1) or below (-1)."""
     variance = entry.std**2 / len(entry.values) + (entry.printed.std or 0.0) ** 2 / repetitions
-    return entry.difference >= -(2 * np.sqrt(variance) + margin)
+    allowed = 2 * np.sqrt(variance) + margin
+    return int(np.sign(entry.difference)) if abs(entry.difference) > allowed else 0
 
 
-def _p_value(difference: np.ndarray) -> float:
+def p_value(difference: np.ndarray) -> float:
     """Two-sided and exact; equal means say nothing."""
     unequal = difference[np.abs(difference) > 1e-9]
     return float(wilcoxon(unequal, method="exact").pvalue) if len(unequal) else 1.0

@@ -25,8 +25,10 @@ class Data:
         The classes the paper kept, where a set has more.
     left_out : tuple of str
         Columns that are identifiers or give the target away.
-    hidden : tuple of int
-        Neurons of the two hidden layers the SLM paper gives its MLPs on this set.
+    raw : bool
+        As the authors' file has it, as far as we know: nothing is left out, and text is numbered, not one-hot.
+    row_number : bool
+        With the row number among the features, of a file that is sorted by class.
     """
 
     name: str
@@ -34,7 +36,8 @@ class Data:
     task: str = "classification"
     classes: tuple[Any, ...] = ()
     left_out: tuple[str, ...] = ()
-    hidden: tuple[int, ...] = ()
+    raw: bool = False
+    row_number: bool = False
 
 
 @dataclass(frozen=True)
@@ -171,6 +174,41 @@ class Why:
 
 
 @dataclass(frozen=True)
+class Settled:
+    """What an experiment says about a claim: one of `VERDICTS`, and the figures behind it in one or two sentences."""
+
+    verdict: str
+    evidence: str
+
+    def __post_init__(self) -> None:
+        if self.verdict not in VERDICTS:
+            raise ValueError(f"{self.verdict!r} is not one of {', '.join(VERDICTS)}.")
+
+
+VERDICTS = ("holds", "holds in part", "does not hold", "not yet run")
+NOT_YET_RUN = Settled("not yet run", "Not all of its cells are finished.")
+
+
+@dataclass(frozen=True)
+class PaperClaim:
+    """A sentence of a paper that an experiment can settle.
+
+    Attributes
+    ----------
+    where : str
+        The paper and the place in it: "SLM, Section IV".
+    claim : str
+        The claim, in our words, as one sentence.
+    settle : callable
+        Takes the finished results of the table it belongs to, and judges by a rule, not by a remembered outcome.
+    """
+
+    where: str
+    claim: str
+    settle: Callable[[Any], Settled]
+
+
+@dataclass(frozen=True)
 class Table:
     """A table (or the figures behind a picture) of a paper.
 
@@ -184,6 +222,8 @@ class Table:
         Each takes the results and says one sentence, and whether it is what was meant.
     why : tuple of Why
         What is behind claims that were missed.
+    paper_claims : tuple of PaperClaim
+        What the paper claims, and this table's experiment settles: lines of the page's first table.
     picture : callable
         Draws the results into a file: ``picture(results, path, data_home)``. A figure of a paper that has no numbers is
         a table without rows.
@@ -201,6 +241,7 @@ class Table:
     notes: tuple[str, ...] = ()
     claims: tuple[Callable[[Any], Any], ...] = ()
     why: tuple[Why, ...] = ()
+    paper_claims: tuple[PaperClaim, ...] = ()
     picture: Callable[[Any, Path, str | None], None] | None = None
     picture_file: str = ""
     digits: int = 2

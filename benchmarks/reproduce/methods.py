@@ -63,13 +63,22 @@ RBF_SVR = Method(
     scaled=True,
     seeded=False,
 )
-NETWORK = Method(
-    "BP-MLP",
-    "sklearn.neural_network.MLPClassifier",
-    fixed={"solver": "lbfgs", "max_iter": 300, "hidden_layer_sizes": "the paper's"},
+FF_MLP = Method(
+    "FF-MLP",
+    "benchmarks.reproduce.networks.FeedforwardMLPClassifier",
     grid=grids.NETWORK,
     scaled=True,
     size="network",
+    package="sklearn",
+)
+BP_MLP = Method(
+    "BP-MLP",
+    "benchmarks.reproduce.networks.BackpropagatedMLPClassifier",
+    fixed={"epochs": 50},
+    grid=grids.NETWORK,
+    scaled=True,
+    size="network",
+    package="sklearn",
 )
 SLM_BASELINE = Method(
     "SLM Baseline", "planewise.SLMClassifier", "planewise.SLMRegressor", grid=grids.SLM_BASELINE, size="slm"
@@ -93,6 +102,26 @@ SLM_BOOST = Method(
     fixed={"n_estimators": 100},
     grid=grids.SLM_BOOST,
 )
+SLM_BASELINE_PUBLISHED = Method(
+    "SLM Baseline, published",
+    "planewise.published.slm_classifier",
+    "planewise.published.slr_regressor",
+    grid=grids.SLM_BASELINE_PUBLISHED,
+    size="slm",
+)
+SLM_FOREST_PUBLISHED = Method(
+    "SLM Forest, published",
+    "planewise.published.slm_forest_classifier",
+    "planewise.published.slr_forest_regressor",
+    grid=grids.SLM_FOREST_PUBLISHED,
+    size="slm",
+)
+SLM_BOOST_PUBLISHED = Method(
+    "SLM Boost, published",
+    "planewise.published.slm_boost_classifier",
+    "planewise.published.slr_boost_regressor",
+    grid=grids.SLM_BOOST_PUBLISHED,
+)
 
 _SEARCH = {"cv": 3, "n_repeats": 2}
 MCM = Method(
@@ -107,7 +136,7 @@ MCM_SIGNED = Method(
     "MCM conformal",
     "planewise.MCMClassifierCV",
     fixed=_SEARCH | {"conformal": "signed"},
-    grid=grids.MCM_CONFORMAL,
+    grid=grids.MCM,
     searches_itself=True,
     size="minimal_complexity_machine",
 )
@@ -115,48 +144,113 @@ MCM_SHRUNK = Method(
     "MCM shrunk",
     "planewise.MCMClassifierCV",
     fixed=_SEARCH | {"conformal": "shrunk"},
-    grid=grids.MCM_SHRUNK,
+    grid=grids.MCM,
     searches_itself=True,
     size="minimal_complexity_machine",
 )
+MCM_PUBLISHED = Method(
+    "MCM, published",
+    "planewise.published.mcm_search",
+    fixed={"cv": 3},
+    grid=grids.MCM_PUBLISHED,
+    searches_itself=True,
+    size="minimal_complexity_machine",
+)
+MCM_CONFORMAL_PUBLISHED = Method(
+    "MCM conformal, published",
+    "planewise.published.mcm_conformal_search",
+    fixed={"cv": 3},
+    grid=grids.MCM_CONFORMAL_PUBLISHED,
+    searches_itself=True,
+    size="minimal_complexity_machine",
+)
+
+
+def mcm_as_published(mu: float, conformal: str) -> Method:
+    """The published search over its thinned grid, with a penalty mu that it does not have."""
+    published = {"slack": "sum", "relaxation": 1.0, "scaling": "standard", "selection": "first", "max_support": 1.0}
+    published |= {"max_iter": 5000}  # what a small set takes, if it is ever solved
+    points = grids.MCM_CONFORMAL_PUBLISHED
+    more = {} if conformal == "none" else {"gammas_conformal": points["gamma_c"]}
+    return Method(
+        f"{'plain' if conformal == 'none' else conformal}, mu={mu:g}",
+        "planewise.MCMClassifierCV",
+        fixed=published | {"cv": 3, "n_repeats": 1, "conformal": conformal},
+        grid={"Cs": points["C"], "mus": (mu,), "gammas": points["gamma"]} | more,
+        searches_itself=True,
+        size="minimal_complexity_machine",
+    )
+
+
+MCM_AS_PUBLISHED = tuple(mcm_as_published(mu, form) for mu in (0.0, 1e-6, 1e-4) for form in ("none", "signed"))
+MCM_AS_PRINTED = mcm_as_published(0.0, "printed")
 SVC = Method(
     "SVC", "sklearn.svm.SVC", grid=grids.SVC, repeats=_SEARCH["n_repeats"], scaled=True, size="support_vector_machine"
 )
 LARGE_SCALE_MCM = Method(
     "LS MCM", "planewise.LargeScaleMCMClassifier", grid=grids.LARGE_SCALE_MCM, size="large_scale_machine"
 )
-LARGE_SCALE_CONFORMAL = Method(
-    "LS Conf MCM",
-    "planewise.LargeScaleMCMClassifier",
-    fixed={"conformal": "signed"},
-    grid=grids.LARGE_SCALE_CONFORMAL,
-    size="large_scale_machine",
+LARGE_SCALE_PUBLISHED = Method(
+    "LS MCM, published", "planewise.published.ls_mcm", grid=grids.LARGE_SCALE_PUBLISHED, size="large_scale_machine"
 )
 
-LARGE_SCALE_SHRUNK = Method(
-    "LS shrunk MCM",
-    "planewise.LargeScaleMCMClassifier",
-    fixed={"conformal": "shrunk"},
-    grid=grids.LARGE_SCALE_CONFORMAL,
-    size="large_scale_machine",
+
+def staged(name: str, first: Method, conformal: str, factor: dict[str, Any], gamma_c: str) -> Method:
+    """A conformal machine whose gamma_c is tuned at the best point of the plain one, as in the paper's Section 5."""
+    return Method(
+        name,
+        "benchmarks.reproduce.staged.StagedMachine",
+        fixed={"plain": first.classifier, "conformal": conformal, "factor": factor},
+        grid={"first": first.grid, "then": {gamma_c: grids.LARGE_SCALE_GAMMA_C}},
+        searches_itself=True,
+        size="large_scale_machine",
+        package="planewise",
+    )
+
+
+LARGE_SCALE_CONFORMAL, LARGE_SCALE_SHRUNK = (
+    staged(name, LARGE_SCALE_MCM, LARGE_SCALE_MCM.classifier, {"conformal": form}, "gamma_conformal")
+    for name, form in (("LS Conf MCM", "signed"), ("LS shrunk MCM", "shrunk"))
+)
+LARGE_SCALE_CONFORMAL_PUBLISHED = staged(
+    "LS Conf MCM, published", LARGE_SCALE_PUBLISHED, "planewise.published.ls_mcm_conformal", {}, "gamma_c"
 )
 
 _RECIP = "planewise.RECIPClassifier"
 _NEIGHBOURS = "sklearn.neighbors.KNeighborsClassifier"
-_PUBLISHED = {"estimate": "distances", "k": 1}
-_KNOWN = {"projections": "known"}
-_VOTE = {"decide": "vote"}
-RECIP = Method("RECIP", _RECIP, fixed=_PUBLISHED | {"selection": "recip", "lam": 5.0})
-RECIP_KNOWN = Method("known", _RECIP, fixed=_PUBLISHED | _KNOWN)
-RECIP_VOTE = Method("voting", _RECIP, fixed=_PUBLISHED | {"selection": "recip", "lam": 5.0} | _VOTE)
-RECIP_VOTE_KNOWN = Method("voting, known", _RECIP, fixed=_PUBLISHED | _KNOWN | _VOTE)
+_PRINTED = "planewise.published.recip"
+_MAIN = {"classifier": "benchmarks.reproduce.batches.main_views", "seeded": False, "package": "planewise"}
+_KNOWN = {"classifier": "planewise.published.recip_known", "seeded": False}
+RECIP = Method("RECIP", _PRINTED, seeded=False)
+RECIP_MAIN = Method("RECIP, main views", **_MAIN)
+RECIP_KNOWN = Method("known", fixed={"projections": "known"}, **_KNOWN)
+RECIP_VOTE = Method("voting", "planewise.published.recip_voting", seeded=False)
+RECIP_VOTE_MAIN = Method("voting, main views", fixed={"voting": True}, **_MAIN)
+RECIP_VOTE_KNOWN = Method("voting, known", fixed={"projections": "known", "voting": True}, **_KNOWN)
 RECIP_OURS = Method("RECIP, ours", _RECIP)
-RECIP_LASSO = Method("lasso", _RECIP, fixed=_PUBLISHED | {"selection": "lasso"})
-RECIP_ROBUST_LASSO = Method("robust lasso", _RECIP, fixed=_PUBLISHED | {"selection": "robust_lasso"})
-RECIP_TUNED = Method("RECIP", _RECIP, fixed={"max_candidates": 500}, grid=grids.RECIP)
+RECIP_LASSO_ONE = Method("lasso, one view", "planewise.published.recip_lasso", fixed={"lam": 0.9, "t": 1}, seeded=False)
+RECIP_PUBLISHED = Method("RECIP", _PRINTED, fixed={"d": "all"}, grid=grids.RECIP_PUBLISHED, seeded=False)
+RECIP_MAIN_TUNED = Method("RECIP, main views", fixed={"d": "all"}, grid=grids.RECIP_PUBLISHED, **_MAIN)
+RECIP_TUNED = Method("RECIP, ours", _RECIP, fixed={"max_candidates": 500}, grid=grids.RECIP)
+
+
+def recip_lasso(share: float, *, robust: bool = False, as_many: bool = False) -> Method:
+    """A published lasso, its penalty a share of the least one that leaves no coefficient; `as_many` views as pairs."""
+    name = f"{'robust ' if robust else ''}lasso{', t' if as_many else ''}, {share:g}"
+    path = f"planewise.published.recip_{'robust_' if robust else ''}lasso"
+    return Method(name, path, fixed={"lam": share} | ({"t": "pairs"} if as_many else {}), seeded=False)
+
+
+def recip_settings(**settings: float) -> Method:
+    """Published RECIP with these settings."""
+    name = ", ".join(f"{parameter} = {value:g}" for parameter, value in settings.items())
+    return Method(name, _PRINTED, fixed=settings, seeded=False)
+
+
 NEAREST_NEIGHBOUR = Method("KNN", _NEIGHBOURS, fixed={"n_neighbors": 1}, seeded=False)
 FIVE_NEIGHBOURS = Method("KNN, K = 5", _NEIGHBOURS, fixed={"n_neighbors": 5}, seeded=False)
-NEIGHBOURS = Method("KNN", _NEIGHBOURS, grid=grids.NEIGHBOURS, scaled=True, seeded=False)
+NEIGHBOURS = Method("KNN", _NEIGHBOURS, grid=grids.NEIGHBOURS, seeded=False)
+SCALED_NEIGHBOURS = Method("KNN, standardised", _NEIGHBOURS, grid=grids.NEIGHBOURS, scaled=True, seeded=False)
 
 # ------------------------------------------------- peers, as they come
 _ROUNDS = {"n_estimators": 100, "learning_rate": 0.1, "n_jobs": 1}
@@ -189,7 +283,7 @@ YDF = Method(
     package="ydf",
 )
 PEER_MACHINE = Method("planewise", "planewise.MCMClassifierCV", fixed={"cv": 3})
-PEER_SVC = Method("SVC", "sklearn.svm.SVC", grid=grids.SVC, scaled=True)
+PEER_SVC = Method("SVC", "sklearn.svm.SVC", grid=grids.PEER_SVC, scaled=True)
 PEER_VIEWS = Method("planewise", _RECIP)
 PEER_NEIGHBOURS = Method("KNN", _NEIGHBOURS, grid=grids.NEIGHBOURS, scaled=True, seeded=False)
 EBM = Method("EBM", "interpret.glassbox.ExplainableBoostingClassifier", fixed={"n_jobs": 1}, package="interpret")
@@ -208,8 +302,6 @@ def build(method: Method, data: Data, seed: int) -> Any:
     parameters = dict(method.fixed) | (dict(method.grid) if method.searches_itself else {})
     if data.task == "classification":
         parameters |= method.fixed_for_classes
-    if "hidden_layer_sizes" in parameters:
-        parameters["hidden_layer_sizes"] = data.hidden
     if method.seeded:
         parameters["random_state"] = seed
     estimator = getattr(importlib.import_module(module), name)(**parameters)

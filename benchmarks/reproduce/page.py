@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .results import Results
-from .writer import MARK, markdown, verdicts
+from .writer import MARK, markdown, settled, verdicts
 
 OPENING = f"""# Reproducing the papers
 
@@ -45,17 +45,32 @@ a printed figure cannot be right, or why we have no figure.
 We set the targets beforehand. A target counts as met or not met only when all cells are finished, not with `--quick`.
 
 Some results are not available: the data set Cell of RECIP's Table 3 is private, and MiniBooNE was not available to us;
-the splits a3a, a4a and a8a of MCM's Table 4 were not found, so we use a9a, from which they were drawn; FF-MLP has no
-public code, so its figures are quoted.
+the splits a3a, a4a and a8a of MCM's Table 4 were not found, so we use a9a, from which they were drawn. FF-MLP and
+BP-MLP of SLM's Table I are run with our own implementation of the published description.
 """
 
 
 def write_page(everything: list[Results], pictures: dict[str, str], path: Path) -> None:
     """Writes the page; `pictures` has where they are, seen from it, by the names of their tables."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    parts = [OPENING, summary(everything)]
+    parts = [OPENING, claims_table(everything), summary(everything)]
     parts += [markdown(results, pictures.get(results.table.name, "")) for results in everything]
     path.write_text("\n".join(parts), encoding="utf-8")
+
+
+def claims_table(everything: list[Results]) -> str:
+    """The papers' claims, one line each: what the experiment says, and the command that runs it."""
+    lines = [
+        "## The papers' claims",
+        "",
+        "| paper | claim | verdict | evidence | experiment |",
+        "|---|---|---|---|---|",
+    ]
+    for results in everything:
+        for claim, outcome in settled(results):
+            parts = (claim.where, claim.claim, f"**{outcome.verdict}**", outcome.evidence, f"`{results.table.name}`")
+            lines.append("| " + " | ".join(parts) + " |")
+    return "\n".join(lines) + "\n"
 
 
 def summary(everything: list[Results]) -> str:

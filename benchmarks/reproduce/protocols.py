@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.model_selection import (
     GridSearchCV,
     KFold,
+    ParameterGrid,
     RepeatedKFold,
     RepeatedStratifiedKFold,
     ShuffleSplit,
@@ -62,6 +64,23 @@ class SeededSplits:
 
 
 @dataclass(frozen=True)
+class SearchOnTest:
+    """As a paper that searches on its one test part: of all points of the grid, the best there, and the first."""
+
+    test_share: float = 0.4
+
+    def run(self, data: Data, method: Method, seed: int, data_home: str | None) -> Metrics:
+        """Accuracy of the first point of the grid and of the best one."""
+        X, y = load(data, seed, data_home)
+        X, X_test, y, y_test = split_rows(X, y, test_size=self.test_share, random_state=seed, stratify=y)
+        right = [
+            100 * float(np.mean(build(method, data, seed).set_params(**point).fit(X, y).predict(X_test) == y_test))
+            for point in ParameterGrid(grid(method, data))
+        ]
+        return {"first": right[0], "best": max(right)}
+
+
+@dataclass(frozen=True)
 class NestedFolds:
     """A seed is an outer fold; inner folds of the others (of at most so many rows) choose among a grid's points."""
 
@@ -81,6 +100,56 @@ class NestedFolds:
         inner = folds(data, self.inner, seed, method.repeats)
         model = fit_tuned(method, data, (X[train], y[train]), seed, inner, self.most_tuning_rows)
         return judge(method, data, model, X[train], (X[test], y[test]))
+
+
+@dataclass(frozen=True)
+class InsideAndOnTestFolds:
+    """Nested folds, and beside them, as the MCM paper chose, the point that is best on the test fold itself.
+
+    A seed is an outer fold. "accuracy" is that of the point chosen on inner folds of the training part, "on test" that
+    of the point chosen on the test fold, and "lost" how far an average point of the grid is behind the latter. A
+    machine with a conformal factor has several gamma_c to choose from; "as many points" is the mean over these of the
+    best point on the test fold, each of them chosen among as many points as the machine without a factor has.
+    """
+
+    outer: int = 5
+    inner: int = 3
+
+    @property
+    def test_by_train(self) -> float:
+        """Rows tested by rows to learn from."""
+        return 1 / (self.outer - 1)
+
+    def run(self, data: Data, method: Method, seed: int, data_home: str | None) -> Metrics:
+        """Accuracies by both choices, and what the chosen machine needs and does."""
+        X, y = load(data, 0, data_home)
+        train, test = list(folds(data, self.outer, 0).split(X, y))[seed]
+        model = fit_tuned(method, data, (X[train], y[train]), seed, folds(data, self.inner, seed))
+        found = judge(method, data, model, X[train], (X[test], y[test]))
+        on_test = self._on_test(method, data, model, (X, y), seed, [(train, test)])
+        by_point = 100 * on_test["mean_test_score"]
+        found |= {"on test": float(by_point.max()), "lost": float(by_point.max() - by_point.mean())}
+        if "param_gamma_conformal" in on_test:
+            times = (on_test["param_gamma_conformal"] / on_test["param_gamma"]).round(6)
+            found["as many points"] = float(np.mean([by_point[times == each].max() for each in np.unique(times)]))
+        machine = fitted_model(model)
+        if getattr(machine, "_factor", None) is not None:
+            parts = [("training", X[train], y[train]), ("held-out", X[test], y[test])]
+            found |= {
+                f"{part} separability": sizes.separability_gained(machine, model[:-1].transform(rows), label)
+                for part, rows, label in parts
+            }
+        return found
+
+    @staticmethod
+    def _on_test(method: Method, data: Data, fitted: Any, rows: Table, seed: int, fold: list[Any]) -> Any:
+        """The results of every point on the test fold, after gaps are filled from the training part."""
+        X, y = rows
+        if not method.searches_itself:
+            search = GridSearchCV(build(method, data, seed), grid(method, data), cv=fold, refit=False)
+            return search.fit(X, y).cv_results_
+        search = clone(fitted_model(fitted)).set_params(cv=fold, refit=False)
+        return search.fit(fitted[:-1].transform(X), y).cv_results_
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 from planewise.report import html
 
+from .declaration import NOT_YET_RUN, PaperClaim, Settled
 from .results import Entry, Results
 
 MARK = "†"
@@ -63,6 +64,11 @@ def verdicts(results: Results) -> list[str]:
     return [*map(str, claims), *explanations(results), progress(results)]
 
 
+def settled(results: Results) -> list[tuple[PaperClaim, Settled]]:
+    """What the table's experiment says about the paper's claims, once all of it has been run."""
+    return [(claim, claim.settle(results) if results.is_final else NOT_YET_RUN) for claim in results.table.paper_claims]
+
+
 def explanations(results: Results) -> list[str]:
     """What is behind missed claims, as long as the figures are those it was written for."""
     if not results.is_final:
@@ -78,7 +84,11 @@ def explanations(results: Results) -> list[str]:
 
 def sentences(results: Results) -> list[str]:
     """Notes and claims, in reading order."""
-    return [*results.table.notes, *verdicts(results)]
+    about_the_paper = [
+        f"{claim.where}: {claim.claim} {outcome.verdict.capitalize()}. {outcome.evidence}"
+        for claim, outcome in settled(results)
+    ]
+    return [*results.table.notes, *about_the_paper, *verdicts(results)]
 
 
 def terminal(results: Results) -> str:
@@ -150,6 +160,9 @@ def as_json(results: Results) -> str:
             vars(claim(results)) | ({} if results.is_final else {"met": None}) for claim in results.table.claims
         ],
         "why": explanations(results),
+        "paper_claims": [
+            {"where": claim.where, "claim": claim.claim} | vars(outcome) for claim, outcome in settled(results)
+        ],
         "footnotes": list(notes),
         "finished": results.finished,
         "declared": results.declared,

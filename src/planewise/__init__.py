@@ -60,6 +60,7 @@ _PARTS = (
     "mcm",
     "parts",
     "plot",
+    "published",
     "recip",
     "report",
     "slm",

@@ -15,12 +15,12 @@ from benchmarks.reproduce.claims import (
     near_printed,
     share,
     signed_rank_test,
-    smaller_than_printed,
 )
 from benchmarks.reproduce.declaration import Data, Edge, Experiment, Figure, Method, Table, Why, printed_figures
 from benchmarks.reproduce.protocols import NestedFolds, SeededSplits, folds
 from benchmarks.reproduce.results import collect
 from benchmarks.reproduce.runner import Cell, cells_of, run, run_cell
+from benchmarks.reproduce.settle_sizes import size_at_printed_accuracy
 from benchmarks.reproduce.sources import code_hash
 from benchmarks.reproduce.store import Finished, Store
 from benchmarks.reproduce.tables import TABLES
@@ -361,7 +361,7 @@ def test_of_an_unfinished_run_only_common_seeds_are_compared(tmp_path, counted):
     assert "+1.00 on average" in signed_rank_test("ours", "tree")(results).sentence
 
 
-def test_the_smaller_model_counts_if_it_is_nearly_as_good(tmp_path, counted):
+def test_the_size_counts_at_the_printed_accuracy_or_the_best_reached(tmp_path, counted):
     protocol, _ = counted
     tiny = table(protocol, TREE, OURS)
     columns = (
@@ -371,19 +371,28 @@ def test_the_smaller_model_counts_if_it_is_nearly_as_good(tmp_path, counted):
     tiny = replace(tiny, columns=columns, printed={(row, "ours"): Figure(91.5) for row in ("Moons", "Rings")})
     run([tiny], Store(tmp_path), progress=False)
     results = collect(tiny, Store(tmp_path))  # ours has 92, the tree 91 of everything
-    assert smaller_than_printed(("ours", "tree"), 2, points=1.0)(results).met
-    missed = smaller_than_printed(("ours", "tree"), 2, points=0.5)(results)
-    assert not missed.met and "on 0 of 2 data sets (target: 2); above on Moons (92, printed 92)" in missed.sentence
-
-
-def test_near_printed_counts_two_standard_errors_of_both_and_better(results):
-    # Moons is better, Rings eight points below
-    verdict = near_printed("Tiny", 0.9, repetitions=3)(results)
-    assert (
-        not verdict.met
-        and "1 of 2 table entries (50 %)" in verdict.sentence
-        and "the exceptions are Rings, tree (-8.000)" in verdict.sentence
+    both_reach = size_at_printed_accuracy(("ours", "tree"), dict.fromkeys(("Moons", "Rings"), Figure(90.0)), 2)(results)
+    assert both_reach.met and "not reached" not in both_reach.sentence
+    one_reaches = size_at_printed_accuracy(("ours", "tree"), dict.fromkeys(("Moons", "Rings"), Figure(91.5)), 2)(
+        results
     )
+    assert not one_reaches.met
+    assert "on 0 of 2 data sets (target: 2); above on Moons (92, printed 92)" in one_reaches.sentence
+    none_reaches = size_at_printed_accuracy(("tree", "ours"), dict.fromkeys(("Moons", "Rings"), Figure(99.0)), 2)
+    printed = {(row, "tree"): Figure(92.0) for row in ("Moons", "Rings")}
+    verdict = none_reaches(collect(replace(tiny, printed=printed), Store(tmp_path)))
+    assert verdict.met and "not reached on Moons (92.0, printed 99.0)" in verdict.sentence
+
+
+def test_near_printed_counts_two_standard_errors_of_both_on_either_side(results):
+    # Moons is less than two standard errors above, Rings eight points below
+    verdict = near_printed("Tiny", 0.9, repetitions=3)(results)
+    assert not verdict.met and "1 of 2 table entries (50 %)" in verdict.sentence
+    assert "0 are above that range and 1 below it (target: 90 % within)" in verdict.sentence
+    one = near_printed("Tiny", None, repetitions=3, margin=-1.0, block="Moons")(results)
+    assert one.met is None and "0 of 1 table entries (0 %)" in one.sentence
+    assert "1 are above that range and 0 below it." in one.sentence
+    assert near_printed("Tiny", 0.9, repetitions=3, margin=9.0)(results).met
 
 
 def test_printed_figures_are_read_with_their_spread():

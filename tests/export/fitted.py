@@ -167,6 +167,7 @@ MACHINES = {
     "poly": (MCMClassifier, {"kernel": "poly", "coef0": 1.0, "probability": True}, "three"),
     "sigmoid": (MCMClassifier, {"kernel": "sigmoid", "gamma": 0.02, "coef0": -0.5, "probability": True}, "two"),
     "signed": (MCMClassifier, {"conformal": "signed", "probability": True}, "two"),
+    "printed": (MCMClassifier, {"conformal": "printed", "slack": "sum", "C": 5.0}, "three"),
     "shrunk": (MCMClassifier, {"conformal": "shrunk", "shrinkage": 0.5, "probability": True}, "three"),
     "search": (MCMClassifierCV, {"mus": [1.0, 0.1], "gammas": [0.1], "cv": 3, "n_repeats": 1}, "two"),
     "numbers": (MCMRegressor, {}, "numbers"),

@@ -201,6 +201,8 @@ def _machines():
     K = X @ X.T
     yield "machine, matrix", lambda: pw.MCMClassifier(kernel="precomputed").fit(K, y), K
     yield "machine, conformal", lambda: pw.MCMClassifier(conformal="shrunk", shrinkage=0.5).fit(X, y), X
+    summed = {"slack": "sum", "conformal": "printed"}
+    yield "machine, printed", lambda: pw.MCMClassifier(C=5.0, **summed).fit(X, y), X
     yield "machine for numbers", lambda: pw.MCMRegressor().fit(Xr, yr), Xr
     yield "machine for numbers, linear", lambda: pw.MCMRegressor(kernel="linear").fit(Xr, yr), Xr
     yield "machine for numbers, frame", lambda: pw.MCMRegressor(kernel="laplacian").fit(table, y * 1.5), table
@@ -210,6 +212,8 @@ def _machines():
     yield "search", lambda: pw.MCMClassifierCV(**search).fit(X, labels("two")), X
     yield "search, conformal", lambda: pw.MCMClassifierCV(**search, conformal="signed").fit(table, labels("two")), table
     two_classes, two_labels = X[y < 2], y[y < 2]
+    first = search | {"mus": [1.0], "selection": "first", "gammas_conformal": (2.0, 3.0)}
+    yield "search, printed", lambda: pw.MCMClassifierCV(**first | summed).fit(two_classes, two_labels), two_classes
     yield "search, numbers", lambda: pw.MCMClassifierCV(**search).fit(two_classes, two_labels), two_classes
     yield "search, several classes", lambda: pw.MCMClassifierCV(**search).fit(X, y), X
     yield "search alone", lambda: pw.MCMClassifierCV(**search, refit=False).fit(X, labels("two")), X
@@ -221,11 +225,14 @@ def _large_machines():
     few = {"n_components": 12, "max_iter": 5, "random_state": 0}
     yield "large machine", lambda: pw.LargeScaleMCMClassifier(**few).fit(X, y), X
     yield "large machine, conformal", lambda: pw.LargeScaleMCMClassifier(**few, conformal="shrunk").fit(table, y), table
+    after = {"conformal": "printed", "conformal_start": "after_fit", "equal_cores": True, "slack": "sum"}
+    yield "large machine, printed", lambda: pw.LargeScaleMCMClassifier(**few | after).fit(X, y), X
     yield "large machine, poly", lambda: pw.LargeScaleMCMClassifier(**few, kernel="poly").fit(X, labels("two")), X
     yield "large machine, fourier", lambda: pw.LargeScaleMCMClassifier(**few, feature_map="fourier").fit(X, y), X
     yield "large machine, one class", lambda: pw.LargeScaleMCMClassifier(**few).fit(X, labels("one")), X
     yield "conformal kernel", lambda: pw.ConformalKernel(random_state=0).fit(X[::3], y[::3]), X
     yield "conformal kernel, cores", lambda: pw.ConformalKernel(cores=X[:4], form="signed").fit(X[::3], y[::3]), X
+    yield "conformal kernel, printed", lambda: pw.ConformalKernel(form="printed").fit(X[::3], y[::3]), X
     yield (
         "conformal kernel, frame",
         lambda: pw.ConformalKernel(random_state=0).fit(table[::3], labels("str")[::3]),
@@ -243,6 +250,8 @@ def _views():
     yield "views", lambda: pw.RECIPClassifier(random_state=0).fit(graded, labels("str")[noisy.argsort()]), graded
     published = {"estimate": "distances", "selection": "recip", "random_state": 0}
     yield "views, published", lambda: pw.RECIPClassifier(**published).fit(X, y), X
+    used = published | {"keep": "used", "lam": 2.0, "unit_columns": False}
+    yield "views, any row", lambda: pw.RECIPClassifier(**used).fit(X, y), X
     yield "views, votes", lambda: pw.RECIPClassifier(decide="vote", projections=[(0, 1), (2,)]).fit(X, labels("two")), X
     yield "views for numbers", lambda: pw.RECIPRegressor(random_state=0).fit(Xr, yr), Xr
     yield "views for numbers, frame", lambda: pw.RECIPRegressor(random_state=0).fit(graded, y * 1.5), graded

@@ -265,6 +265,33 @@ def test_relaxation_needs_no_more_vectors(moons, machine):
     assert_allclose(relaxed.objective_, machine.objective_)
 
 
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+def test_c_on_the_sum_of_slacks_is_that_times_the_weights_on_their_mean(multi_class):
+    X, y = load_iris(return_X_y=True)
+    weight = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
+    given = {"mu": 0.5, "multi_class": multi_class}
+    summed = MCMClassifier(2.0, slack="sum", **given).fit(X, y, weight)
+    if multi_class == "ovr":
+        mean = MCMClassifier(2.0 * weight.sum(), **given).fit(X, y, weight)
+        assert_array_equal(summed.decision_function(X), mean.decision_function(X))
+    pair = y < 2  # of one duel only its own rows count
+    alone = MCMClassifier(2.0, slack="sum", scaling=None, gamma=0.1, mu=0.5).fit(X[pair], y[pair], weight[pair])
+    duels = MCMClassifier(2.0, slack="sum", scaling=None, gamma=0.1, **given).fit(X, y, weight)
+    if multi_class == "ovo":
+        assert_allclose(duels.objective_[0], alone.objective_[0], rtol=1e-9)
+    repeated = MCMClassifier(2.0, slack="sum", **given).fit(
+        np.repeat(X, weight.astype(int), 0), np.repeat(y, weight.astype(int))
+    )
+    assert_allclose(summed.objective_, repeated.objective_, rtol=1e-9)
+
+
+def test_the_printed_factor_is_another_one_and_never_shrunk(moons):
+    X, y = moons
+    printed, signed = (MCMClassifier(conformal=form, shrinkage=0.5).fit(X, y) for form in ("printed", "signed"))
+    assert printed.shrinkage_ == 1.0
+    assert np.abs(printed._factor(X) - signed._factor(X)).max() > 0.01
+
+
 # ------------------------------------------------------------------------------------------------------ bad input
 @pytest.mark.parametrize(
     ("parameter", "value"),
@@ -277,6 +304,7 @@ def test_relaxation_needs_no_more_vectors(moons, machine):
         ("gamma", "wide"),
         ("degree", 0),
         ("conformal", True),
+        ("slack", "total"),
         ("gamma_conformal", -1),
         ("shrinkage", 2),
         ("relaxation", 1.5),

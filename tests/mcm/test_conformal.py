@@ -105,13 +105,30 @@ def test_the_eigenproblem_is_that_of_the_whole_matrices(three_classes):
     assert_allclose(factor.eigenvalue, np.linalg.eigvals(np.linalg.solve(W, B)).real.max(), rtol=1e-8)
 
 
-def test_an_explicit_map_gives_the_factor_of_its_kernel_without_a_matrix_of_rows(three_classes):
+def test_the_printed_eigenproblem_divides_every_block_by_all_rows(three_classes):
+    X, y, weight, cores = three_classes
+    kernel = Kernel("rbf", gamma=0.3)
+    factor = fit_conformal_factor(kernel, X, y, cores, 0.7, weight, regularisation=1e-4, printed=True)
+    K, omega = kernel(X, X) * np.outer(weight, weight), weight
+    same = (y[:, None] == y) / omega.sum()
+    B0, W0 = K * same - K / omega.sum(), np.diag(omega * kernel.diagonal(X)) - K * same
+    K1 = np.column_stack([np.ones(len(X)), rbf_kernel(X, cores, gamma=0.7)])
+    B, W = K1.T @ B0 @ K1, K1.T @ W0 @ K1
+    W += 1e-4 * np.trace(W) / len(W) * np.eye(len(W))
+    assert_allclose(B @ factor.coef, factor.eigenvalue * (W @ factor.coef), atol=1e-8 * np.abs(B @ factor.coef).max())
+    assert_allclose(factor.eigenvalue, np.linalg.eigvals(np.linalg.solve(W, B)).real.max(), rtol=1e-8)
+    signed = fit_conformal_factor(kernel, X, y, cores, 0.7, weight, regularisation=1e-4)
+    assert factor.separability(1.0) < signed.separability(1.0)  # scatters are measured in the same way
+
+
+@pytest.mark.parametrize("printed", [False, True])
+def test_an_explicit_map_gives_the_factor_of_its_kernel_without_a_matrix_of_rows(three_classes, printed):
     X, y, weight, cores = three_classes
     kernel = Kernel("poly", gamma=1.0, degree=2, coef0=0.0)
-    of_kernel = fit_conformal_factor(kernel, X, y, cores, 0.7, weight)
+    of_kernel = fit_conformal_factor(kernel, X, y, cores, 0.7, weight, printed=printed)
     parts = np.array_split(np.random.default_rng(2).permutation(len(X)), 4)
     of_map = fit_factor_on_features(
-        ((X[part], quadratic_features(X[part]), y[part], weight[part]) for part in parts), cores, 0.7
+        ((X[part], quadratic_features(X[part]), y[part], weight[part]) for part in parts), cores, 0.7, printed=printed
     )
     assert_allclose(of_map.coef, of_kernel.coef, rtol=1e-6)
     assert_allclose(of_map.eigenvalue, of_kernel.eigenvalue)
@@ -196,6 +213,14 @@ def test_shrinking_draws_r_towards_one(moons):
         shrunk = ConformalKernel(form="shrunk", shrinkage=s).fit(X, y)
         assert_allclose(shrunk.factor(X), (1 - s) + s * signed)
         assert shrunk.shrinkage_ == s
+
+
+def test_the_printed_form_is_signed(moons):
+    X, y = moons
+    printed, signed = (ConformalKernel(form=form).fit(X, y) for form in ("printed", "signed"))
+    assert printed.shrinkage_ == 1.0
+    assert printed.separability_before_ == signed.separability_before_
+    assert printed.separability_ < signed.separability_
 
 
 def test_cross_validation_takes_no_shrinkage_where_r_is_of_no_use():

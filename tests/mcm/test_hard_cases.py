@@ -301,8 +301,8 @@ def test_a_search_on_tied_columns_and_noisy_labels_takes_fewer_steps_than_its_pa
             super().__init__(*args)
             made.append(self)
 
-        def solve(self, C, mu):
-            trained = super().solve(C, mu)
+        def solve(self, C, mu, **how):
+            trained = super().solve(C, mu, **how)
             solutions.extend(trained.solutions)
             return trained
 

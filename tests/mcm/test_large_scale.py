@@ -308,6 +308,55 @@ def test_a_shrunken_factor_is_no_worse_than_none_where_it_is_of_no_use(moons):
     assert model.score(X_test, y_test) > 0.92
 
 
+@pytest.mark.parametrize("how", [{"feature_map": "fourier"}, {}, {"refine": False}], ids=str)
+def test_cores_are_equally_many_of_each_class_if_asked_for(how):
+    X, y = make_blobs(300, centers=3, cluster_std=2.0, random_state=0)
+    some = np.flatnonzero((y < 2) | (np.arange(300) % 4 == 0))
+    sample = X[some].astype(np.float32), y[some]
+    model = LargeScaleMCMClassifier(
+        conformal="signed", equal_cores=True, n_components=60, max_cores=50, max_iter=5, random_state=0, **how
+    ).fit(*sample)
+    n_cores = len(model.conformal_.cores)
+    assert n_cores % 3 == 0 and 0 < n_cores <= 50
+    if how.get("refine") is False or "feature_map" in how:  # cores are rows, whose classes are known
+        label = {row.tobytes(): each for row, each in zip(model._standardisation(sample[0]), y[some], strict=True)}
+        classes = np.bincount([label[core.tobytes()] for core in model.conformal_.cores])
+        assert len(np.unique(classes)) == 1
+
+
+@pytest.mark.parametrize("refine", [False, True])
+def test_a_factor_found_after_the_fit_is_that_of_the_plain_machine(moons, refine):
+    X, y, X_test, y_test = moons
+    given = {"n_components": 40, "refine": refine, "random_state": 0, "max_iter": 8}
+    model = LargeScaleMCMClassifier(conformal="signed", conformal_start="after_fit", **given).fit(X, y)
+    plain = LargeScaleMCMClassifier(**given).fit(X, y)
+    cores = model._standardisation.inverse(model.conformal_.cores)
+    assert cdist(cores, plain.support_vectors_).min(axis=1).max() < 1e-5
+    assert model.n_iter_ == 2 * plain.n_iter_
+    assert model.score(X_test, y_test) > 0.9
+
+
+def test_the_printed_factor_of_a_map_is_that_of_its_kernel(moons):
+    X, y, _, _ = moons
+    given = {"n_components": 40, "refine": False, "random_state": 0, "max_iter": 5}
+    printed, signed = (LargeScaleMCMClassifier(conformal=form, **given).fit(X, y) for form in ("printed", "signed"))
+    rows = signed._standardisation(X)
+    assert np.abs(printed.conformal_(rows) - signed.conformal_(rows)).max() > 0.01
+    assert printed.conformal_.shrinkage == 1.0
+
+
+def test_c_on_the_sum_of_the_hinge_loss_is_that_times_the_rows_on_its_mean(moons):
+    X, y, _, _ = moons
+    given = {"n_components": 20, "max_iter": 5, "random_state": 0}
+    summed, mean = (
+        LargeScaleMCMClassifier(C=C, slack=slack, **given).fit(X, y) for C, slack in ((2.0, "sum"), (1200.0, "mean"))
+    )
+    assert_array_equal(summed.decision_function(X), mean.decision_function(X))
+    assert summed.objective_ == mean.objective_
+    with pytest.raises(ValueError, match="slack='sum' needs; use slack='mean'"):
+        summed.partial_fit(X, y)
+
+
 # --------------------------------------------------------------------------------------------- partial_fit
 def test_partial_fit_learns_from_a_stream(moons):
     X, y, X_test, y_test = moons
@@ -513,6 +562,9 @@ def test_features_exist_for_some_rows_at_a_time_only():
         ({"feature_map": "fourier", "kernel": "poly"}, "needs kernel='rbf'; use feature_map='nystroem'"),
         ({"refine": True, "kernel": "poly"}, "refine=True needs kernel='rbf'"),
         ({"conformal": "yes"}, "'conformal'"),
+        ({"conformal_start": "later"}, "'conformal_start'.*'halfway' or 'after_fit'"),
+        ({"equal_cores": "yes"}, "'equal_cores'.*True or False"),
+        ({"slack": "total"}, "'slack'.*'mean' or 'sum'"),
         ({"max_iter": 0}, "'max_iter'"),
         ({"early_stopping": True, "validation_fraction": 1e-5}, "leaves no row to hold out"),
         ({"class_weight": {0: 0, 1: 0}}, "class_weight gives every class a weight of 0"),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -14,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from planewise import MCMClassifier, MCMClassifierCV
 from planewise.mcm._kernels import Kernel
 from planewise.mcm.exact._held_out import Point, stratified_folds
-from planewise.mcm.exact._search import choose, smooth
+from planewise.mcm.exact._search import choose, first_of_the_best, smooth
 
 SMALL = {"gammas": [0.2, 1.0], "mus": [10.0, 1.0, 0.1], "Cs": [100.0], "cv": 3, "random_state": 0}
 
@@ -70,6 +72,7 @@ def test_the_chosen_machine_is_fitted_on_all_rows(moons, search):
         {"kernel": "linear"},
         {"conformal": "signed", "gammas_conformal": [2.0]},
         {"conformal": "shrunk", "gammas_conformal": [2.0]},
+        {"conformal": "printed", "gammas_conformal": [3.0], "slack": "sum"},
     ],
     ids=lambda settings: settings.get("kernel", settings.get("conformal", "weights")),
 )
@@ -140,7 +143,8 @@ def test_a_conformal_kernel_has_its_gamma_searched_too(conformal, moons):
         [100.0], [1.0], [0.5], conformal=conformal, gammas_conformal=[1.0, 4.0], cv=2, n_repeats=1, random_state=0
     ).fit(X, y)
     assert len(search.cv_results_["params"]) == (2 if conformal == "signed" else 6)
-    assert search.best_params_["gamma_conformal"] in (1.0, 4.0)
+    assert set(search.cv_results_["param_gamma_conformal"]) == {0.5, 2.0}  # multiples of gamma
+    assert search.best_params_["gamma_conformal"] in (0.5, 2.0)
     machine = MCMClassifier(**search.best_params_).fit(X, y)
     assert_array_equal(search.decision_function(X), machine.decision_function(X))
 
@@ -162,6 +166,46 @@ def test_default_gammas_fall_with_the_number_of_features():
         assert_allclose(np.unique(search.cv_results_["param_gamma"]) * rows.shape[1], [0.05, 0.2, 0.8])
 
 
+@pytest.mark.parametrize("conformal", ["none", "signed"])
+@pytest.mark.parametrize("gamma", [2.0, 1e-3], ids=["degenerate", "ill-conditioned"])
+def test_a_path_may_end_at_the_published_program(moons, conformal, gamma):
+    X, y = moons
+    folds = list(StratifiedKFold(2, shuffle=True, random_state=1).split(X, y))
+    given = {"mus": [1.0, 0.0], "gammas": [gamma], "max_support": 1.0, "conformal": conformal, "slack": "sum"}
+    search = MCMClassifierCV([0.01, 1.0], **given, gammas_conformal=[3.0], cv=folds, refit=False).fit(X, y)
+    results = search.cv_results_
+    assert not np.isnan(results["mean_test_score"]).any()
+    for point, params in enumerate(results["params"]):
+        more = {"conformal": conformal, "slack": "sum"}
+        for k, (train, held) in enumerate(folds):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                machine = MCMClassifier(**params, **more).fit(X[train], y[train])
+            assert results[f"split{k}_test_score"][point] == machine.score(X[held], y[held])
+    if gamma == 2.0 and conformal == "none":
+        assert results["mean_n_support"][results["param_mu"] == 0].min() > 0.9 * len(X) / 2
+
+
+def test_default_penalties_are_shares_of_what_the_mean_slack_costs(moons):
+    X, y = moons
+    given = {"gammas": [0.5], "cv": 2, "n_repeats": 1, "refit": False, "random_state": 0}
+    mean = MCMClassifierCV([160.0], **given).fit(X, y).cv_results_
+    summed = MCMClassifierCV([1.0], slack="sum", **given).fit(X, y).cv_results_
+    assert_allclose(summed["param_mu"], mean["param_mu"])
+
+
+def test_the_first_of_the_best_points_is_chosen_as_it_is():
+    points = [Point(C, mu, gamma) for gamma in (0.1, 0.2) for C in (1.0, 2.0) for mu in (3.0, 1.0)]
+    accuracy = np.array([0.5, 0.6, 0.9, 0.6, 0.7, 0.9, 0.9, np.nan])
+    assert first_of_the_best(points, accuracy) == 5  # C = 1 comes before C = 2, whatever gamma
+    assert first_of_the_best(points, np.where(np.arange(8) == 5, 0.9 - 1e-9, accuracy)) == 2
+
+
+def test_the_first_choice_is_not_smoothed(moons):
+    search = MCMClassifierCV(**SMALL, selection="first", refit=False).fit(*moons)
+    assert search.best_score_ == np.nanmax(search.cv_results_["mean_test_score"])
+
+
 def test_paths_end_where_machines_have_too_many_vectors(moons):
     short = MCMClassifierCV(**SMALL | {"mus": [1.0, 0.01, 0.001], "gammas": [20.0]}, max_support=0.1).fit(*moons)
     assert np.isnan(short.cv_results_["mean_test_score"]).tolist() == [False, True, True]
@@ -181,6 +225,8 @@ def test_without_refit_there_is_no_machine(moons):
         ("Cs", []),
         ("Cs", None),
         ("mus", 1.0),
+        ("mus", [1.0, -0.1]),
+        ("slack", "total"),
         ("gammas", [0.0]),
         ("gammas_conformal", ["wide"]),
         ("selection", "sparse"),

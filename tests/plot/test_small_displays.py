@@ -91,6 +91,13 @@ def test_features_are_selected_as_often_as_their_chance_says():
     np.testing.assert_allclose(np.mean(first, axis=0), chance / chance.sum(), atol=0.04)
 
 
+def test_features_of_low_rank_fade_out_where_the_least_bound_is_zero():
+    display = SelectionDisplay.from_parameters(n_features=8, coef_decay=0.5, min_coef=0, random_state=0)
+    assert display.bounds.tolist() == [10, 6, 3, 2, 1, 0, 0, 0]
+    tree = SLMClassifier(coef_decay=2.0, min_coef=0, random_state=0).fit(*WINE)
+    assert SelectionDisplay.from_estimator(tree, *WINE).bounds.tolist() == [5, *[0] * 12]
+
+
 def test_selection_refuses_what_has_no_directions():
     with pytest.raises(TypeError, match="LogisticRegression does not draw directions"):
         SelectionDisplay.from_estimator(LogisticRegression(), *WINE)

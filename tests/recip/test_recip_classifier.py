@@ -329,6 +329,20 @@ def test_too_many_candidates_for_memory_are_refused_with_an_estimate(monkeypatch
     assert RECIPClassifier(max_candidates=12, random_state=0).fit(X, y).n_candidates_ == 12
 
 
+def test_too_many_views_are_refused_before_they_are_listed():
+    X, y = np.random.default_rng(0).normal(size=(100, 60)), np.arange(100) % 2
+    with pytest.raises(ValueError, match=r"The local entropies of 1,000,000,000,000 candidate views"):
+        RECIPClassifier(60, max_candidates=10**12).fit(X, y)
+
+
+def test_at_most_so_many_of_the_used_views_are_kept():
+    X, y = make_subspace_batches(3, batch_size=200, random_state=3)
+    parameters = PUBLISHED | {"lam": 5.0, "keep": "used"}
+    everything = RECIPClassifier(**parameters).fit(X, y).projections_
+    few = RECIPClassifier(max_projections=4, **parameters).fit(X, y).projections_
+    assert len(everything) > 4 == len(few) and set(few) < set(everything)
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -343,6 +357,11 @@ def test_too_many_candidates_for_memory_are_refused_with_an_estimate(monkeypatch
         ({"lam": -1.0}, "'lam' of RECIPClassifier"),
         ({"selection": "answers", "lam": 1.0}, "would have no effect"),
         ({"selection": "best"}, "'selection' of RECIPClassifier"),
+        ({"keep": "all"}, "'keep' of RECIPClassifier"),
+        ({"keep": "used"}, "keep='used'.*chosen by 'answers'; give lam"),
+        ({"keep": "used", "selection": "lasso"}, "chosen by 'lasso'; use selection='recip'"),
+        ({"keep": "used", "selection": "recip", "max_projections": 2}, "chosen by 'greedy'; give lam"),
+        ({"unit_columns": "no"}, "'unit_columns' of RECIPClassifier"),
         ({"decide": "guess"}, "'decide' of RECIPClassifier"),
         ({"scaling": "rank"}, "'scaling' of RECIPClassifier"),
         ({"max_dim": 0}, "'max_dim' of RECIPClassifier"),

@@ -88,3 +88,11 @@ def test_targets_too_large_to_be_squared_are_refused():
     X = np.random.default_rng(0).normal(size=(50, 2))
     with pytest.raises(ValueError, match="too large to be squared"):
         RECIPRegressor().fit(X, X[:, 0] * 1e200)
+
+
+def test_every_view_that_any_row_uses_is_kept_on_request():
+    X, y = two_regions(300, 0)
+    used, best = (RECIPRegressor(lam=1.0, keep=keep).fit(X, y) for keep in ("used", "best"))
+    assert set(best.projections_) < set(used.projections_)
+    with pytest.raises(ValueError, match=r"keep='used'.*chosen by 'answers'; give lam"):
+        RECIPRegressor(keep="used").fit(X, y)

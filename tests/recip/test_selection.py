@@ -104,6 +104,14 @@ def test_a_larger_price_keeps_fewer_views():
     assert counts[0] > counts[1] > counts[2] == 1
 
 
+def test_every_view_that_any_row_uses_is_kept_as_in_the_paper_or_only_the_largest_parts():
+    Z = np.array([[0.0, 0.0, 0.0, 0.0, 9.0], [9.0, 9.0, 9.0, 9.0, 0.0], [9.0, 9.0, 9.0, 9.0, 9.0]], dtype=np.float32)
+    loop = _selection.recip_loop(Z, np.ones(5), 120.0)
+    assert loop.used[1] > 0 and loop.largest.tolist() == [0, 0, 0, 0, 0]
+    assert _selection.used_views(loop) == [0, 1]
+    assert _selection.kept_views(loop, np.ones(5), 0.0) == [0]
+
+
 def test_of_equal_views_the_first_is_kept():
     Z = np.tile(np.array([[1.0], [0.5], [0.5]], dtype=np.float32), (1, 20))
     assert _selection.kept_views(_selection.recip_loop(Z, np.ones(20), 1.0), np.ones(20), 0.01) == [1]
@@ -169,11 +177,12 @@ def test_the_largest_penalty_leaves_no_view():
     assert _selection._coefficients(Z, weight, 0.9 * largest).any()
 
 
-def test_the_lasso_is_that_of_the_norm_not_of_its_square():
+@pytest.mark.parametrize("unit", [True, False])
+def test_the_lasso_is_that_of_the_norm_not_of_its_square(unit):
     Z, weight = batches_of_entropies(), np.ones(300)
-    lam = 0.3 * _selection.largest_penalty(Z, weight)
-    beta = _selection._coefficients(Z, weight, lam)
-    target, columns = Z.min(axis=0), Z / np.linalg.norm(Z, axis=1, keepdims=True)
+    lam = 0.3 * _selection.largest_penalty(Z, weight, unit)
+    beta = _selection._coefficients(Z, weight, lam, unit)
+    target, columns = Z.min(axis=0), Z / np.linalg.norm(Z, axis=1, keepdims=True) if unit else Z
 
     def objective(b):
         return np.linalg.norm(target - b @ columns) + lam * np.abs(b).sum()

@@ -14,6 +14,7 @@ from .. import methods as m
 from ..claims import Claim, Verdict
 from ..data import DEVELOP
 from ..declaration import Edge, Experiment, Method, Table
+from ..grids import ALL
 from ..protocols import InsideTraining
 from ..results import Results
 
@@ -48,6 +49,31 @@ CANDIDATES: dict[str, tuple[Method, dict[str, dict[str, list]]]] = {
             "depth, margin": {"max_depth": [3, 2, 1], "noise_margin": [0.1, 0.0, 0.4]},
         },
     ),
+    "Published baseline": (
+        m.SLM_BASELINE_PUBLISHED,
+        {
+            "samples, alpha": {"min_samples_split": [2, 10, 30], "coef_decay": [0.5, 0.2, 0.05]},
+            "samples, R": {"min_samples_split": [2, 10, 30], "subspace_size": [ALL, 5, 3]},
+            "samples, A": {"min_samples_split": [2, 10, 30], "max_coef": [10, 5, 2]},
+            "samples, D0": {"min_samples_split": [2, 10, 30], "root_features": [None, 8, 4]},
+        },
+    ),
+    "Published forest": (
+        m.SLM_FOREST_PUBLISHED,
+        {
+            "D0, samples": {"subspace_size": [5, 3, 8], "min_samples_split": [2, 5, 15]},
+            "D0, alpha": {"subspace_size": [5, 3, 8], "coef_decay": [0.5, 0.2, 0.05]},
+            "D0, beta": {"subspace_size": [5, 3, 8], "rank_decay": [0.1, 0.03, 0.3]},
+        },
+    ),
+    "Published boost": (
+        m.SLM_BOOST_PUBLISHED,
+        {
+            "depth, rate": {"max_depth": [6, 4, 2], "learning_rate": [0.3, 0.1, 0.05]},
+            "D0, rate": {"subspace_size": [5, 3, 8], "learning_rate": [0.3, 0.1, 0.05]},
+            "samples, rate": {"min_samples_split": [2, 10, 30], "learning_rate": [0.3, 0.1, 0.05]},
+        },
+    ),
 }
 METHODS = (
     *(
@@ -57,7 +83,14 @@ METHODS = (
     ),
     *(m.SLM_DEFAULTS, m.TUNED_DECISION_TREE, m.XGBOOST),
 )
-TAKEN = {"Baseline": "margin, smoothing", "Forest": "terms, leaf", "Boost": "terms, rate"}
+TAKEN = {
+    "Baseline": "margin, smoothing",
+    "Forest": "terms, leaf",
+    "Boost": "terms, rate",
+    "Published baseline": "samples, D0",
+    "Published forest": "D0, samples",
+    "Published boost": "depth, rate",
+}
 CHOICE = Experiment(
     "slm-grids",
     InsideTraining(),
@@ -65,7 +98,7 @@ CHOICE = Experiment(
     METHODS,
     seeds=3,
     quick_seeds=1,
-    fewer_seeds={method.name: 1 for method in METHODS if not method.name.startswith("Baseline")},
+    fewer_seeds={method.name: 1 for method in METHODS if "aseline" not in method.name},
 )
 
 

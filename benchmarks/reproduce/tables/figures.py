@@ -52,11 +52,13 @@ RECIP = (
     figure(
         "recip-figure-1",
         "RECIP, Figure 1: spam queries in the views in which they were classified",
-        "views",
-        "A query is a row to predict, and a view is a pair of features. The paper's two views combine the lengths of "
-        "runs of capital letters and the word “your”; with this library's defaults, other views come first. Without a "
-        "directory of data sets, the picture shows the paper's synthetic data instead.",
-        file="spam_views",
+        "published_views",
+        "A query is a row to predict, and a view is one feature or a pair. Above: the paper's two views alone "
+        "(`planewise.published.recip_known`). Below: the two views that classify most queries if the published "
+        "method chooses them (`planewise.published.recip`). A view of one feature is drawn with a row for each "
+        "class. Figures: `recip-spam`. Without a directory of data sets, the picture shows the paper's synthetic "
+        "data instead.",
+        file="spam_published_views",
         data=True,
     ),
 )

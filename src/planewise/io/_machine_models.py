@@ -57,7 +57,10 @@ _SETTINGS = Record(
         "tol": Number(0),
         "max_iter": Integer(1),
         "n_jobs": Integer(1, _MOST),
+        "slack": Word(("mean", "sum")),
+        "printed": Truth(),
     },
+    later=frozenset({"slack", "printed"}),
 )
 _PLAIN_SCALING: dict[str, Kind] = {"mean": _VECTOR, "spread": _VECTOR}
 SCALING = Record(

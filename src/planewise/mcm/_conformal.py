@@ -48,8 +48,10 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
     gamma_conformal : float or "auto", default="auto"
         Coefficient of the Gaussians exp(-gamma_conformal |x - a_j|^2). "auto" is twice gamma. If it is large, r changes
         only very close to its cores, and the kernel of new rows stays what it was.
-    form : {"signed", "shrunk"}, default="signed"
-        r as it is (published), or (1 - s) + s r.
+    form : {"signed", "shrunk", "printed"}, default="signed"
+        "signed" is r as it is; "shrunk" is (1 - s) + s r. "printed" solves equations 13 to 15 of [3]_ exactly as they
+        are printed, which is not a ratio of scatters; it is only for comparison with the paper (see the page on
+        published settings, docs/published.md).
     shrinkage : float from 0 to 1 or "cv", default="cv"
         s of the shrunk form. "cv" takes, of 0, 1/4, 1/2, 3/4 and 1, the one with which kernel ridge classifies best in
         three-fold cross-validation (on at most 1,000 rows), with r fitted anew in each fold.
@@ -79,7 +81,7 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
     eigenvalue_ : float
         The largest eigenvalue of the problem that r solves.
     shrinkage_ : float
-        s in use: 1 for the signed form.
+        s in use: 1 unless the form is "shrunk".
     separability_before_, separability_ : float
         Scatter between the classes divided by that within them, with k alone and with the kernel in use.
     classes_ : array of shape (n_classes,)
@@ -132,7 +134,7 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         "degree": integer(1),
         "coef0": real(-1e30),
         "gamma_conformal": either(real(0, open_low=True), one_of("auto")),
-        "form": one_of("signed", "shrunk"),
+        "form": one_of("signed", "shrunk", "printed"),
         "shrinkage": either(real(0, 1), one_of("cv")),
         "cores": either(one_of("svc", "mcm"), Limit(lambda cores: not isinstance(cores, str), "an array of rows")),
         "C": real(0, open_low=True),
@@ -219,6 +221,7 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
             self._gamma_conformal,
             weight,
             regularisation=self.regularisation,
+            printed=self.form == "printed",
         )
 
     def _find_cores(self, rows: Numbers, label: NDArray[np.int32], weight: Numbers) -> Numbers:

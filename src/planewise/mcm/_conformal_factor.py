@@ -6,14 +6,14 @@ scatters of r(x) phi(x), between the classes and within them, are alpha' B alpha
     B = K1' (blockdiag_c(K_cc / M_c) - K / M) K1        W = K1' (diag(k_ii) - blockdiag_c(K_cc / M_c)) K1
 
 and alpha solves B alpha = eta (W + epsilon I) alpha for the largest eta. The printed equations divide by M in place of
-M_c, which makes B indefinite.
+M_c, which makes B indefinite; `printed` solves them all the same, for comparison.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +71,8 @@ def fit_conformal_factor(
     gamma_conformal: float,
     sample_weight: Numbers | None = None,
     regularisation: float = 1e-3,
+    *,
+    printed: bool = False,
 ) -> ConformalFactor:
     """The factor r for a kernel, by the eigenproblem above; kernel values are computed in blocks and not kept.
 
@@ -88,12 +90,14 @@ def fit_conformal_factor(
         omega; none zero.
     regularisation : float, default=1e-3
         epsilon, as a share of the mean diagonal of W.
+    printed : bool, default=False
+        Solve eqs 13 to 15 with 1 / M in place of 1 / M_c, as they are printed.
     """
     label = np.unique(y, return_inverse=True)[1]
     weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     design = _design(X, cores, gamma_conformal)
     scatters = _scatters_of_kernel(kernel, X, label, weight, design)
-    return _solve(*scatters, cores, gamma_conformal, regularisation)
+    return _solve(scatters, cores, gamma_conformal, regularisation, printed)
 
 
 def fit_factor_on_features(
@@ -101,6 +105,8 @@ def fit_factor_on_features(
     cores: NDArray[Any],
     gamma_conformal: float,
     regularisation: float = 1e-3,
+    *,
+    printed: bool = False,
 ) -> ConformalFactor:
     """The factor r for an explicit map phi, in one pass over blocks of (rows, phi(rows), class numbers, weights).
 
@@ -119,10 +125,32 @@ def fit_factor_on_features(
             members = label == c
             sums[c] = sums.get(c, 0) + weighted[members].T @ features[members].astype(np.float64)
             totals[c] = totals.get(c, 0) + weight[members].sum()
-    classes = np.sum([sums[c] @ sums[c].T / totals[c] for c in sums], axis=0)
+    squares = {c: sums[c] @ sums[c].T for c in sums}
     everything, total = np.sum(list(sums.values()), axis=0), sum(totals.values())
-    between = classes - everything @ everything.T / total
-    return _solve(between, own - classes, moment / total, cores, gamma_conformal, regularisation)
+    scatters = Scatters(
+        own,
+        np.sum([squares[c] / totals[c] for c in sums], axis=0),
+        np.sum(list(squares.values()), axis=0) / total,
+        everything @ everything.T / total,
+        moment / total,
+    )
+    return _solve(scatters, cores, gamma_conformal, regularisation, printed)
+
+
+class Scatters(NamedTuple):
+    """The parts of B and W, quadratic forms of alpha."""
+
+    own: Numbers  # K1' diag(k_ii) K1
+    classes: Numbers  # K1' blockdiag_c(K_cc / M_c) K1
+    classes_by_all: Numbers  # the same divided by M, as printed
+    everything: Numbers  # K1' K K1 / M
+    moment: Numbers  # K1' K1 / M
+
+    def forms(self, printed: bool) -> tuple[Numbers, Numbers]:
+        """B and W."""
+        classes = self.classes_by_all if printed else self.classes
+        between, within = classes - self.everything, self.own - classes
+        return (between + between.T) / 2, (within + within.T) / 2
 
 
 def _design(rows: NDArray[Any], cores: NDArray[Any], gamma: float) -> Numbers:
@@ -133,12 +161,11 @@ def _design(rows: NDArray[Any], cores: NDArray[Any], gamma: float) -> Numbers:
 
 def _scatters_of_kernel(
     kernel: Kernel, X: NDArray[Any], label: NDArray[np.intp], weight: Numbers, design: Numbers
-) -> tuple[Numbers, Numbers, Numbers]:
-    """B, W and the mean of K1's outer products."""
+) -> Scatters:
     weighted = design * weight[:, None]
     members = [np.flatnonzero(label == c) for c in np.unique(label)]
     everything = np.zeros((design.shape[1], design.shape[1]))
-    classes = np.zeros_like(everything)
+    classes, together = np.zeros_like(everything), np.zeros_like(everything)
     for mine in members:
         for first in range(0, len(mine), BLOCK):
             block = mine[first : first + BLOCK]
@@ -147,22 +174,24 @@ def _scatters_of_kernel(
                 everything += product
                 if theirs is mine:
                     classes += product / weight[mine].sum()
-    own = design.T @ (weighted * kernel.diagonal(X)[:, None])
-    return classes - everything / weight.sum(), own - classes, design.T @ weighted / weight.sum()
+                    together += product
+    own, total = design.T @ (weighted * kernel.diagonal(X)[:, None]), weight.sum()
+    return Scatters(own, classes, together / total, everything / total, design.T @ weighted / total)
 
 
 def _solve(
-    between: Numbers, within: Numbers, moment: Numbers, cores: NDArray[Any], gamma: float, regularisation: float
+    scatters: Scatters, cores: NDArray[Any], gamma: float, regularisation: float, printed: bool
 ) -> ConformalFactor:
     """The alpha of the largest eta, with a mean r of 0 or more and a mean r^2 of 1."""
-    size = len(between)
-    # Where the rows of a class are all alike, the scatter within is rounding and cannot say what is small.
-    spread = max(np.trace(within), 1e-6 * np.trace(between))
+    between, within = scatters.forms(printed=False)
+    moment, size = scatters.moment, len(between)
     if size == 1 or not np.trace(between) > 1e-12 * abs(np.trace(within)):  # no core, or one class
         return ConformalFactor.one(cores.shape[1])
-    between, within = (between + between.T) / 2, (within + within.T) / 2
+    numerator, denominator = scatters.forms(printed)
+    # Where the rows of a class are all alike, the scatter within is rounding and cannot say what is small.
+    spread = max(np.trace(denominator), 1e-6 * np.trace(between))
     ridge = regularisation * spread / size
-    (eigenvalue,), vectors = eigh(between, within + ridge * np.eye(size), subset_by_index=[size - 1, size - 1])
+    (eigenvalue,), vectors = eigh(numerator, denominator + ridge * np.eye(size), subset_by_index=[size - 1, size - 1])
     coef = vectors[:, 0]
     if moment[0] @ coef < 0:
         coef = -coef

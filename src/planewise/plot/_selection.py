@@ -43,14 +43,14 @@ class SelectionDisplay(OneAxesDisplay):
     names : list of str
         Features by rank.
     bounds : int array of shape (n_features,)
-        A_d = max(1, floor(A exp(-alpha d))): the largest coefficient of rank d.
+        A_d = max(min_coef, floor(A exp(-alpha d))): the largest coefficient of rank d.
     chance : array of shape (n_features,)
         P_d, proportional to exp(-beta d).
     selected : boolean array of shape (n_features,)
         Features the directions shown have terms on; from parameters: those drawn.
     directions : list of int arrays of shape (n_features,)
         Coefficients by rank: of the planes of a tree's root, or of one drawn direction.
-    max_coef, coef_decay : A and alpha
+    max_coef, coef_decay, min_coef : A, alpha and the least A_d
     figure_, ax_
         Set by :meth:`plot`.
 
@@ -75,6 +75,7 @@ class SelectionDisplay(OneAxesDisplay):
     max_coef: int
     coef_decay: float
     labels: list[str] = field(default_factory=list)
+    min_coef: int = 1
 
     def _facts(self) -> str:
         return f"{counted(len(self.names), 'feature')}, {counted(len(self.directions), 'direction')}"
@@ -88,6 +89,7 @@ class SelectionDisplay(OneAxesDisplay):
         max_coef: int = 10,
         coef_decay: float = 0.5,
         rank_decay: float = 0.1,
+        min_coef: int = 1,
         feature_names: Sequence[str] | None = None,
         random_state: Any = None,
     ) -> SelectionDisplay:
@@ -97,8 +99,9 @@ class SelectionDisplay(OneAxesDisplay):
         ----------
         n_features : int
             D.
-        subspace_size, max_coef, coef_decay, rank_decay
-            R (or D0), A, alpha and beta, as in :class:`~planewise.SLMClassifier`.
+        subspace_size, max_coef, coef_decay, rank_decay, min_coef
+            R (or D0), A, alpha, beta and the least bound, as in :class:`~planewise.SLMClassifier`. With `min_coef=0`,
+            as in the paper, features of low rank fade out.
         feature_names : list of str, default=None
             Names by rank.
         random_state : int, RandomState or None, default=None
@@ -114,13 +117,13 @@ class SelectionDisplay(OneAxesDisplay):
         chosen = np.argsort(-(-rank_decay * rank + noise))[:subspace_size]
         selected = np.zeros(n_features, dtype=bool)
         selected[chosen] = True
-        bounds = _bounds(n_features, max_coef, coef_decay)
+        bounds = _bounds(n_features, max_coef, coef_decay, min_coef)
         direction = np.where(selected, random.randint(-bounds, bounds + 1), 0)
         if not direction.any():
             direction[chosen[0]] = 1
         return cls(
             names, bounds, _chance(n_features, rank_decay), selected, [direction], max_coef, coef_decay,
-            ["one direction drawn"],
+            ["one direction drawn"], min_coef,
         )  # fmt: skip
 
     @classmethod
@@ -162,9 +165,9 @@ class SelectionDisplay(OneAxesDisplay):
         decay, fade = _first(estimator.coef_decay), _first(estimator.rank_decay)
         used = np.any(directions, axis=0) if directions else np.zeros(len(names), dtype=bool)
         return cls(
-            [names[j] for j in ranked], _bounds(len(names), estimator.max_coef, decay), _chance(len(names), fade),
-            used, directions, estimator.max_coef, decay,
-            [f"plane {letter} of the root" for letter in "ABCDEFGH"[: len(directions)]],
+            [names[j] for j in ranked], _bounds(len(names), estimator.max_coef, decay, estimator.min_coef),
+            _chance(len(names), fade), used, directions, estimator.max_coef, decay,
+            [f"plane {letter} of the root" for letter in "ABCDEFGH"[: len(directions)]], estimator.min_coef,
         )  # fmt: skip
 
     def _size(self) -> tuple[float, float]:
@@ -181,7 +184,7 @@ class SelectionDisplay(OneAxesDisplay):
             strength = self.chance[d] / self.chance.max()
             ax.axvspan(d - 0.5, d + 0.5, facecolor=COLOURS[0], alpha=0.14 * strength, linewidth=0, zorder=0)
         at = np.linspace(0, ranks - 1, 200)
-        envelope = np.maximum(1, self.max_coef * np.exp(-self.coef_decay * at))
+        envelope = np.maximum(self.min_coef, self.max_coef * np.exp(-self.coef_decay * at))
         for sign in (1, -1):
             ax.plot(at, sign * envelope, color=GREY, linewidth=sizes.line, linestyle="--", zorder=1)
         self._draw_dots(ax, ranks, 0.3 * sizes.point)
@@ -236,9 +239,9 @@ class SelectionDisplay(OneAxesDisplay):
         key(ax, handles, labels)
 
 
-def _bounds(n_features: int, max_coef: int, decay: float) -> NDArray[np.int64]:
+def _bounds(n_features: int, max_coef: int, decay: float, least: int) -> NDArray[np.int64]:
     reach = max_coef * np.exp(-decay * np.arange(n_features))
-    return np.maximum(1, np.floor(reach + 1e-9)).astype(np.int64)
+    return np.maximum(least, np.floor(reach + 1e-9)).astype(np.int64)
 
 
 def _chance(n_features: int, decay: float) -> NDArray[np.float64]:

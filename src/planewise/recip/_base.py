@@ -41,6 +41,8 @@ SHARED_LIMITS: dict[str, Limit] = {
     "lam": either(real(0), NONE),
     "max_projections": integer(1, none=True),
     "min_support": real(0, 1),
+    "keep": one_of("best", "used"),
+    "unit_columns": boolean(),
     "max_candidates": integer(1, none=True),
     "max_rows": integer(1, none=True),
     "selection": one_of("auto", "answers", "recip", "greedy", "lasso", "robust_lasso"),

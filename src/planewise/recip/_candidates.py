@@ -61,6 +61,16 @@ def candidate_views(
     return sorted(views, key=lambda view: (len(view), view))
 
 
+def number_of_views(n_columns: int, max_dim: int, max_candidates: int) -> int:
+    """How many candidates there will be at most."""
+    number = 0
+    for dim in range(1, min(max_dim, n_columns) + 1):
+        number += math.comb(n_columns, dim)
+        if number >= max_candidates:
+            return max_candidates
+    return number
+
+
 def some_rows(weight: Vector, most: int | None, random: np.random.RandomState) -> NDArray[np.intp]:
     """At most so many rows that count, at random; all of them where they are fewer."""
     counting = np.flatnonzero(weight > 0)

@@ -33,7 +33,7 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
     Every view is a small set of features, as they are. In each, the more of its nearest rows share its class, the
     clearer the class (or, as published, the nearer the k-th row of its class is, relative to the k-th of others). RECIP
     keeps the few views that together make most rows clear, and answers each query in the view, and for the class,
-    with the best odds: ``explain`` shows it. The published method is ``estimate="distances", selection="recip"``.
+    with the best odds: ``explain`` shows it. :func:`planewise.published.recip` has the settings of the paper.
 
     Parameters
     ----------
@@ -61,7 +61,15 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         Maximum number of views to keep. "recip" without `lam` then chooses them greedily, with swaps.
     min_support : float, default=0.01
         Views that are best for at most this share of the rows are dropped; "answers" and "greedy" stop when a view
-        improves the objective by less than making that share of the rows clear would.
+        improves the objective by less than making that share of the rows clear would. Neither
+        "lasso" nor ``keep="used"`` uses it.
+    keep : {"best", "used"}, default="best"
+        Which views "recip" keeps when Algorithm 1 has converged. "best": those that are the largest part of a row for
+        more than `min_support` of the rows. "used": every view that any row uses, however little, as in the paper.
+        Solved exactly, that is most of the candidates unless `lam` is large.
+    unit_columns : bool, default=True
+        Whether "lasso" and "robust_lasso" divide the losses of each view by their Euclidean norm. False takes them as
+        they are, as in the paper, which favours views of large losses.
     max_candidates : int or None, default=6000
         Maximum number of candidate views; if there are more, they are screened on a few hundred rows. Every candidate
         takes four bytes per row. None: all views of one and two features.
@@ -171,6 +179,8 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         lam: float | None = None,
         max_projections: int | None = None,
         min_support: float = 0.01,
+        keep: str = "best",
+        unit_columns: bool = True,
         max_candidates: int | None = 6000,
         max_rows: int | None = 4000,
         selection: str = "auto",

@@ -76,7 +76,15 @@ class RECIPRegressor(RegressorMixin, ProjectionEstimator):
         Maximum number of views to keep. "recip" without `lam` then chooses them greedily, with swaps.
     min_support : float, default=0.01
         Views that are best for at most this share of the rows are dropped; "answers" and "greedy" stop when a view
-        improves the objective by less than making that share of the rows clear would.
+        improves the objective by less than making that share of the rows clear would. Neither
+        "lasso" nor ``keep="used"`` uses it.
+    keep : {"best", "used"}, default="best"
+        Which views "recip" keeps when Algorithm 1 has converged. "best": those that are the largest part of a row for
+        more than `min_support` of the rows. "used": every view that any row uses, however little, as in the paper.
+        Solved exactly, that is most of the candidates unless `lam` is large.
+    unit_columns : bool, default=True
+        Whether "lasso" and "robust_lasso" divide the losses of each view by their Euclidean norm. False takes them as
+        they are, as in the paper, which favours views of large losses.
     max_candidates : int or None, default=6000
         Maximum number of candidate views; if there are more, they are screened on a few hundred rows. Every candidate
         takes four bytes per row. None: all views of one and two features.
@@ -162,6 +170,8 @@ class RECIPRegressor(RegressorMixin, ProjectionEstimator):
         lam: float | None = None,
         max_projections: int | None = None,
         min_support: float = 0.01,
+        keep: str = "best",
+        unit_columns: bool = True,
         max_candidates: int | None = 6000,
         max_rows: int | None = 4000,
         selection: str = "auto",

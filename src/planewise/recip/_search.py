@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from planewise._progress import Progress
 from planewise.recip import _selection
-from planewise.recip._candidates import candidate_views, refuse_too_much_memory, some_rows, with_all_features
+from planewise.recip._candidates import (
+    candidate_views,
+    number_of_views,
+    refuse_too_much_memory,
+    some_rows,
+    with_all_features,
+)
 from planewise.recip._neighbours import VIEWS_PER_STEP
 from planewise.recip._rows import FloatArray, Indices, Vector
 from planewise.recip._views import View
@@ -60,6 +66,10 @@ def find_views(
     if given is not None:
         views = given
     else:
+        n_rows = min(np.count_nonzero(weight), estimator.max_rows or np.inf)
+        if estimator.max_candidates is not None:  # before they are listed, which may be too much itself
+            n_views = number_of_views(len(columns), estimator.max_dim, estimator.max_candidates)
+            refuse_too_much_memory(n_views, int(n_rows))
         views = candidate_views(
             columns,
             estimator.max_dim,
@@ -112,7 +122,9 @@ class Choice:
         self.Z, self.weight, self.judge, self.n_threads = Z, weight, judge, n_threads
         self.entropies: bool = estimator._loss_is_entropy
         self.most, self.min_support = estimator.max_projections, estimator.min_support
+        self.unit: bool = estimator.unit_columns
         self.way = _way(estimator)
+        self.keep = _kept_by(estimator, self.way)
         self.needs_lam = self.way not in WITHOUT_LAM
         self.least = _selection.least_by_row(Z)
         self.objective: list[float] = []
@@ -121,7 +133,7 @@ class Choice:
         """Those tried by cross-validation."""
         if self.way == "recip":
             return LAMS
-        largest = _selection.largest_penalty(self.Z, self.weight)
+        largest = _selection.largest_penalty(self.Z, self.weight, self.unit)
         return tuple(share * largest for share in LASSO_SHARES)
 
     def views(self, weight: Vector, lam: float | None) -> list[int]:
@@ -133,12 +145,15 @@ class Choice:
         if self.way == "greedy" or lam is None:
             return _selection.greedy_views(self.Z, weight, self.most, self.min_support, self.n_threads)
         if self.way == "lasso":
-            return _selection.lasso_views(self.Z, weight, lam, self.most)
+            return _selection.lasso_views(self.Z, weight, lam, self.most, self.unit)
         if self.way == "robust_lasso":
-            return _selection.robust_lasso_views(self.Z, weight, lam, self.most, self.min_support)
+            return _selection.robust_lasso_views(self.Z, weight, lam, self.most, self.min_support, self.unit)
         loop = _selection.recip_loop(self.Z, weight, lam, least=self.least, n_threads=self.n_threads)
         self.objective = loop.objective
-        kept = _selection.kept_views(loop, weight, self.min_support)
+        if self.keep == "used":
+            kept = _selection.used_views(loop)
+        else:
+            kept = _selection.kept_views(loop, weight, self.min_support)
         if self.most is None or len(kept) <= self.most:
             return kept
         best = _selection.greedy_views(self.Z[kept], weight, self.most, self.min_support, self.n_threads)
@@ -158,6 +173,18 @@ def _way(estimator: Any) -> str:
     if way == "recip" and estimator.max_projections is not None and estimator.lam is None:
         return "greedy"  # how many views is known, what one costs is not
     return way
+
+
+def _kept_by(estimator: Any, way: str) -> str:
+    """By which rule Algorithm 1 keeps views; an error where another way chooses them."""
+    if estimator.keep != "best" and way != "recip":
+        hint = "give lam" if estimator.selection in ("auto", "recip") else "use selection='recip'"
+        raise ValueError(
+            f"keep={estimator.keep!r} says which views Algorithm 1 keeps, but here the views are chosen by {way!r}; "
+            f"{hint}, or leave keep out."
+        )
+    rule: str = estimator.keep
+    return rule
 
 
 def find_lam(

@@ -89,6 +89,11 @@ def recip_loop(
     return Loop(first, second, share, used, objective)
 
 
+def used_views(loop: Loop) -> list[int]:
+    """Views that any row uses, however little: |B_j|_1 > 0, as Algorithm 1 has it."""
+    return [int(j) for j in np.flatnonzero(loop.used > 0)]
+
+
 def kept_views(loop: Loop, weight: Vector, min_support: float) -> list[int]:
     """Views that are the largest part of more than `min_support` of the weight; if none is, the most used one."""
     support = _summed(loop.largest, weight, len(loop.used)) / weight.sum()
@@ -222,33 +227,36 @@ def _summed(group: NDArray[np.int32] | Indices, values: Vector, n_groups: int) -
 
 
 # ------------------------------------------------------------ the lasso and its robust form (section 2.4)
-def _design(Z: FloatArray, weight: Vector) -> tuple[Vector, Vector]:
-    """Z as (rows, views) with columns of length one, else the view of the largest entropies wins; and T."""
+def _design(Z: FloatArray, weight: Vector, unit: bool = True) -> tuple[Vector, Vector]:
+    """Z as (rows, views) and T; with `unit`, columns have length one, else the view of the largest entropies wins."""
     root = np.sqrt(weight)
     design = np.asfortranarray((Z * root).T, dtype=np.float64)
-    length = np.linalg.norm(design, axis=0)
-    design /= np.where(length > 0, length, 1)
+    if unit:
+        length = np.linalg.norm(design, axis=0)
+        design /= np.where(length > 0, length, 1)
     return design, Z.min(axis=0) * root
 
 
-def largest_penalty(Z: FloatArray, weight: Vector) -> float:
+def largest_penalty(Z: FloatArray, weight: Vector, unit: bool = True) -> float:
     """The least lam at which no view is left."""
-    design, target = _design(Z, weight)
+    design, target = _design(Z, weight, unit)
     norm = float(np.linalg.norm(target))
     return float((target @ design).max()) / norm if norm > 0 else 1.0
 
 
-def lasso_views(Z: FloatArray, weight: Vector, lam: float, most: int | None) -> list[int]:
+def lasso_views(Z: FloatArray, weight: Vector, lam: float, most: int | None, unit: bool = True) -> list[int]:
     """The views with a coefficient in the minimum of ||T - Z beta||_2 + lam ||beta||_1, the largest `most` of them.
 
-    The columns of Z are brought to length one.
+    With `unit`, the columns of Z are brought to length one.
     """
-    size = np.abs(_coefficients(Z, weight, lam))
+    size = np.abs(_coefficients(Z, weight, lam, unit))
     order = [int(j) for j in np.argsort(-size, kind="stable") if size[j] > 0]
     return order[:most] if order else [int((Z @ weight).argmin())]
 
 
-def robust_lasso_views(Z: FloatArray, weight: Vector, lam: float, most: int | None, min_support: float) -> list[int]:
+def robust_lasso_views(
+    Z: FloatArray, weight: Vector, lam: float, most: int | None, min_support: float, unit: bool = True
+) -> list[int]:
     """One view at a time: the largest coefficient of a lasso on rows weighted by what the views so far leave open.
 
     It ends after `most` views, or when a view is the best one for no more than `min_support` of the rows.
@@ -257,7 +265,7 @@ def robust_lasso_views(Z: FloatArray, weight: Vector, lam: float, most: int | No
     kept: list[int] = []
     attention = weight
     for _ in range(most or MOST_ROBUST_ROUNDS):
-        size = np.abs(_coefficients(Z, attention, lam))
+        size = np.abs(_coefficients(Z, attention, lam, unit))
         size[kept] = 0
         if not size.any():
             break
@@ -274,9 +282,9 @@ def robust_lasso_views(Z: FloatArray, weight: Vector, lam: float, most: int | No
     return kept or [int((Z @ weight).argmin())]
 
 
-def _coefficients(Z: FloatArray, weight: Vector, lam: float) -> Vector:
+def _coefficients(Z: FloatArray, weight: Vector, lam: float, unit: bool = True) -> Vector:
     """Find beta. The norm is not squared: its lasso has the penalty lam ||r||, r being the residual, found by turns."""
-    design, target = _design(Z, weight)
+    design, target = _design(Z, weight, unit)
     model = Lasso(fit_intercept=False, warm_start=True, max_iter=10_000, tol=1e-4)
     residual = float(np.linalg.norm(target))
     for _ in range(FIXED_POINT_ROUNDS):

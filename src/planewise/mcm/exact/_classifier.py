@@ -35,10 +35,9 @@ from planewise.mcm.exact._settings import (
     scaling_for,
     settings_of,
 )
-from planewise.mcm.exact._training import MachinePaths, Trained, train_conformal
+from planewise.mcm.exact._training import MachinePaths, Trained, train_machines
 
 INNER_FOLDS = 5
-LEAST_MUS = (1e-6, 1e-5, 1e-4)  # in turn, where the published program, mu = 0, has no solution that numbers hold
 
 
 def _calibrated(estimator: Any) -> bool:
@@ -54,7 +53,8 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
 
     It minimises h + C mean(q) + mu sum |lambda|, where q is the slack of a row (how far its margin falls short of one),
     h the largest margin, a bound on the machine's complexity (its VC dimension), and lambda are the coefficients of the
-    support vectors. The linear program is solved to a proven optimum by column generation: ``gap_`` is the proof.
+    support vectors; with ``slack="sum"`` it has C sum(q). The linear program is solved to a proven optimum by column
+    generation: ``gap_`` is the proof.
 
     The published program has no penalty on lambda (``mu=0``). With a kernel of full rank it is degenerate: the labels
     are interpolated, h is 1 and every row a support vector, whatever C. A positive `mu` makes it sparse.
@@ -62,11 +62,11 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
     Parameters
     ----------
     C : float, default=1000.0
-        Penalty on the (weighted) mean slack. The paper penalises the sum: its C is this one divided by the number of
-        rows. Thus C means the same for any number of rows and any scale of the weights.
+        Penalty on the slacks; see `slack`.
     mu : float, default=0.2
         Penalty on |lambda|: the larger, the fewer support vectors. What matters is mu / C, unless C is small. 0
-        reproduces the paper.
+        reproduces the paper; where rounding errors leave that program without a solution, the first of 1e-6, 1e-5 and
+        1e-4 that has one is used, with a warning.
     kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear", "precomputed"} or callable, default="rbf"
         "linear" solves for the weights of the features themselves and has no support vectors. "precomputed" takes the
         square kernel matrix as X (to predict, the kernel values with all training rows). A callable gets two arrays of
@@ -78,12 +78,18 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
         Degree of the "poly" kernel.
     coef0 : float, default=0.0
         Constant of the "poly" and "sigmoid" kernels.
+    slack : {"mean", "sum"}, default="mean"
+        What C multiplies: the (weighted) mean of the slacks, so that C means the same for any number of rows and any
+        scale of the weights, or their (weighted) sum. "sum" reproduces the paper; "mean" with C times the sum of the
+        weights is the same machine.
     relaxation : float, default=0.3
         Once the support vectors are chosen with `mu`, their coefficients are solved again with `relaxation` times `mu`,
         so that they are less shrunk towards zero. 1 reproduces the paper.
-    conformal : {"none", "signed", "shrunk"}, default="none"
+    conformal : {"none", "signed", "shrunk", "printed"}, default="none"
         Fit again with the kernel r(x) r(x') k(x, x'), where r separates the classes best and is centred on the support
         vectors of a first fit. "signed" is the published r; "shrunk" is (1 - s) + s r, with s the `shrinkage`.
+        "printed" solves equations 13 to 15 of [2]_ exactly as they are printed, which is not a ratio of scatters; it is
+        only for comparison with the paper (see the page on published settings, docs/published.md).
     gamma_conformal : float or "auto", default="auto"
         Coefficient of the Gaussians that make up r. "auto" is twice `gamma`.
     shrinkage : float or None, default=None
@@ -123,7 +129,7 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
     slope_ : float
         Slope of the logistic function of the probabilities, if `probability`.
     shrinkage_ : float
-        s of a conformal kernel (1 if signed).
+        s of a conformal kernel (1 unless `conformal` is "shrunk").
     h_ : array of shape (n_machines,)
         The bound on the complexity that was minimised: the largest of 1 and all y f, for the machine as it is.
     objective_ : array of shape (n_machines,)
@@ -191,6 +197,7 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
         gamma: float | str = "smooth",
         degree: int = 3,
         coef0: float = 0.0,
+        slack: str = "mean",
         relaxation: float = RELAXATION,
         conformal: str = "none",
         gamma_conformal: float | str = "auto",
@@ -237,8 +244,6 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
         if self.conformal != "none":
             self.shrinkage_ = self._shrinkage(settings, problem)
         trained = self._train(settings, rows, label, weight, kept)
-        if self.mu == 0 and not all(solution.converged for solution in trained.solutions):
-            trained = self._nearest_solvable(trained, rows, label, weight, kept)
         self._warn(trained, label, weight, expects_vectors)
         self._keep(trained, problem.table)
         if self.probability:
@@ -256,40 +261,27 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
         weight: Vector,
         origin: Indices | None = None,
         shrinkage: float | None = None,
-        mu: float | None = None,
     ) -> Trained:
-        mu = self.mu if mu is None else mu
-        with one_blas_thread():
-            paths = MachinePaths(settings, rows, label, weight, origin)
-            base = paths.solve(self.C, mu)
-            if self.conformal == "none":
-                return base
+        gamma, share = None, 1.0
+        if self.conformal != "none":
             assert settings.kernel is not None
             gamma = 2 * settings.kernel.gamma if self.gamma_conformal == "auto" else float(self.gamma_conformal)
             share = self.shrinkage_ if shrinkage is None else shrinkage
-            return train_conformal(paths, base, self.C, mu, gamma, share)
-
-    def _nearest_solvable(
-        self, trained: Trained, rows: Matrix, label: Labels, weight: Vector, kept: Indices
-    ) -> Trained:
-        """Where the published program has no solution that numbers can hold, that of the least mu, with a warning."""
-        for mu in LEAST_MUS:
-            again = self._train(trained.settings, rows, label, weight, kept, mu=mu)
-            if all(solution.converged for solution in again.solutions):
-                warn_user(
-                    f"The published program (mu=0) is too ill-conditioned on these rows to be solved; mu={mu:g} was "
-                    "used instead. A larger mu gives a sparse machine.",
-                    ConvergenceWarning,
-                )
-                return again
-        return trained
+        with one_blas_thread():
+            return train_machines(MachinePaths(settings, rows, label, weight, origin), self.C, self.mu, gamma, share)
 
     def _warn(self, trained: Trained, label: Labels, weight: Vector, expects_vectors: bool) -> None:
         """Say what is odd about a solution."""
         if warn_unless_converged(trained.solutions, self.max_iter):
             return
+        if trained.mu != self.mu:
+            warn_user(
+                f"The published program (mu=0) is too ill-conditioned on these rows to be solved; mu={trained.mu:g} "
+                "was used instead. A larger mu gives a sparse machine.",
+                ConvergenceWarning,
+            )
         interpolates = any(s.h < 1 + 1e-6 and s.mean_slack < 1e-6 for s in trained.solutions)
-        if self.mu == 0 and interpolates and not trained.settings.linear:
+        if trained.mu == 0 and interpolates and not trained.settings.linear:
             warn_user(
                 "With mu=0 the published program is degenerate on these rows: h = 1 and no slack, the labels "
                 f"interpolated with {len(trained.origin)} of {len(label)} rows as support vectors, for any C. Any mu "
@@ -329,7 +321,7 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
 
         The cores and r are fitted anew in each fold.
         """
-        if self.conformal == "signed":
+        if self.conformal != "shrunk":
             return 1.0
         if self.shrinkage is not None:
             return self.shrinkage

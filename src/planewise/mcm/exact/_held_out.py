@@ -15,7 +15,7 @@ from planewise.mcm._kernels import Matrix
 from planewise.mcm._rows import Indices, Labels, Vector
 from planewise.mcm._scores import class_scores
 from planewise.mcm.exact._settings import Settings
-from planewise.mcm.exact._training import MachinePaths, Trained, train_conformal
+from planewise.mcm.exact._training import MachinePaths, train_machines
 
 Folds = list[tuple[Indices, Indices]]
 
@@ -140,20 +140,17 @@ def walk(
     found: dict[Point, Held] = {}
     paths = MachinePaths(task.settings, X, label, weight, origin)
     most = max_support * len(X)
-    last: dict[float, Trained] = {}  # by C
+    n_vectors: dict[float, int] = {}  # by C, of the last machine without a factor
     for point in sorted(task.points, key=lambda point: (-point.mu / point.C, point.C)):
-        C, before = point.C, last.get(point.C)
-        if before is not None and len(before.origin) > most:
+        C, mu = point.C, point.mu
+        if n_vectors.get(C, 0) > most:
             continue
-        base = last[C] = paths.solve(C, point.mu)
-        trained = base
         share = 1.0 if point.shrinkage is None else point.shrinkage
-        if point.gamma_conformal is not None and share > 0:  # (1 - s) + s r is one where s = 0
-            trained = train_conformal(paths, base, C, point.mu, point.gamma_conformal, share)
+        trained = train_machines(paths, C, mu, point.gamma_conformal, share)
+        n_vectors[C] = len(paths.solve(C, mu, published=mu == 0).origin)
         raw = trained.raw_scores(X_held)
         scores = class_scores(raw, task.settings.n_classes, task.settings.multi_class)
-        converged = all(solution.converged for solution in trained.solutions)
-        found[point] = Held(scores, len(trained.origin), converged)
+        found[point] = Held(scores, len(trained.origin), trained.converged)
     return found
 
 

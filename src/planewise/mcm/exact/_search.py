@@ -47,22 +47,23 @@ GAMMAS_CONFORMAL_BY_GAMMA = (2.0, 10.0)
 SHRINKAGES_SEARCHED = SHRINKAGES[::2]
 # What the search and its machine have in common besides what is searched for.
 FIXED = (
-    *("kernel", "degree", "coef0", "relaxation", "conformal"),
+    *("kernel", "degree", "coef0", "slack", "relaxation", "conformal"),
     *("class_weight", "multi_class", "scaling", "tol", "max_iter"),
 )
 STANDARD_ERRORS = {"best": 0.0, "balanced": 0.2, "sparsest": 1.0}
 NEIGHBOUR_SHARE = 0.5  # of the scores next to a point on its path, when points are compared
 
 
-def _positive_numbers(none: str | None = None) -> Limit:
+def _numbers(none: str | None = None, *, zero: bool = False) -> Limit:
     def allows(value: Any) -> bool:
         if value is None:
             return none is not None
         if isinstance(value, str) or not isinstance(value, (Sequence, np.ndarray)):
             return False
-        return len(value) > 0 and all(real(0, open_low=True).allows(each) for each in value)
+        return len(value) > 0 and all(real(0, open_low=not zero).allows(each) for each in value)
 
-    return Limit(allows, "a list of numbers above 0" + (f", or None for {none}" if none else ""))
+    words = "a list of numbers of 0 or more" if zero else "a list of numbers above 0"
+    return Limit(allows, words + (f", or None for {none}" if none else ""))
 
 
 def _refitted(estimator: Any) -> bool:
@@ -97,10 +98,11 @@ class MCMClassifierCV(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks,
     Parameters
     ----------
     Cs : list of float, default=(100.0, 1000.0)
-        Penalties on the mean slack to try.
+        Penalties on the slacks to try; see `slack`.
     mus : list of float or None, default=None
-        Penalties on |lambda|, the coefficients of the support vectors, to try. None: C times ten values from 0.1 down
-        to 0.0001.
+        Penalties on |lambda|, the coefficients of the support vectors, to try. None: C (with ``slack="sum"``, C times
+        the sum of the weights) times ten values from 0.1 down to 0.0001. 0 reproduces the paper; as in MCMClassifier,
+        the least penalty that has a solution stands in for it where it has none.
     gammas : list of float or None, default=None
         Coefficients of the kernel to try, on scaled rows. None: 0.05, 0.2 and 0.8, divided by the number of features.
     kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear", "precomputed"} or callable, default="rbf"
@@ -109,17 +111,23 @@ class MCMClassifierCV(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks,
         Degree of the "poly" kernel.
     coef0 : float, default=0.0
         Constant of the "poly" and "sigmoid" kernels.
+    slack : {"mean", "sum"}, default="mean"
+        As in MCMClassifier: whether C multiplies the mean of the slacks or their sum, in each fold over its own rows.
     relaxation : float, default=0.3
         As in MCMClassifier: the coefficients are solved again with `relaxation` times mu. 1 reproduces the paper.
-    conformal : {"none", "signed", "shrunk"}, default="none"
-        As in MCMClassifier; the search also tries `gammas_conformal`, and 0, 0.5 and 1 as the shrinkage.
+    conformal : {"none", "signed", "shrunk", "printed"}, default="none"
+        As in MCMClassifier; the search also tries `gammas_conformal`, and for "shrunk" 0, 0.5 and 1 as the shrinkage.
     gammas_conformal : list of float or None, default=None
-        Coefficients of the Gaussians of a conformal kernel. None: 2 and 10 times gamma.
-    selection : {"balanced", "sparsest", "best"}, default="balanced"
+        Coefficients of the Gaussians of a conformal kernel, as multiples of gamma. None: 2 and 10. In ``best_params_``
+        and ``cv_results_``, ``gamma_conformal`` is the product, as MCMClassifier takes it.
+    selection : {"balanced", "sparsest", "best", "first"}, default="balanced"
         "best": the highest held-out accuracy, smoothed over neighbouring values of mu. "sparsest": of all points within
-        one standard error of it, the one with the fewest support vectors; "balanced": within a fifth of one.
+        one standard error of it, the one with the fewest support vectors; "balanced": within a fifth of one. "first"
+        reproduces the paper: the highest held-out accuracy itself; of equal ones the point that comes first when C is
+        varied slowest, then gamma, mu and gamma_conformal, each in the given order.
     max_support : float, default=0.2
-        A path ends when its machines have more support vectors than this share of the rows.
+        A path ends when its machines have more support vectors than this share of the rows; 1 lets every machine
+        through.
     cv : int, splitter or list of (train, test) rows, default=5
         An integer means shuffled stratified folds.
     n_repeats : int, default=4
@@ -196,11 +204,11 @@ class MCMClassifierCV(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks,
     """
 
     parameter_limits: ClassVar[Mapping[str, Limit]] = CLASS_LIMITS | {
-        "Cs": _positive_numbers(),
-        "mus": _positive_numbers("shares of C"),
-        "gammas": _positive_numbers("parts of 1 / n_features"),
-        "gammas_conformal": _positive_numbers("multiples of gamma"),
-        "selection": one_of(*STANDARD_ERRORS),
+        "Cs": _numbers(),
+        "mus": _numbers("shares of C", zero=True),
+        "gammas": _numbers("parts of 1 / n_features"),
+        "gammas_conformal": _numbers("2 and 10"),
+        "selection": one_of(*STANDARD_ERRORS, "first"),
         "n_repeats": integer(1),
         "max_support": real(0, 1, open_low=True),
         "refit": boolean(),
@@ -235,6 +243,7 @@ class MCMClassifierCV(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks,
         kernel: Any = "rbf",
         degree: int = 3,
         coef0: float = 0.0,
+        slack: str = "mean",
         relaxation: float = RELAXATION,
         conformal: str = "none",
         gammas_conformal: Any = None,
@@ -279,7 +288,7 @@ class MCMClassifierCV(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks,
         rows = problem.rows[:, problem.kept] if self.kernel == "precomputed" else problem.rows
         label, weight, score_weight = problem.label, problem.weight, problem.sample_weight
         settings = settings_of(self, 1.0, n_jobs=1)
-        points = self._points(rows.shape[1])
+        points = self._points(rows.shape[1], float(weight.sum()))
         if isinstance(self.cv, (int, np.integer)):
             # Folds of distinct rows: the same whether a row comes twice or has twice the weight.
             distinct = (plain_rows if settings.precomputed else distinct_rows)(rows, label, weight, problem.kept)
@@ -336,19 +345,19 @@ class MCMClassifierCV(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks,
                 f"of (train, test) row numbers; got {self.cv!r}."
             )
 
-    def _points(self, n_features: int) -> list[Point]:
+    def _points(self, n_features: int, total: float) -> list[Point]:
         no_gamma = has_no_function(self)
         default = tuple(part / n_features for part in GAMMAS_TIMES_FEATURES)
         gammas: Any = (None,) if no_gamma else default if self.gammas is None else self.gammas
         shrinkages: Any = SHRINKAGES_SEARCHED if self.conformal == "shrunk" else (None,)
         points = []
         for gamma, C in product(gammas, self.Cs):
-            mus = [share * C for share in MUS_BY_C] if self.mus is None else self.mus
+            of_mean = C * total if self.slack == "sum" else C
+            mus = [share * of_mean for share in MUS_BY_C] if self.mus is None else self.mus
             conformal: Any = (None,)
             if self.conformal != "none":
-                conformal = self.gammas_conformal
-                if conformal is None:
-                    conformal = [factor * gamma for factor in GAMMAS_CONFORMAL_BY_GAMMA]
+                times = GAMMAS_CONFORMAL_BY_GAMMA if self.gammas_conformal is None else self.gammas_conformal
+                conformal = [factor * gamma for factor in times]
             points += [Point(C, mu, gamma, *rest) for mu in mus for rest in product(conformal, shrinkages)]
         return points
 
@@ -379,10 +388,14 @@ class MCMClassifierCV(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks,
                 scores[p, fold] = np.average(choose_class(part.scores) == label[rows], weights=weight[rows])
                 n_support[p, fold] = part.n_vectors
         self.cv_results_ = _results(points, scores, n_support)
-        smoothed = smooth(points, self.cv_results_["mean_test_score"])
-        share = weight / weight.max()
-        n_rows = share.sum() ** 2 / (share @ share)
-        chosen = choose(smoothed, n_support.mean(axis=1), n_rows, STANDARD_ERRORS[self.selection])
+        accuracy = self.cv_results_["mean_test_score"]
+        if self.selection == "first":
+            chosen = first_of_the_best(points, accuracy)
+        else:
+            share = weight / weight.max()
+            n_rows = share.sum() ** 2 / (share @ share)
+            n_errors = STANDARD_ERRORS[self.selection]
+            chosen = choose(smooth(points, accuracy), n_support.mean(axis=1), n_rows, n_errors)
         self.best_index_ = chosen
         self.best_params_ = self._params_of(chosen)
         self.best_score_ = float(self.cv_results_["mean_test_score"][chosen])
@@ -465,6 +478,14 @@ def choose(accuracy: Vector, n_support: Vector, n_rows: float, n_errors: float) 
     near = np.flatnonzero(accuracy >= best - n_errors * error - 1e-12)
     order = np.lexsort((-accuracy[near].round(9), n_support[near]))
     return int(near[order[0]])
+
+
+def first_of_the_best(points: list[Point], accuracy: Vector) -> int:
+    """The first point of the highest accuracy, C varied slowest (Algorithms 1 and 2); `points` vary gamma slowest."""
+    Cs = list(dict.fromkeys(point.C for point in points))
+    order = sorted(range(len(points)), key=lambda p: Cs.index(points[p].C))  # stable: the rest stays in its order
+    best = float(np.nanmax(accuracy))
+    return next(p for p in order if accuracy[p] >= best - 1e-12)
 
 
 def _results(points: list[Point], scores: Matrix, n_support: Matrix) -> dict[str, Any]:

@@ -29,8 +29,9 @@ SHARED_LIMITS = {
     "max_iter": integer(1),
 }
 CLASS_LIMITS = SHARED_LIMITS | {
+    "slack": one_of("mean", "sum"),
     "relaxation": real(0, 1),
-    "conformal": one_of("none", "signed", "shrunk"),
+    "conformal": one_of("none", "signed", "shrunk", "printed"),
     "class_weight": class_weights(),
     "multi_class": one_of("ovr", "ovo"),
     "n_jobs": threads(),
@@ -62,6 +63,8 @@ class Settings:
     tol: float = 1e-8
     max_iter: int = 100_000
     n_jobs: int = 1
+    slack: str = "mean"  # what C multiplies: the mean of the slacks, or their sum
+    printed: bool = False  # a conformal factor by the equations as they are printed
 
     @property
     def linear(self) -> bool:
@@ -79,6 +82,8 @@ def settings_of(classifier: Any, gamma: float, n_jobs: int) -> Settings:
         tol=classifier.tol,
         max_iter=classifier.max_iter,
         n_jobs=n_jobs,
+        slack=classifier.slack,
+        printed=classifier.conformal == "printed",
     )
 
 

@@ -23,6 +23,11 @@ from planewise.mcm.exact._linear_program import (
 )
 from planewise.mcm.exact._settings import Settings
 
+LEAST_MUS = (1e-6, 1e-5, 1e-4)  # in turn, where the published program, mu = 0, has no solution that numbers hold
+# Without a penalty, the programs of sixteen of the paper's small sets took at most eight steps per row if they could be
+# solved; the others went round in circles.
+STEPS_A_ROW = 20
+
 
 class Design:
     """The columns of the program: kernel values with the centres, or the features themselves for a linear machine."""
@@ -109,6 +114,11 @@ class Trained:
     intercept: Vector
     factor: ConformalFactor | None
     solutions: list[Solution]
+    mu: float = 0.0  # the penalty in use
+
+    @property
+    def converged(self) -> bool:
+        return all(solution.converged for solution in self.solutions)
 
     def raw_scores(self, X: Matrix) -> Matrix:
         """Scores of scaled rows by machine."""
@@ -154,19 +164,33 @@ class MachinePaths:
         self.duels: list[Duel] = list(
             duels(self.problem, settings.n_classes, settings.multi_class, linear=settings.linear)
         )
-        self.paths = [
-            ProgramPath(
-                self.design.columns(duel.rows, duel.centres),
-                duel.sign,
-                self.problem.weight if duel.rows is None else self.problem.weight[duel.rows],
-            )
-            for duel in self.duels
-        ]
+        self.solved: dict[tuple[float, float, bool], Trained] = {}
+        self._begin()
 
-    def solve(self, C: float, mu: float) -> Trained:
-        """The machines at these costs, starting from those of the last ones."""
+    def _begin(self) -> None:
+        weights = [self.problem.weight if duel.rows is None else self.problem.weight[duel.rows] for duel in self.duels]
+        self.paths = [
+            ProgramPath(self.design.columns(duel.rows, duel.centres), duel.sign, weight)
+            for duel, weight in zip(self.duels, weights, strict=True)
+        ]
+        # What C is multiplied by: the program's is that of a mean.
+        self.totals = [float(weight.sum()) if self.settings.slack == "sum" else 1.0 for weight in weights]
+
+    def solve(self, C: float, mu: float, *, published: bool = False) -> Trained:
+        """The machines at these costs, starting from those of the last ones.
+
+        `published`: the program without a penalty, or what stands in for it. It can have many optima, and the way to it
+        decides which one is found, so it starts anew; and it gives up early.
+        """
+        if (C, mu, published) not in self.solved:
+            if published:
+                self._begin()
+            self.solved[C, mu, published] = self._solve(C, mu, published)
+        return self.solved[C, mu, published]
+
+    def _solve(self, C: float, mu: float, published: bool) -> Trained:
         settings = self.settings
-        solutions = self._solutions(C, mu)
+        solutions = self._solutions(C, mu, published)
         chosen = [
             solution.chosen if duel.centres is None else duel.centres[solution.chosen]
             for duel, solution in zip(self.duels, solutions, strict=True)
@@ -178,7 +202,7 @@ class MachinePaths:
         intercept = np.array([solution.intercept for solution in solutions])
         if settings.linear:
             no_rows = np.zeros(0, dtype=np.intp)
-            return Trained(settings, no_rows, self.problem.centres[:0], coefficients, intercept, None, solutions)
+            return Trained(settings, no_rows, self.problem.centres[:0], coefficients, intercept, None, solutions, mu)
         used = np.flatnonzero(coefficients.any(axis=0))
         coefficients = coefficients[:, used] * self.design.scale
         if self.by_centre is not None:
@@ -192,33 +216,62 @@ class MachinePaths:
             intercept,
             self.factor,
             solutions,
+            mu,
         )
 
-    def _solutions(self, C: float, mu: float) -> list[Solution]:
+    def _solutions(self, C: float, mu: float, published: bool) -> list[Solution]:
         settings = self.settings
 
-        def solve(path: ProgramPath) -> Solution:
-            solution = path.solve(C, mu, tol=settings.tol, max_iter=settings.max_iter)
-            if settings.relaxation == 1 or not solution.converged:
+        def solve(path: ProgramPath, cost: float) -> Solution:
+            most = min(settings.max_iter, STEPS_A_ROW * len(path.sign)) if published else settings.max_iter
+            solution = path.solve(cost, mu, tol=settings.tol, max_iter=most)
+            if settings.relaxation == 1 or mu == 0 or not solution.converged:
                 return solution
-            return path.relax(solution, C, settings.relaxation * mu, max_iter=settings.max_iter)
+            return path.relax(solution, cost, settings.relaxation * mu, max_iter=settings.max_iter)
 
+        costs = [C * total for total in self.totals]
         jobs = min(settings.n_jobs, len(self.paths))
         if jobs == 1:
-            return [solve(path) for path in self.paths]
-        solutions: list[Solution] = Parallel(n_jobs=jobs, prefer="threads")(delayed(solve)(path) for path in self.paths)
+            return [solve(path, cost) for path, cost in zip(self.paths, costs, strict=True)]
+        solutions: list[Solution] = Parallel(n_jobs=jobs, prefer="threads")(
+            delayed(solve)(path, cost) for path, cost in zip(self.paths, costs, strict=True)
+        )
         return solutions
 
 
-def train_conformal(
-    paths: MachinePaths, base: Trained, C: float, mu: float, gamma_conformal: float, shrinkage: float
+def train_machines(
+    paths: MachinePaths, C: float, mu: float, gamma_conformal: float | None, shrinkage: float
 ) -> Trained:
-    """The machine again, with the kernel that the support vectors of `base` make better (Algorithm 1, steps 2-6)."""
+    """The machines at these costs, with a conformal kernel unless `gamma_conformal` is None or nothing is left of r.
+
+    Where the program without a penalty (mu = 0) has no solution that numbers can hold, that of the least penalty is
+    taken which has one.
+    """
+    conformal = gamma_conformal is not None and shrinkage > 0  # (1 - s) + s r is one where s = 0
+    tried = []
+    for penalty in (mu,) if mu > 0 else (0.0, *LEAST_MUS):
+        trained = paths.solve(C, penalty, published=mu == 0)
+        if conformal:
+            assert gamma_conformal is not None
+            trained = _with_factor(paths, trained, gamma_conformal, shrinkage).solve(C, penalty, published=mu == 0)
+        if trained.converged:
+            return trained
+        tried.append(trained)
+    return tried[0]
+
+
+def _with_factor(paths: MachinePaths, base: Trained, gamma_conformal: float, shrinkage: float) -> MachinePaths:
+    """The programs with the kernel that the support vectors of `base` make better (Algorithm 1, steps 2 to 5)."""
     settings, problem = paths.settings, paths.problem
     assert settings.kernel is not None
     factor = fit_conformal_factor(
-        settings.kernel, problem.rows, problem.label, base.vectors, gamma_conformal, problem.weight
+        settings.kernel,
+        problem.rows,
+        problem.label,
+        base.vectors,
+        gamma_conformal,
+        problem.weight,
+        printed=settings.printed,
     ).shrunk(shrinkage)
     origin = problem.origin[problem.centre_of_row]
-    again = MachinePaths(settings, problem.rows, problem.label, problem.weight, origin, factor)
-    return again.solve(C, mu)
+    return MachinePaths(settings, problem.rows, problem.label, problem.weight, origin, factor)

@@ -64,7 +64,7 @@ from planewise.mcm.large._start import find_start, rows_to_start_from
 # What partial_fit cannot change any more.
 SETTLED_AT_FIRST = (
     *("kernel", "gamma", "degree", "coef0", "feature_map", "n_components", "refine", "scaling"),
-    *("conformal", "gamma_conformal", "max_cores"),
+    *("conformal", "gamma_conformal", "max_cores", "equal_cores"),
 )
 LEAST_MU, MOST_MU, MU_GROWS_BELOW = 0.01, 3.0, 10_000  # of mu="auto"
 ENOUGH_UPDATES = 1500  # what max_iter="auto" aims at
@@ -90,7 +90,7 @@ class LargeScaleMCMClassifier(
     Parameters
     ----------
     C : float, default=1000.0
-        Penalty on the (weighted) mean hinge loss, as in `MCMClassifier`.
+        Penalty on the hinge loss (the slack); see `slack`.
     mu : float or "auto", default="auto"
         Penalty on the sum of absolute weights: the larger, the fewer prototypes remain, and the less is overfitted.
         "auto" is 0.01 from 10,000 rows on and, for n rows fewer than that, 0.01 (10,000 / n)^2, but at most 3; in
@@ -106,6 +106,9 @@ class LargeScaleMCMClassifier(
         Degree of the "poly" kernel.
     coef0 : float, default=0.0
         Constant of the "poly" and "sigmoid" kernels.
+    slack : {"mean", "sum"}, default="mean"
+        As in `MCMClassifier`: whether C multiplies the (weighted) mean of the hinge loss or its sum. "sum" reproduces
+        the paper; ``partial_fit``, which does not know how many rows will come, needs "mean".
     feature_map : {"nystroem", "fourier"}, default="nystroem"
         Prototypes, or random Fourier features (of which no prototypes remain, only frequencies).
     n_components : int or "auto", default="auto"
@@ -113,14 +116,25 @@ class LargeScaleMCMClassifier(
         2,048 rows, but at least 32.
     refine : bool or "auto", default="auto"
         Learn the map as well. "auto": with the RBF kernel, the only one for which it is possible.
-    conformal : {"none", "signed", "shrunk"}, default="none"
-        Multiply the map by the conformal factor r(x) that separates the classes best, found halfway through the fit: as
-        published ("signed"), or shrunk towards one as far as held-out rows suggest ("shrunk").
+    conformal : {"none", "signed", "shrunk", "printed"}, default="none"
+        Multiply the map by the conformal factor r(x) that separates the classes best: as published ("signed"), or
+        shrunk towards one as far as held-out rows suggest ("shrunk"). "printed" solves equations 13 to 15 of [2]_
+        exactly as they are printed, which is not a ratio of scatters; it is only for comparison with the paper (see the
+        page on published settings, docs/published.md).
+    conformal_start : {"halfway", "after_fit"}, default="halfway"
+        When r is found: halfway through the passes, which then continue with it, or after all of them, which are then
+        repeated from the start with r. "after_fit" reproduces the paper and takes twice the time. Used only with a
+        conformal factor, and not by ``partial_fit``.
     gamma_conformal : float or "auto", default="auto"
         Coefficient of the Gaussians that make up r. "auto" is twice gamma. If it is large, r changes only very close to
         its cores.
     max_cores : int, default=500
-        Maximum number of cores of r, taken from the prototypes in use, as evenly from the classes as possible.
+        Maximum number of cores of r, taken from the prototypes in use, as evenly from the classes as possible. The
+        class of a prototype is that of the training row it is or, once it has moved, the one that its weight speaks
+        for.
+    equal_cores : bool, default=False
+        Discard cores of the larger classes, the least important first, until all classes have equally many; if a class
+        has none, r = 1. True reproduces the paper. Used only with a conformal factor.
     scaling : {"standard", None}, default="standard"
         "standard" standardises the columns (those with two values by half the distance between these); None takes X as
         it is.
@@ -221,12 +235,15 @@ class LargeScaleMCMClassifier(
         "gamma": either(real(0, open_low=True), one_of("auto", "scale")),
         "degree": integer(1),
         "coef0": real(-1e30),
+        "slack": one_of("mean", "sum"),
         "feature_map": one_of("nystroem", "fourier"),
         "n_components": either(integer(1), one_of("auto")),
         "refine": either(boolean(), one_of("auto")),
-        "conformal": one_of("none", "signed", "shrunk"),
+        "conformal": one_of("none", "signed", "shrunk", "printed"),
+        "conformal_start": one_of("halfway", "after_fit"),
         "gamma_conformal": either(real(0, open_low=True), one_of("auto")),
         "max_cores": integer(1),
+        "equal_cores": boolean(),
         "scaling": scaling_limit("standard"),
         "max_iter": either(integer(1), one_of("auto")),
         "batch_size": either(integer(1), one_of("auto")),
@@ -256,12 +273,15 @@ class LargeScaleMCMClassifier(
         gamma: float | str = "auto",
         degree: int = 3,
         coef0: float = 0.0,
+        slack: str = "mean",
         feature_map: str = "nystroem",
         n_components: int | str = "auto",
         refine: bool | str = "auto",
         conformal: str = "none",
+        conformal_start: str = "halfway",
         gamma_conformal: float | str = "auto",
         max_cores: int = 500,
+        equal_cores: bool = False,
         scaling: str | None = "standard",
         max_iter: int | str = "auto",
         batch_size: int | str = "auto",
@@ -310,9 +330,10 @@ class LargeScaleMCMClassifier(
             self._keep_constant()
             return self
         learned, watched = self._hold_out(label, rng)
-        tasks = FitTasks(self, X, y, sample_weight, "pass", self._passes(len(learned)))
-        with self._workers() as pool, Progress(ROUNDS, "minimal complexity", shown=self.verbose > 0) as bar:
-            self._start(sample, learned, rng)
+        times = 2 if self._repeats() else 1
+        tasks = FitTasks(self, X, y, sample_weight, "pass", times * self._passes(len(learned)))
+        with self._workers() as pool, Progress(times * ROUNDS, "minimal complexity", shown=self.verbose > 0) as bar:
+            self._start(sample, learned, rng, self.C * float(problem.weight.sum()) if self.slack == "sum" else self.C)
 
             def heard(model_of: Callable[[], LinearModel]) -> bool:
                 def so_far() -> dict[str, Any]:
@@ -356,6 +377,11 @@ class LargeScaleMCMClassifier(
         self
         """
         self._check()
+        if self.slack == "sum":
+            raise ValueError(
+                "partial_fit does not know how many rows will come, which slack='sum' needs; use slack='mean', with C "
+                "times that number."
+            )
         first = not hasattr(self, "_learner")
         if not first:
             self._refuse_other_machine()
@@ -392,7 +418,7 @@ class LargeScaleMCMClassifier(
         order = rng.permutation(len(rows))
         with self._workers() as pool:
             if first:
-                self._start(sample, order, rng)
+                self._start(sample, order, rng, self.C)
                 if self.conformal != "none":
                     self._find_factor(self._learner.model(), sample, order, order[:0], rng)
             self._learner = deepcopy(self._learner)  # the copy that all_or_nothing works on is a shallow one
@@ -461,8 +487,8 @@ class LargeScaleMCMClassifier(
         self._set_model(LinearModel(nowhere, np.empty((0, 1), np.float32), np.ones(1, np.float32)))
         self.h_, self.objective_ = np.ones(1), 1.0
 
-    def _start(self, sample: Sample, learned: Places, rng: np.random.Generator) -> None:
-        """Draw the map and find weights to start from."""
+    def _start(self, sample: Sample, learned: Places, rng: np.random.Generator, C: float) -> None:
+        """Draw the map and find weights to start from; `C` is the penalty on the mean."""
         n_rows, width = len(learned), self.n_features_in_
         n_components = min(256, max(32, n_rows // 8)) if self.n_components == "auto" else int(self.n_components)
         chosen = learned[balanced_draw(sample.label[learned], n_components, rng)]
@@ -475,18 +501,36 @@ class LargeScaleMCMClassifier(
                 return PrototypeMap(prototypes, np.full(width, np.log(gamma), np.float32))
             return KernelMap.of(Kernel(self.kernel, gamma, self.degree, self.coef0), prototypes)
 
-        some = sample.take(rng.permutation(learned)[: rows_to_start_from(n_rows, n_components)])
-        start = find_start(self._gammas(), draw, some.standard(), some.signs(), some.weight.astype(np.float32))
+        self._start_from(self._gammas(), draw, sample, learned, rng, C)
+
+    def _start_from(
+        self,
+        gammas: list[float],
+        draw: Callable[[float], FeatureMap],
+        sample: Sample,
+        learned: Places,
+        rng: np.random.Generator,
+        C: float,
+    ) -> None:
+        """A new descent, with weights that serve some of the rows."""
+        some = sample.take(rng.permutation(learned)[: rows_to_start_from(len(learned), draw(gammas[0]).n_components)])
+        start = find_start(
+            gammas, draw, some.standard(), some.signs(), some.weight.astype(np.float32), factor=some.factor
+        )
         self.gamma_ = start.gamma
         self._learner = Learner(
             start.feature_map,
             start.weights,
             start.intercept,
-            C=self.C,
+            C=C,
             mu=self.mu_,
             learning_rate=self.learning_rate,
             refine=self._refines(),
         )
+
+    def _repeats(self) -> bool:
+        """Whether there is a second descent, with r."""
+        return self.conformal != "none" and self.conformal_start == "after_fit"
 
     def _refines(self) -> bool:
         return self.kernel == "rbf" if self.refine == "auto" else bool(self.refine)
@@ -534,7 +578,7 @@ class LargeScaleMCMClassifier(
         bar: Progress,
         listener: Listener,
     ) -> LinearModel:
-        """All passes; with a conformal factor, half of them before it is found and half after."""
+        """All passes; with a conformal factor, half of them before it is found and half after, or all and all again."""
 
         def descend(sample: Sample, n_passes: int, n_looks: int) -> tuple[LinearModel, bool]:
             descent = Descent(
@@ -555,6 +599,15 @@ class LargeScaleMCMClassifier(
         n_passes = self._passes(len(learned))
         if self.conformal == "none":
             return descend(sample, n_passes, ROUNDS)[0]
+        if self._repeats():
+            first = deepcopy(self._learner.feature_map)
+            model, was_stopped = descend(sample, n_passes, ROUNDS)
+            if was_stopped:
+                return model
+            self._find_factor(model, sample, learned, watched, rng)
+            sample = self._with_factor(sample, pool)
+            self._start_from([self.gamma_], lambda gamma: first, sample, learned, rng, self._learner.C)
+            return descend(sample, n_passes, ROUNDS)[0]
         model, was_stopped = descend(sample, (n_passes + 1) // 2, ROUNDS // 2)
         if was_stopped:
             return model
@@ -565,9 +618,9 @@ class LargeScaleMCMClassifier(
     def _find_factor(
         self, model: LinearModel, sample: Sample, learned: Places, watched: Places, rng: np.random.Generator
     ) -> None:
-        cores = choose_cores(model, sample, self.max_cores, rng)
+        cores = choose_cores(model, sample, self.max_cores, rng, equal=self.equal_cores)
         gamma = 2 * self.gamma_ if self.gamma_conformal == "auto" else float(self.gamma_conformal)
-        self.conformal_ = factor_on_map(model, sample, learned, cores, gamma)
+        self.conformal_ = factor_on_map(model, sample, learned, cores, gamma, printed=self.conformal == "printed")
         if self.conformal == "shrunk":
             shrinkage = choose_shrinkage(self.conformal_, model, sample, learned, watched, rng)
             self.conformal_ = self.conformal_.shrunk(shrinkage)
@@ -587,7 +640,7 @@ class LargeScaleMCMClassifier(
         margin = scores_of(model, self._with_factor(sample, pool), pool) * sample.signs()
         self.h_ = np.maximum(1.0, margin.max(axis=0))
         hinge = np.average(np.maximum(0, 1 - margin), axis=0, weights=sample.weight)
-        self.objective_ = float(np.sum(self.h_ + self.C * hinge) + self.mu_ * np.abs(model.weights).sum())
+        self.objective_ = float(np.sum(self.h_ + self._learner.C * hinge) + self.mu_ * np.abs(model.weights).sum())
 
     def _calibrate(self, sample: Sample, pool: Executor | None) -> None:
         """The steepness of the probabilities, by rows not learned from if there are any."""

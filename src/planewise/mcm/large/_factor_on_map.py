@@ -18,17 +18,40 @@ from planewise.mcm.large._descent import LinearModel, Places, Sample
 SHRUNK_BY = 5000  # rows on which shrinkages are tried
 
 
-def choose_cores(model: LinearModel, sample: Sample, most: int, rng: np.random.Generator) -> FloatArray:
-    """Prototypes in use, or, where the map has none, rows; in standard units, evenly from the classes."""
-    if not isinstance(model.feature_map, (PrototypeMap, KernelMap)):
-        return sample.take(balanced_draw(sample.label, min(most, model.feature_map.n_components), rng)).standard()
-    weights = model.weights
-    belongs = (weights[:, 0] > 0).astype(np.intp) if weights.shape[1] == 1 else weights.argmax(axis=1)
-    return model.feature_map.prototypes[balanced(belongs, np.abs(weights).max(axis=1), most)]
+def choose_cores(
+    model: LinearModel, sample: Sample, most: int, rng: np.random.Generator, *, equal: bool = False
+) -> FloatArray:
+    """Prototypes in use, or, where the map has none, rows; in standard units, evenly from the classes.
+
+    With `equal`, the least important of the larger classes are left out until all classes have equally many.
+    """
+    if isinstance(model.feature_map, (PrototypeMap, KernelMap)):
+        cores, weights = model.feature_map.prototypes, model.weights
+        belongs, importance = classes_of(cores, weights, sample), np.abs(weights).max(axis=1)
+    else:
+        rows = sample.take(balanced_draw(sample.label, min(most, model.feature_map.n_components), rng))
+        cores, belongs, importance = rows.standard(), rows.label.astype(np.intp), np.zeros(len(rows.label))
+    if equal:
+        counts = np.bincount(belongs, minlength=max(2, len(sample.outputs)))
+        most = min(most // len(counts), int(counts.min())) * len(counts)
+    return cores[balanced(belongs, importance, most)]
+
+
+def classes_of(prototypes: FloatArray, weights: FloatArray, sample: Sample) -> NDArray[np.intp]:
+    """The class of the row that a prototype is; of one that was moved, the class that its weight speaks for."""
+    voted = (weights[:, 0] > 0).astype(np.intp) if weights.shape[1] == 1 else weights.argmax(axis=1)
+    wanted = {row.tobytes() for row in prototypes}
+    known: dict[bytes, int] = {}
+    for places in sample.blocks():
+        block = sample.take(places)
+        for row, label in zip(block.standard(), block.label, strict=True):
+            if (name := row.tobytes()) in wanted:
+                known.setdefault(name, int(label))
+    return np.array([known.get(row.tobytes(), vote) for row, vote in zip(prototypes, voted, strict=True)], np.intp)
 
 
 def factor_on_map(
-    model: LinearModel, sample: Sample, learned: Places, cores: FloatArray, gamma: float
+    model: LinearModel, sample: Sample, learned: Places, cores: FloatArray, gamma: float, *, printed: bool = False
 ) -> ConformalFactor:
     """The r that separates the classes best, with features for one block of rows at a time."""
 
@@ -38,7 +61,7 @@ def factor_on_map(
             rows = block.standard()
             yield rows, model.feature_map.forward(rows).features, block.label, block.weight
 
-    return fit_factor_on_features(blocks(), cores, gamma)
+    return fit_factor_on_features(blocks(), cores, gamma, printed=printed)
 
 
 def choose_shrinkage(

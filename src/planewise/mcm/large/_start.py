@@ -37,15 +37,19 @@ def find_start(
     rows: FloatArray,
     signs: FloatArray,
     weight: FloatArray,
+    factor: FloatArray | None = None,
 ) -> Start:
-    """The width that serves least squares best on rows left out, and then the squared hinge's weights on all rows."""
+    """The width that serves least squares best on rows left out, and then the squared hinge's weights on all rows.
+
+    `factor` is the conformal r of each row, which multiplies its features.
+    """
     n_components = draw(gammas[0]).n_components
     n_tried = min(len(rows), max(TRIED_BY, 4 * n_components))
     n_judged = n_tried // 4
     judged, learned = slice(0, n_judged), slice(n_judged, n_tried)
     best_error, gamma, ridge = np.inf, gammas[0], RIDGES[0]
     for each in gammas:
-        features = draw(each).forward(rows[:n_tried]).features
+        features = _times(draw(each).forward(rows[:n_tried]).features, factor)
         for strength in RIDGES:
             weights, intercept = _ridge(features[learned], signs[learned], weight[learned], strength)
             residual = features[judged] @ weights + intercept - signs[judged]
@@ -53,8 +57,12 @@ def find_start(
             if error < best_error:
                 best_error, gamma, ridge = error, each, strength
     feature_map = draw(gamma)
-    features = feature_map.forward(rows).features
+    features = _times(feature_map.forward(rows).features, factor)
     return Start(feature_map, *_squared_hinge(features, signs, weight, ridge), gamma)
+
+
+def _times(features: FloatArray, factor: FloatArray | None) -> FloatArray:
+    return features if factor is None else features * factor[: len(features), None]
 
 
 def _squared_hinge(

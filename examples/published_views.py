@@ -1,0 +1,40 @@
+"""Figure 1 of the RECIP paper with the published method: the paper's two views of spam, and the views we find.
+
+With --data, this uses the paper's spam data. Otherwise, it uses the paper's synthetic data: batches of rows, each of
+which can be classified in its own pair of features.
+
+python examples/published_views.py [--out FOLDER] [--data FOLDER]
+"""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+import picture
+from planewise.datasets import load, make_subspace_batches
+from planewise.plot import ProjectionDisplay
+from planewise.published import recip, recip_known
+
+args = picture.arguments(__doc__, data=True)
+if args.data:
+    data = load("spambase", data_home=args.data)
+    X, y, names = data.data, np.where(data.target == data.target.max(), "spam", "not spam"), list(data.feature_names)
+    words = ("capital_run_length_longest", "word_freq_your")
+    known = [(names.index(word), names.index("capital_run_length_total")) for word in words]
+else:
+    X, y, details = make_subspace_batches(2, return_details=True, random_state=1)
+    y, names = np.array(["no", "yes"])[y], [f"feature {j}" for j in range(X.shape[1])]
+    known = details.pairs.tolist()
+X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.2, random_state=0, stratify=y)
+figure, axes = plt.subplots(2, 2, figsize=(8.4, 7.6), layout="constrained")
+for row, words, model in zip(axes, ("known", "found"), (recip_known(known), recip()), strict=True):
+    model.fit(X_train, y_train)
+    print(f"{words}: {len(model.projections_)} views, accuracy {model.score(X_test, y_test):.1%} on test rows")
+    ProjectionDisplay.from_estimator(
+        model, X_train, y_train, X_test, y_test, n_views=2, max_queries=200, feature_names=names
+    ).plot(row, with_key=words == "known")
+    for ax in row:
+        ax.title.set_text(f"{words}: {ax.get_title()}")
+picture.save(figure, args.out, "spam_published_views" if args.data else "published_views")

@@ -12,12 +12,12 @@ namespace {
 const std::string bin_names[] = {"uniform", "robust", "quantile"};  // in the order of Bins
 const std::string axes_names[] = {"all", "subspace", "none"};       // in the order of Axes
 
-// The value of an enumeration that has this name.
+// The value of an enumeration that has this name; `what` it is of.
 template <class T, std::size_t count>
-T named(const std::string (&names)[count], const std::string &name) {
+T named(const std::string (&names)[count], const std::string &name, const std::string &what) {
     for (std::size_t k = 0; k < count; ++k)
         if (name == names[k]) return static_cast<T>(k);
-    throw std::invalid_argument("unknown option: '" + name + "'");
+    throw std::invalid_argument("no " + what + " are called '" + name + "'");
 }
 
 // Grows with `statistics` already filled; the answer is (forest of one, leaf of every row).
@@ -183,10 +183,10 @@ void bind_options(nb::module_ &m) {
     options
         .def_prop_rw(
             "bins", [](const GrowOptions &o) { return bin_names[static_cast<std::size_t>(o.choose.bins)]; },
-            [](GrowOptions &o, const std::string &name) { o.choose.bins = named<Bins>(bin_names, name); })
+            [](GrowOptions &o, const std::string &name) { o.choose.bins = named<Bins>(bin_names, name, "bins"); })
         .def_prop_rw(
             "axes", [](const GrowOptions &o) { return axes_names[static_cast<std::size_t>(o.draw.axes)]; },
-            [](GrowOptions &o, const std::string &name) { o.draw.axes = named<Axes>(axes_names, name); })
+            [](GrowOptions &o, const std::string &name) { o.draw.axes = named<Axes>(axes_names, name, "axes"); })
         .def_prop_rw(
             "choose_by_cosine", [](const GrowOptions &o) { return o.choose.plane_choice == PlaneChoice::cosine; },
             [](GrowOptions &o, bool by_cosine) {

@@ -103,10 +103,14 @@ void Proposer::add_terms(const Ranking &ranked, const DrawOptions &options, cons
 
 void Proposer::draw_round_in_groups(const Ranking &ranked, const DrawOptions &options, const DrawRound &round,
                                     Random &random, const Directions *known, const Path &path, Directions &out) {
-    if (options.axes == Axes::subspace && eligible_.empty()) {  // no two may meet: the subspace is of single features
-        choose_ranks(static_cast<std::size_t>(round.subspace_size), ranked.size(), round.rank_decay, random);
-        std::sort(ranks_.begin(), ranks_.end());
-        return keep_subspace(ranked, options, round);
+    if (options.shared_subspace && options.axes == Axes::subspace && path.rules().size() > 0) {
+        // The company of any feature, also of one that may meet no other: it is then the whole subspace.
+        choose_ranks(1, ranked.size(), round.rank_decay, random);
+        const std::int32_t first = ranked[ranks_[0]];
+        if (std::find(eligible_.begin(), eligible_.end(), first) == eligible_.end())
+            return keep_subspace(ranked, options, round);
+        const Ranking company = company_of(first, path, random);
+        return draw_round(company, options, round, random, known, path, out);
     }
     if ((round.subspace_size < 2 && options.axes != Axes::subspace) || eligible_.empty()) return;
     if (options.shared_subspace) {
@@ -156,11 +160,7 @@ const Ranking &Proposer::draw_company(const Ranking &ranked, const DrawRound &ro
     const Interactions &rules = path.rules();
     if (rules.size() > 0) {
         choose_ranks(1, eligible_.size(), round.rank_decay, random);
-        path.open_groups(eligible_[ranks_[0]], columns_);
-        columns_.erase(
-            std::remove_if(columns_.begin(), columns_.end(), [&](std::int32_t g) { return members_.count(g) == 0; }),
-            columns_.end());
-        return members_[columns_[random.below(static_cast<std::uint32_t>(columns_.size()))]];
+        return company_of(eligible_[ranks_[0]], path, random);
     }
     choose_ranks(rules.most() - path.sources().size(), eligible_.size(), round.rank_decay, random);
     columns_ = path.sources();
@@ -170,6 +170,15 @@ const Ranking &Proposer::draw_company(const Ranking &ranked, const DrawRound &ro
         if (std::find(columns_.begin(), columns_.end(), rules.source(feature)) != columns_.end())
             company_.push_back(feature);
     return company_;
+}
+
+// One of the groups in which the feature may meet others.
+const Ranking &Proposer::company_of(std::int32_t feature, const Path &path, Random &random) {
+    path.open_groups(feature, columns_);
+    columns_.erase(
+        std::remove_if(columns_.begin(), columns_.end(), [&](std::int32_t g) { return members_.count(g) == 0; }),
+        columns_.end());
+    return members_[columns_[random.below(static_cast<std::uint32_t>(columns_.size()))]];
 }
 
 bool Proposer::may_meet(const Path &path) {

@@ -69,6 +69,7 @@ class Proposer {
                               const Directions *known, const Path &path, Directions &out);
     void find_companies(const Ranking &ranked, const Path &path);
     const Ranking &draw_company(const Ranking &ranked, const DrawRound &round, const Path &path, Random &random);
+    const Ranking &company_of(std::int32_t feature, const Path &path, Random &random);
     void keep_subspace(const Ranking &ranked, const DrawOptions &options, const DrawRound &round);
     void choose_ranks(std::size_t count, std::size_t available, double rank_decay, Random &random);
     void enumerate(const Ranking &ranked, const std::vector<int> &bounds, Directions &out);

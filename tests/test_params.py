@@ -160,6 +160,15 @@ def test_axes_of_a_subspace_that_is_not_drawn_are_refused(make):
         make(axis_candidates="subspace").fit(X, y)
 
 
+@pytest.mark.parametrize("given", [{"n_projections": 0}, {"subspace_size": 1}, {"subspace_size": [1, 1]}])
+def test_a_tree_without_any_candidate_is_refused(given):
+    X, y = load_iris(return_X_y=True)
+    name, value = next(iter(given.items()))
+    with pytest.raises(ValueError, match="axis_candidates='none' leaves only planes of several") as raised:
+        SLMClassifier(axis_candidates="none", **given).fit(X, y)
+    assert f"but {name}={value!r} allows none" in str(raised.value)
+
+
 def test_single_values_repeat_in_every_round():
     X, y = load_iris(return_X_y=True)
     short, long = (

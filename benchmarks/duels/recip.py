@@ -8,9 +8,10 @@ The file of results is added to: an expensive contender (an EBM takes a hundred 
 Accuracy by stratified cross-validation; whatever is tuned is tuned inside the training part of a fold (nested): the k
 of nearest neighbours by three inner folds, RECIP's views by its own rule. Categories reach nearest neighbours and the
 tree one-hot, numbers standardised for neighbours, gaps filled by medians; RECIP takes the table as it is. "published"
-is k = 1, distances, Algorithm 1 with lam by cross-validation; "all features too" has the view of all features as one
-more candidate; "tuned" chooses that and k from 1, 5 and the default by three inner folds. For RECIP also: how many
-views are kept, and which share of the queries the two leading ones decide.
+(the key in the file of results) is k = 1, distances, Algorithm 1 with lam by cross-validation, but on standardised
+columns and with the main views only (keep="best"): not planewise.published.recip. "All features too" has the view of
+all features as one more candidate; "tuned" chooses that and k from 1, 5 and the default by three inner folds. For RECIP
+also: how many views are kept, and which share of the queries the two leading ones decide.
 Table 3 of the paper does not say how its sets were split, so its figures stand beside ours for orientation only.
 """
 

@@ -12,7 +12,7 @@ from .declaration import Table
 from .methods import PIP_NAMES
 from .page import write_page
 from .results import Results, collect
-from .runner import cells_of, experiments_of, is_finished, run
+from .runner import cells_of, experiments_of, is_finished, metrics_shown, run
 from .sources import code_hash
 from .store import Store
 from .tables import GROUPS, TABLES
@@ -75,7 +75,8 @@ def listing(store: Store, command: str) -> str:
     lines = ["What can be reproduced (cells finished / all):"]
     for table in TABLES.values():
         cells = cells_of(table.experiment, quick=False)
-        done = sum(is_finished(cell, store) for cell in cells)
+        shown = metrics_shown([table])
+        done = sum(is_finished(cell, store, shown.get(cell.place, ())) for cell in cells)
         share = f"{done:>6} /{len(cells):>5}" if cells else f"{'drawn':>13}"
         lines.append(f"  {table.name:<15}{share}  {table.title}")
     lines += _of_other_code(store)

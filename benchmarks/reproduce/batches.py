@@ -107,24 +107,25 @@ class Recovery:
 
 @dataclass(frozen=True)
 class PenaltyShares:
-    """Batches, with the penalty of a lasso given as a share of the least one that leaves no coefficient.
+    """Batches, with the penalty of a lasso given as a `share` of the smallest one at which all coefficients are 0.
 
     If t is "pairs", as many views are kept as there are informative pairs.
     """
 
     def run(self, data: Data, method: Method, seed: int, data_home: str | None) -> Metrics:
         """Accuracy and how many of the pairs were found."""
-        share = method.fixed.get("lam")
+        settings = dict(method.fixed)
+        share = settings.pop("share", None)
         if share is None:
             return Batches().run(data, method, seed, data_home)
         rows = drawn(data, seed)
-        settings = {**method.fixed} | ({"t": len(rows.pairs)} if method.fixed.get("t") == "pairs" else {})
         n_features = rows.X.shape[1]
         views = [view for size in (1, 2) for view in combinations(range(n_features), size)]
         Z = np.column_stack([local_entropy(rows.X, rows.y, view, scaling=None) for view in views])
         best = Z.min(axis=1)
-        largest = float((best @ Z).max() / np.linalg.norm(best))
-        return Batches().run(data, replace(method, fixed=settings | {"lam": share * largest}), seed, data_home)
+        lam = share * float((best @ Z).max() / np.linalg.norm(best))
+        more = {"t": len(rows.pairs)} if "t" in settings else {}
+        return Batches().run(data, replace(method, fixed=settings | {"lam": lam} | more), seed, data_home)
 
 
 @dataclass(frozen=True)

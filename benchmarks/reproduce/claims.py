@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import wilcoxon
 
+from .declaration import Settled
 from .results import Entry, Results
 
 
@@ -24,6 +25,18 @@ class Verdict:
 
 
 Claim = Callable[[Results], Verdict]
+
+
+def settled_by_count(good: int, total: int, evidence: str) -> Settled:
+    """A claim about all of some comparisons: it holds in part if it is true in more than half of them."""
+    return Settled("holds" if good == total else "holds in part" if 2 * good > total else "does not hold", evidence)
+
+
+def settled_by_published(published: bool, ours: bool, when: str, evidence: str) -> Settled:
+    """The published method decides; what only a variant does is said as a condition."""
+    if published:
+        return Settled("holds", evidence)
+    return Settled("holds when", evidence, when) if ours else Settled("does not hold", evidence)
 
 
 def at_least_as_good(ours: str, theirs: str, needed: int, *, lower_is_better: bool = False, words: str = "") -> Claim:

@@ -103,7 +103,7 @@ class Experiment:
         How many splits or folds, and how many with ``--quick``.
     fewer_seeds : mapping
         Data set or method: how many at most, for the slow ones.
-    too_slow : mapping
+    not_run : mapping
         (data set, method): why it is not run at all.
     """
 
@@ -114,11 +114,11 @@ class Experiment:
     seeds: int
     quick_seeds: int
     fewer_seeds: Mapping[str, int] = field(default_factory=dict)
-    too_slow: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    not_run: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def n_seeds(self, data: str, method: str, quick: bool) -> int:
         """How many seeds a cell gets."""
-        if (data, method) in self.too_slow:
+        if (data, method) in self.not_run:
             return 0
         wanted = self.quick_seeds if quick else self.seeds
         return min(wanted, *(self.fewer_seeds.get(name, wanted) for name in (data, method)))
@@ -173,19 +173,40 @@ class Why:
     figures: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
+VERDICTS = ("holds", "holds when", "holds in part", "does not hold", "not yet run")
+
+
 @dataclass(frozen=True)
 class Settled:
-    """What an experiment says about a claim: one of `VERDICTS`, and the figures behind it in one or two sentences."""
+    """What an experiment says about a claim.
+
+    Attributes
+    ----------
+    verdict : str
+        One of `VERDICTS`: "holds when" it is true under a condition, "holds in part" if it is true in more than half of
+        several comparisons.
+    evidence : str
+        The figures behind it, in one or two sentences.
+    when : str
+        The condition of "holds when", such as "mu is above 0".
+    """
 
     verdict: str
     evidence: str
+    when: str = ""
 
     def __post_init__(self) -> None:
         if self.verdict not in VERDICTS:
             raise ValueError(f"{self.verdict!r} is not one of {', '.join(VERDICTS)}.")
+        if bool(self.when) != (self.verdict == "holds when"):
+            raise ValueError("A condition goes with 'holds when', and with nothing else.")
+
+    @property
+    def words(self) -> str:
+        """The verdict with its condition."""
+        return f"{self.verdict} {self.when}".strip()
 
 
-VERDICTS = ("holds", "holds in part", "does not hold", "not yet run")
 NOT_YET_RUN = Settled("not yet run", "Not all of its cells are finished.")
 
 

@@ -42,6 +42,9 @@ PEER_SVC = {"C": [1.0, 0.1, 0.3, 3.0, 10.0, 100.0], "gamma": ["scale", 0.01, 0.1
 # gamma_c, these. All of it would be 1,210 points, most of them the same machine: where the labels can be interpolated,
 # C does not matter.
 MCM_PUBLISHED = {"C": (2.0**-19, 2.0**-9, 2.0**1), "gamma": (2.0**-10, 2.0**-12, 2.0**-8)}
+# An SVM's grid that is as wide: the same factors between values, in the middle of the range that LIBSVM's guide
+# recommends (C from 2^-5 to 2^15, gamma from 2^-15 to 2^3).
+WIDE_SVC = {"C": [2.0**-5, 2.0**5, 2.0**15], "gamma": [2.0**-6, 2.0**-8, 2.0**-4]}
 MCM_CONFORMAL_PUBLISHED = MCM_PUBLISHED | {"gamma_c": (2.0, 20.0, 1000.0)}
 
 # ------------------------------------------------- its Table 4, and what a conformal machine tries at the best point

@@ -187,6 +187,7 @@ MCM_AS_PRINTED = mcm_as_published(0.0, "printed")
 SVC = Method(
     "SVC", "sklearn.svm.SVC", grid=grids.SVC, repeats=_SEARCH["n_repeats"], scaled=True, size="support_vector_machine"
 )
+WIDE_SVC = Method("SVC, wide grid", "sklearn.svm.SVC", grid=grids.WIDE_SVC, scaled=True, size="support_vector_machine")
 LARGE_SCALE_MCM = Method(
     "LS MCM", "planewise.LargeScaleMCMClassifier", grid=grids.LARGE_SCALE_MCM, size="large_scale_machine"
 )
@@ -228,17 +229,16 @@ RECIP_VOTE = Method("voting", "planewise.published.recip_voting", seeded=False)
 RECIP_VOTE_MAIN = Method("voting, main views", fixed={"voting": True}, **_MAIN)
 RECIP_VOTE_KNOWN = Method("voting, known", fixed={"projections": "known", "voting": True}, **_KNOWN)
 RECIP_OURS = Method("RECIP, ours", _RECIP)
-RECIP_LASSO_ONE = Method("lasso, one view", "planewise.published.recip_lasso", fixed={"lam": 0.9, "t": 1}, seeded=False)
 RECIP_PUBLISHED = Method("RECIP", _PRINTED, fixed={"d": "all"}, grid=grids.RECIP_PUBLISHED, seeded=False)
 RECIP_MAIN_TUNED = Method("RECIP, main views", fixed={"d": "all"}, grid=grids.RECIP_PUBLISHED, **_MAIN)
 RECIP_TUNED = Method("RECIP, ours", _RECIP, fixed={"max_candidates": 500}, grid=grids.RECIP)
 
 
 def recip_lasso(share: float, *, robust: bool = False, as_many: bool = False) -> Method:
-    """A published lasso, its penalty a share of the least one that leaves no coefficient; `as_many` views as pairs."""
+    """A published lasso; `share` is of the smallest penalty that makes all coefficients 0, `as_many` views as pairs."""
     name = f"{'robust ' if robust else ''}lasso{', t' if as_many else ''}, {share:g}"
     path = f"planewise.published.recip_{'robust_' if robust else ''}lasso"
-    return Method(name, path, fixed={"lam": share} | ({"t": "pairs"} if as_many else {}), seeded=False)
+    return Method(name, path, fixed={"share": share} | ({"t": "pairs"} if as_many else {}), seeded=False)
 
 
 def recip_settings(**settings: float) -> Method:
@@ -250,6 +250,7 @@ def recip_settings(**settings: float) -> Method:
 NEAREST_NEIGHBOUR = Method("KNN", _NEIGHBOURS, fixed={"n_neighbors": 1}, seeded=False)
 FIVE_NEIGHBOURS = Method("KNN, K = 5", _NEIGHBOURS, fixed={"n_neighbors": 5}, seeded=False)
 NEIGHBOURS = Method("KNN", _NEIGHBOURS, grid=grids.NEIGHBOURS, seeded=False)
+FOREST_DEFAULTS = Method("RF", "sklearn.ensemble.RandomForestClassifier")
 SCALED_NEIGHBOURS = Method("KNN, standardised", _NEIGHBOURS, grid=grids.NEIGHBOURS, scaled=True, seeded=False)
 
 # ------------------------------------------------- peers, as they come

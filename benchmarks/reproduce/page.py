@@ -7,20 +7,32 @@ from pathlib import Path
 from .results import Results
 from .writer import MARK, markdown, settled, verdicts
 
+MINUTES = 36  # that all cells took on two cores, two at a time
+
 OPENING = f"""# Reproducing the papers
 
-This page contains every table and figure of the three papers (SLM, MCM and RECIP), with our results beside the printed
-ones, and comparisons with other libraries. It is for readers who want to know whether planewise does what the papers
-promise. The page is the output of this command:
+The first table lists the claims of the three papers (SLM, MCM and RECIP) and what our experiments say about them. Fixed
+rules compute the verdicts from the results of the published methods (`planewise.published`, see
+[published.md](published.md)), which are tuned inside training parts: a claim *holds*, *holds when* a condition is met,
+*holds in part* if it is true in more than half of its comparisons, or *does not hold*. “Ours” are the variants of this
+library. Each line ends with the command that reproduces it. All of them together, `planewise reproduce all --jobs 2`,
+took {MINUTES} minutes on two cores.
 
-```sh
-planewise reproduce all peers slm-grids --data DIR --page docs/reproduction.md
-```
+After the claims come all tables and figures of the papers, with the printed figures beside ours, and comparisons with
+other libraries.
+"""
+
+READING = f"""\
+The rules are in `benchmarks/reproduce` (`settle_*.py` and `convergence.py`).
 
 ## How to run it
 
-Run the command in a checkout of the repository (`python -m benchmarks.reproduce ...` works too). `DIR` contains the
-data sets; without it, they are loaded from scikit-learn or OpenML.
+This page is the output of the following command, run in a checkout of the repository (`python -m benchmarks.reproduce`
+works too). `DIR` contains the data sets; without it, they are loaded from scikit-learn or OpenML.
+
+```sh
+planewise reproduce all peers slm-grids --jobs 2 --data DIR --page docs/reproduction.md
+```
 
 - A *cell* is one method on one data set with one seed (or one fold). The command runs only the cells that are not
   finished, and keeps every finished cell in `benchmarks/results/cells`. You can stop it and start it again.
@@ -30,10 +42,9 @@ data sets; without it, they are loaded from scikit-learn or OpenML.
   recorded. `--fresh` runs finished cells again.
 - The tables are declared in `benchmarks/reproduce/tables`. The search grids are in `benchmarks/reproduce/grids.py`.
 
-On two cores and without finished cells, `all --jobs 2` took 25 minutes and `all --quick --jobs 2` took 7. Each cell
-uses one thread. With the same code and packages, cells give the same figures to the last digit, in whatever order they
-run: a second run of all 4,043 cells of `all` gave no difference. Only the times in comparisons with other libraries
-vary.
+Each cell uses one thread. With the same code and packages, cells give the same figures to the last digit, in whatever
+order they run. Only the times in comparisons with other libraries vary. The comparisons (`peers`) and the choice of the
+SLM grids (`slm-grids`) are not part of `all`; on two cores they take about 10 minutes more.
 
 ## How to read the tables
 
@@ -42,18 +53,19 @@ printed in the paper, with the difference. Our models are tuned inside the train
 theirs on the test rows, so expect a printed figure to be higher than ours. {MARK} refers to a footnote, which says why
 a printed figure cannot be right, or why we have no figure.
 
-We set the targets beforehand. A target counts as met or not met only when all cells are finished, not with `--quick`.
+Targets are goals for this library's variants. A target counts as met or not met only when all cells are finished, not
+with `--quick`.
 
 Some results are not available: the data set Cell of RECIP's Table 3 is private, and MiniBooNE was not available to us;
-the splits a3a, a4a and a8a of MCM's Table 4 were not found, so we use a9a, from which they were drawn. FF-MLP and
-BP-MLP of SLM's Table I are run with our own implementation of the published description.
+the splits a3a, a4a and a8a of MCM's Table 4 were not found, so we use a9a, from which they were drawn; the networks
+FF-MLP and BP-MLP are our own implementation of the published description.
 """
 
 
 def write_page(everything: list[Results], pictures: dict[str, str], path: Path) -> None:
     """Writes the page; `pictures` has where they are, seen from it, by the names of their tables."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    parts = [OPENING, claims_table(everything), summary(everything)]
+    parts = [OPENING, claims_table(everything), READING, summary(everything)]
     parts += [markdown(results, pictures.get(results.table.name, "")) for results in everything]
     path.write_text("\n".join(parts), encoding="utf-8")
 
@@ -63,13 +75,19 @@ def claims_table(everything: list[Results]) -> str:
     lines = [
         "## The papers' claims",
         "",
-        "| paper | claim | verdict | evidence | experiment |",
+        "| paper | claim | verdict | evidence | command |",
         "|---|---|---|---|---|",
     ]
     for results in everything:
         for claim, outcome in settled(results):
-            parts = (claim.where, claim.claim, f"**{outcome.verdict}**", outcome.evidence, f"`{results.table.name}`")
-            lines.append("| " + " | ".join(parts) + " |")
+            parts = (
+                claim.where,
+                claim.claim,
+                f"**{outcome.words}**",
+                outcome.evidence,
+                f"`planewise reproduce {results.table.name}`",
+            )
+            lines.append("| " + " | ".join(part.replace("|", "\\|") for part in parts) + " |")
     return "\n".join(lines) + "\n"
 
 

@@ -107,9 +107,9 @@ class InsideAndOnTestFolds:
     """Nested folds, and beside them, as the MCM paper chose, the point that is best on the test fold itself.
 
     A seed is an outer fold. "accuracy" is that of the point chosen on inner folds of the training part, "on test" that
-    of the point chosen on the test fold, and "lost" how far an average point of the grid is behind the latter. A
-    machine with a conformal factor has several gamma_c to choose from; "as many points" is the mean over these of the
-    best point on the test fold, each of them chosen among as many points as the machine without a factor has.
+    of the point chosen on the test fold. A machine with a conformal factor has several gamma_c to choose from, and with
+    each of them as many points as a machine without: "best, mean of gamma_c" is the best point on the test fold, and
+    "best less average" how far the average point is behind it there, both found for each gamma_c and averaged.
     """
 
     outer: int = 5
@@ -124,14 +124,20 @@ class InsideAndOnTestFolds:
         """Accuracies by both choices, and what the chosen machine needs and does."""
         X, y = load(data, 0, data_home)
         train, test = list(folds(data, self.outer, 0).split(X, y))[seed]
-        model = fit_tuned(method, data, (X[train], y[train]), seed, folds(data, self.inner, seed))
+        model = fit_tuned(method, data, (X[train], y[train]), seed, folds(data, self.inner, seed, method.repeats))
         found = judge(method, data, model, X[train], (X[test], y[test]))
         on_test = self._on_test(method, data, model, (X, y), seed, [(train, test)])
         by_point = 100 * on_test["mean_test_score"]
-        found |= {"on test": float(by_point.max()), "lost": float(by_point.max() - by_point.mean())}
+        sets = [by_point]
         if "param_gamma_conformal" in on_test:
             times = (on_test["param_gamma_conformal"] / on_test["param_gamma"]).round(6)
-            found["as many points"] = float(np.mean([by_point[times == each].max() for each in np.unique(times)]))
+            sets = [by_point[times == each] for each in np.unique(times)]
+        best, average = (np.array([of(each) for each in sets]) for of in (np.max, np.mean))
+        found |= {
+            "on test": float(best.max()),
+            "best, mean of gamma_c": float(best.mean()),
+            "best less average": float((best - average).mean()),
+        }
         machine = fitted_model(model)
         if getattr(machine, "_factor", None) is not None:
             parts = [("training", X[train], y[train]), ("held-out", X[test], y[test])]

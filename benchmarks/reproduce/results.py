@@ -110,19 +110,20 @@ def collect(table: Table, store: Store, *, quick: bool = False) -> Results:
     experiment = table.experiment
     data = {each.name: each for each in experiment.data}
     methods = {each.name: each for each in experiment.methods}
-    entries, used, finished = {}, set(), set()
+    entries, used, unfinished = {}, set(), set()
     for row in table.rows:
         for column in table.columns:
             values: dict[int, float] = {}
             data_name, method_name, metric = table.cell(row, column)
-            why_none = row.not_run or column.not_run or experiment.too_slow.get((data_name, method_name), "")
+            why_none = row.not_run or column.not_run or experiment.not_run.get((data_name, method_name), "")
             if not why_none:
                 lacking = missing(methods[method_name])
                 for seed in range(experiment.n_seeds(data_name, method_name, quick)):
                     cell = Cell(experiment, data[data_name], methods[method_name], seed)
                     used.add(cell.key)
-                    if is_finished(cell, store):
-                        finished.add(cell.key)
+                    if not is_finished(cell, store, {metric}):
+                        unfinished.add(cell.key)
+                    else:
                         values[seed] = store.cells(experiment.name)[cell.key].metrics[metric]
                 why_none = "" if values else (f"{', '.join(lacking)} is not installed" if lacking else "not yet run")
             entries[row.title, column.title] = Entry(
@@ -135,4 +136,4 @@ def collect(table: Table, store: Store, *, quick: bool = False) -> Results:
                 table.doubt(row, column),
                 next(digits for digits in (row.digits, column.digits, table.digits) if digits is not None),
             )
-    return Results(table, entries, len(finished), len(used), quick)
+    return Results(table, entries, len(used - unfinished), len(used), quick)

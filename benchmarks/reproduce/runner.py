@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from importlib.metadata import version
+from itertools import product
 
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
@@ -37,6 +38,11 @@ class Cell:
         return self.data.name, self.method.name, self.seed
 
     @property
+    def place(self) -> tuple[str, str, str]:
+        """Experiment, data set and method."""
+        return self.experiment.name, self.data.name, self.method.name
+
+    @property
     def fingerprint(self) -> str:
         """Of all that was declared about it."""
         return self.experiment.fingerprint(self.data, self.method)
@@ -55,15 +61,25 @@ def cells_of(experiment: Experiment, quick: bool) -> list[Cell]:
     ]
 
 
-def is_finished(cell: Cell, store: Store) -> bool:
-    """Whether the store has it, as it is declared today."""
+def is_finished(cell: Cell, store: Store, metrics: Collection[str] = ()) -> bool:
+    """Whether the store has it, as it is declared today, with these metrics (a protocol may have got new ones)."""
     found = store.cells(cell.experiment.name).get(cell.key)
-    return found is not None and found.fingerprint == cell.fingerprint
+    return found is not None and found.fingerprint == cell.fingerprint and found.metrics.keys() >= set(metrics)
 
 
 def experiments_of(tables: Iterable[Table]) -> list[Experiment]:
     """Those the tables need, each once."""
     return list({table.experiment.name: table.experiment for table in tables}.values())
+
+
+def metrics_shown(tables: Iterable[Table]) -> dict[tuple[str, str, str], set[str]]:
+    """By experiment, data set and method: the metrics that the tables show of its cells."""
+    shown: dict[tuple[str, str, str], set[str]] = {}
+    for table in tables:
+        for row, column in product(table.rows, table.columns):
+            data, method, metric = table.cell(row, column)
+            shown.setdefault((table.experiment.name, data, method), set()).add(metric)
+    return shown
 
 
 @dataclass(frozen=True)
@@ -94,7 +110,8 @@ def run(
     todo: list[Cell] = []  # the first seeds first, so that a run broken off has something of everything
     kept = 0
     lacking: dict[str, list[str]] = {}
-    experiments = experiments_of(tables)
+    tables = list(tables)
+    experiments, shown = experiments_of(tables), metrics_shown(tables)
     cells = [cell for experiment in experiments for cell in cells_of(experiment, quick)]
     cells = [cell for cell in cells if any(fnmatchcase(cell.method.name, each) for each in methods)]
     for cell in sorted(cells, key=lambda cell: cell.seed):
@@ -102,7 +119,7 @@ def run(
         for package in packages:
             if cell.method.name not in lacking.setdefault(package, []):
                 lacking[package].append(cell.method.name)
-        if not fresh and is_finished(cell, store):
+        if not fresh and is_finished(cell, store, shown.get(cell.place, ())):
             kept += 1
         elif not packages:
             todo.append(cell)

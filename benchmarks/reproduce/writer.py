@@ -85,7 +85,7 @@ def explanations(results: Results) -> list[str]:
 def sentences(results: Results) -> list[str]:
     """Notes and claims, in reading order."""
     about_the_paper = [
-        f"{claim.where}: {claim.claim} {outcome.verdict.capitalize()}. {outcome.evidence}"
+        f"{claim.where}: {claim.claim} {outcome.words[0].upper()}{outcome.words[1:]}. {outcome.evidence}"
         for claim, outcome in settled(results)
     ]
     return [*results.table.notes, *about_the_paper, *verdicts(results)]

@@ -75,6 +75,19 @@ def test_finished_cells_are_not_run_again(tmp_path, counted):
     assert len(ran()) == len(set(ran())) == 12
 
 
+def test_a_cell_without_a_metric_that_the_table_shows_is_unfinished_and_run_again(tmp_path, counted):
+    protocol, ran = counted
+    tiny = table(protocol, TREE)
+    for cell in cells_of(tiny.experiment, quick=False):
+        metrics = {"accuracy": 1.0} if cell.seed else {"of an older protocol": 1.0}
+        Store(tmp_path).add("tiny", cell.key, Finished(metrics, cell.fingerprint, 0.1, "planewise 0"))
+    results = collect(tiny, Store(tmp_path))
+    assert results["Moons", "tree"].seeds == (1, 2) and not results.is_final
+    assert run([tiny], Store(tmp_path), progress=False).ran == 2
+    assert ran() == ["moons tree 0", "rings tree 0"]
+    assert collect(tiny, Store(tmp_path)).is_final
+
+
 def test_tables_of_one_experiment_share_its_cells(tmp_path, counted):
     protocol, ran = counted
     tiny = table(protocol, TREE)
@@ -411,7 +424,7 @@ def test_vectors_of_a_conformal_machine_are_counted_with_its_cores():
     kept = {
         tuple(row) for row in np.vstack([machine._scaling(machine.support_vectors_), machine._factor.cores]).round(9)
     }
-    assert found == {"vectors": len(machine.support_), "with cores": len(kept)}
+    assert found == {"vectors": len(machine.support_), "with cores": len(kept), "% of rows": 100 * len(kept) / 80}
     assert found["with cores"] > found["vectors"]
 
 
@@ -474,10 +487,10 @@ def test_only_the_methods_asked_for_are_run(tmp_path, counted):
     assert {line.split()[1] for line in ran()} == {"ours"}
 
 
-def test_what_is_too_slow_is_not_run_and_a_footnote_says_why(tmp_path, counted):
+def test_what_is_declared_as_not_run_is_left_out_and_a_footnote_says_why(tmp_path, counted):
     protocol, ran = counted
     tiny = table(protocol, TREE, OURS)
-    tiny = replace(tiny, experiment=replace(tiny.experiment, too_slow={("rings", "ours"): "took an hour"}))
+    tiny = replace(tiny, experiment=replace(tiny.experiment, not_run={("rings", "ours"): "took an hour"}))
     run([tiny], Store(tmp_path), progress=False)
     results = collect(tiny, Store(tmp_path))
     assert "rings ours 0" not in ran() and len(ran()) == 9

@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.preprocessing import StandardScaler
 from whole_program import whole_optimum
 
-from planewise import MCMClassifier
+from planewise import MCMClassifier, MCMClassifierCV
 from planewise.mcm._kernels import Kernel
 from planewise.mcm.exact import _training
 
@@ -378,6 +378,22 @@ def test_a_conformal_kernel_needs_a_kernel_function(kernel):
 def test_a_solver_out_of_steps_warns_with_the_gap(moons):
     with pytest.warns(ConvergenceWarning, match=r"ran out of steps .* relative gap of \d\.\de.* Raise max_iter"):
         MCMClassifier(max_iter=5).fit(*moons)
+
+
+def test_a_published_program_out_of_steps_warns_with_its_own_limit(moons, monkeypatch):
+    X, y = moons
+    monkeypatch.setattr(_training, "STEPS_A_ROW", 1)
+    limit = f"ran out of steps after {len(X)} of at most {len(X)} steps"
+    with pytest.warns(ConvergenceWarning, match=rf"{limit}.* set a small mu, such as mu=0.001") as caught:
+        MCMClassifier(mu=0, gamma=0.5).fit(X, y)
+    assert not any("Raise max_iter" in str(each.message) for each in caught)
+    with pytest.warns(ConvergenceWarning, match="of at most 5 steps.* Raise max_iter"):  # here that helps
+        MCMClassifier(mu=0, gamma=0.5, max_iter=5).fit(X, y)
+
+
+@pytest.mark.parametrize("machine", [MCMClassifier, MCMClassifierCV])
+def test_the_limit_of_the_published_program_is_documented(machine):
+    assert f"{_training.STEPS_A_ROW} steps per row" in machine.__doc__
 
 
 def test_a_machine_without_vectors_warns(moons):

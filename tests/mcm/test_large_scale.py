@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pickle
 import tracemalloc
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,8 @@ from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
 from planewise.mcm._kernels import Kernel
 from planewise.mcm._rows import balanced_draw
 from planewise.mcm._scores import calibrate, probabilities
+from planewise.mcm.large import _classifier as large
+from planewise.mcm.large import _factor_on_map
 from planewise.mcm.large._classifier import mu_for
 from planewise.mcm.large._descent import BLOCK, Schedule
 
@@ -322,6 +325,54 @@ def test_cores_are_equally_many_of_each_class_if_asked_for(how):
         label = {row.tobytes(): each for row, each in zip(model._standardisation(sample[0]), y[some], strict=True)}
         classes = np.bincount([label[core.tobytes()] for core in model.conformal_.cores])
         assert len(np.unique(classes)) == 1
+
+
+def test_equal_cores_need_room_for_every_class(moons):
+    X, y, _, _ = moons
+    model = LargeScaleMCMClassifier(conformal="signed", equal_cores=True, max_cores=1)
+    words = r"max_cores must be at least the number of classes \(2\) with equal_cores=True; got 1\."
+    with pytest.raises(ValueError, match=words):
+        model.fit(X, y)
+    with pytest.raises(ValueError, match=words):
+        model.partial_fit(X, y, classes=[0, 1])
+    model.set_params(conformal="none", max_iter=2).fit(X, y)  # not used
+
+
+@pytest.mark.parametrize("how", [{"feature_map": "fourier"}, {"refine": False}], ids=str)
+def test_a_class_without_a_core_is_named(how):
+    X, y = make_blobs(200, centers=3, random_state=0)
+    names = np.array(["ant", "bee", "cat"])[y]
+    model = LargeScaleMCMClassifier(conformal="signed", equal_cores=True, n_components=2, random_state=0, **how)
+    with pytest.warns(UserWarning, match="r = 1.*no prototype in use belongs to class '(ant|bee|cat)'. Raise n_comp"):
+        model.set_params(max_iter=2).fit(X, names)
+    assert len(model.conformal_.cores) == 0
+    model.set_params(n_components=30)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(model.fit(X, names).conformal_.cores) > 0
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_cores_that_need_not_be_equal_are_chosen_by_weights_alone(monkeypatch, kernel):
+    """The class of a core is the one that its weight speaks for: no row is looked up."""
+    X, y = make_moons(600, noise=0.5, random_state=0)
+    given = {"kernel": kernel, "n_components": 40, "max_cores": 11, "refine": False, "random_state": 0, "max_iter": 4}
+    model = LargeScaleMCMClassifier(conformal="signed", mu=0.0, **given)
+    found = []
+
+    def watched(model, sample, most, rng, **how):
+        weights, prototypes = model.weights[:, 0], model.feature_map.prototypes
+        for side in (weights > 0, weights <= 0):
+            order = np.argsort(-np.abs(weights[side]), kind="stable")
+            found.append({row.tobytes() for row in prototypes[side][order[:5]]})
+        return choose_cores(model, sample, most, rng, **how)
+
+    choose_cores = large.choose_cores
+    monkeypatch.setattr(large, "choose_cores", watched)
+    monkeypatch.setattr(_factor_on_map, "classes_of", None)
+    cores = {core.tobytes() for core in model.fit(X, y).conformal_.cores}
+    assert len(cores) == 11
+    assert found[0] | found[1] <= cores
 
 
 @pytest.mark.parametrize("refine", [False, True])

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_moons
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -210,6 +211,25 @@ def test_paths_end_where_machines_have_too_many_vectors(moons):
     short = MCMClassifierCV(**SMALL | {"mus": [1.0, 0.01, 0.001], "gammas": [20.0]}, max_support=0.1).fit(*moons)
     assert np.isnan(short.cv_results_["mean_test_score"]).tolist() == [False, True, True]
     assert short.best_params_["mu"] == 1.0
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("mus", "tried"), [([0.0], [0.0]), ([1.0, 0.01, 0.0], [1.0])])
+def test_a_path_ends_for_smaller_penalties_only(moons, mus, tried):
+    given = {"gammas": [20.0], "conformal": "signed", "gammas_conformal": [2.0, 4.0, 10.0], "max_support": 0.1}
+    results = MCMClassifierCV([100.0], mus, **given, cv=2, n_repeats=1, refit=False, random_state=0).fit(*moons)
+    scored = ~np.isnan(results.cv_results_["mean_test_score"])
+    assert_array_equal(scored, np.isin(results.cv_results_["param_mu"], tried))  # whatever gamma_conformal
+
+
+@pytest.mark.parametrize(
+    ("mus", "advice"),
+    [([0.0], r"of 0 at most 20 per row.* Use a small mu, such as 0.001, instead of 0"), ([0.1, 0.0], "Raise max_iter")],
+)
+def test_a_search_out_of_steps_says_what_helps(moons, mus, advice):
+    search = MCMClassifierCV([100.0], mus, gammas=[0.5], max_support=1.0, max_iter=5, cv=2, n_repeats=1, refit=False)
+    with pytest.warns(ConvergenceWarning, match=rf"did not reach the optimum of .*{advice}"):
+        search.fit(*moons)
 
 
 def test_without_refit_there_is_no_machine(moons):

@@ -32,7 +32,15 @@ def test_every_parameter_is_one_of_its_estimator(estimator, parameter):
 
 @pytest.mark.parametrize(("file", "name"), PLACES)
 def test_every_place_in_the_code_is_there(file, name):
-    assert re.search(rf"\b{name}\b", (ROOT / file).read_text(encoding="utf-8"))
+    defined = rf"^\s*(def|class) {name}\b"
+    if not file.endswith(".py"):  # a class, or a function of any type: nothing before it calls or returns it
+        defined = rf"^\s*(class|struct) {name}\b|^(?!.*\b(return|=))[\w:<>&*~, ]*[\s*&:]{name}\("
+    assert re.search(defined, (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"attribute `(\w+)`", PAGE))))
+def test_every_attribute_is_documented(name):
+    assert any(re.search(rf"\b{name}\b", getattr(planewise, estimator).__doc__) for estimator, _ in PARAMETERS)
 
 
 def test_the_page_has_every_function_and_no_other():

@@ -162,6 +162,16 @@ def test_leaves_are_pure_and_hold_plain_shares():
         assert_allclose(model.tree_.value[leaf], np.bincount(y[node == leaf], minlength=3) / (node == leaf).sum())
 
 
+def test_a_subspace_of_no_features_or_larger_than_its_space_is_refused():
+    X, y = table()
+    with pytest.raises(ValueError, match="'subspace_size' of SLMClassifier must be an integer of 1 or more"):
+        published.slm_classifier(R=0).fit(X, y)
+    with pytest.raises(ValueError, match="of SLMClassifier must be an integer of 1 or more"):
+        published.slm_classifier(D0=0).fit(X, y)
+    with pytest.raises(ValueError, match="R=5 features cannot be drawn from a subspace of D0=4"):
+        published.slm_classifier(D0=4, R=5)
+
+
 def test_all_three_stopping_criteria_are_there():
     X, y = table()
     assert published.slm_classifier(max_depth=1, random_state=0).fit(X, y).depth_ == 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,12 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
 
 import planewise
 from planewise import RECIPClassifier
 from planewise.app._why import view_sentence
 from planewise.datasets import make_subspace_batches
-from planewise.recip import _candidates
+from planewise.recip import _candidates, _selection
 
 PUBLISHED = {"estimate": "distances", "k": 1, "selection": "recip"}
 
@@ -331,8 +334,44 @@ def test_too_many_candidates_for_memory_are_refused_with_an_estimate(monkeypatch
 
 def test_too_many_views_are_refused_before_they_are_listed():
     X, y = np.random.default_rng(0).normal(size=(100, 60)), np.arange(100) % 2
-    with pytest.raises(ValueError, match=r"The local entropies of 1,000,000,000,000 candidate views"):
-        RECIPClassifier(60, max_candidates=10**12).fit(X, y)
+    words = r"about 6\.4e17 views of up to 30 of 60 features \(max_candidates allows 1,000,000,000 of them\)"
+    with pytest.raises(ValueError, match=words):
+        RECIPClassifier(30, max_candidates=10**9).fit(X, y)
+    with pytest.raises(ValueError, match="more than 1e18 views of up to 60 of 60 features"):
+        RECIPClassifier(60, max_candidates=10**9).fit(X, y)
+
+
+def test_too_many_views_are_refused_with_the_number_of_features_that_would_fit(monkeypatch):
+    X, y = np.random.default_rng(0).normal(size=(100, 12)), np.arange(100) % 2
+    monkeypatch.setattr(_candidates, "memory_limit", lambda: 4 * 100 * 300)
+    words = r"are 4,095 views of up to 12 of 12 features; .* Lower max_dim \(d in planewise\.published\) to 3, or set"
+    with pytest.raises(ValueError, match=words):
+        RECIPClassifier(12, max_candidates=10**9).fit(X, y)
+    assert RECIPClassifier(3, max_candidates=10**9).fit(X, y).n_candidates_ == 12 + 66 + 220
+
+
+@pytest.mark.parametrize("max_dim", [2, 3, 12])
+def test_views_that_are_screened_need_no_memory(monkeypatch, max_dim):
+    X, y = np.random.default_rng(0).normal(size=(100, 12)), np.arange(100) % 2
+    monkeypatch.setattr(_candidates, "memory_limit", lambda: 4 * 100 * 60)
+    assert RECIPClassifier(max_dim, max_candidates=60, random_state=0).fit(X, y).n_candidates_ == 60
+    with pytest.raises(ValueError, match=r"[Ss]et max_candidates to 60 or less"):
+        RECIPClassifier(max_dim, max_candidates=61).fit(X, y)
+    with pytest.raises(ValueError, match="There are 78 views of up to 2 of 12 features"):
+        RECIPClassifier(max_dim, max_candidates=None).fit(X, y)
+
+
+@pytest.mark.parametrize("selection", ["lasso", "robust_lasso"])
+def test_lassos_that_do_not_converge_are_one_warning_of_ours(monkeypatch, selection):
+    X, y = make_subspace_batches(3, batch_size=100, random_state=3)
+    parameters = {"estimate": "distances", "selection": selection, "unit_columns": False, "random_state": 0}
+    RECIPClassifier(**parameters).fit(X, y)  # warnings are errors
+    monkeypatch.setattr(_selection, "MOST_PASSES", 2)
+    with pytest.warns(ConvergenceWarning) as heard:
+        RECIPClassifier(**parameters).fit(X, y)
+    assert len(heard) == 1
+    words = rf"\d+ of \d+ lasso problems of selection='{selection}' did not converge.* Increase lam"
+    assert re.match(words, str(heard[0].message))
 
 
 def test_at_most_so_many_of_the_used_views_are_kept():

@@ -166,22 +166,24 @@ def test_recip_and_greedy_find_the_view_of_each_group():
 def test_the_robust_lasso_finds_what_the_lasso_ranks_by_coefficient():
     Z, weight = batches_of_entropies(), np.ones(300)
     lam = 0.3 * _selection.largest_penalty(Z, weight)
-    assert len(_selection.lasso_views(Z, weight, lam, 2)) <= 2
-    assert len(set(_selection.robust_lasso_views(Z, weight, lam, 3, 0.01))) > 1
+    lasso = _selection.RootLasso()
+    assert len(_selection.lasso_views(Z, weight, lam, 2, lasso)) <= 2
+    assert len(set(_selection.robust_lasso_views(Z, weight, lam, 3, 0.01, lasso))) > 1
+    assert lasso.n_problems > 2 and lasso.n_unsolved == 0
 
 
 def test_the_largest_penalty_leaves_no_view():
     Z, weight = batches_of_entropies(), np.ones(300)
     largest = _selection.largest_penalty(Z, weight)
-    assert not _selection._coefficients(Z, weight, 1.001 * largest).any()
-    assert _selection._coefficients(Z, weight, 0.9 * largest).any()
+    assert not _selection.RootLasso().coefficients(Z, weight, 1.001 * largest).any()
+    assert _selection.RootLasso().coefficients(Z, weight, 0.9 * largest).any()
 
 
 @pytest.mark.parametrize("unit", [True, False])
 def test_the_lasso_is_that_of_the_norm_not_of_its_square(unit):
     Z, weight = batches_of_entropies(), np.ones(300)
     lam = 0.3 * _selection.largest_penalty(Z, weight, unit)
-    beta = _selection._coefficients(Z, weight, lam, unit)
+    beta = _selection.RootLasso(unit).coefficients(Z, weight, lam)
     target, columns = Z.min(axis=0), Z / np.linalg.norm(Z, axis=1, keepdims=True) if unit else Z
 
     def objective(b):
@@ -189,3 +191,48 @@ def test_the_lasso_is_that_of_the_norm_not_of_its_square(unit):
 
     random = np.random.default_rng(4)
     assert all(objective(beta) <= objective(beta + random.normal(0, 0.003, len(beta))) for _ in range(200))
+
+
+@pytest.mark.parametrize("unit", [True, False])
+@pytest.mark.parametrize("share", [0.03, 0.3, 0.9])
+def test_the_lasso_is_no_worse_than_a_general_solver(share, unit):
+    Z, weight = batches_of_entropies(), np.random.default_rng(5).uniform(0, 2, 300)
+    weight[::3] = 0
+    lam = share * _selection.largest_penalty(Z, weight, unit)
+    root = np.sqrt(weight)
+    columns, target = (Z * root).T.astype(float), Z.min(axis=0) * root
+    columns = columns / np.linalg.norm(columns, axis=0) if unit else columns
+
+    def objective(parts):  # beta is the difference of two positive parts
+        residual = target - columns @ (parts[:12] - parts[12:])
+        slope = -columns.T @ residual / np.linalg.norm(residual)
+        return np.linalg.norm(residual) + lam * parts.sum(), np.concatenate([slope, -slope]) + lam
+
+    beta = _selection.RootLasso(unit).coefficients(Z, weight, lam)
+    found = np.concatenate([np.maximum(beta, 0), np.maximum(-beta, 0)])
+    options = {"ftol": 1e-15, "gtol": 1e-10, "maxiter": 10_000, "maxfun": 50_000}
+    starts = (found, np.full(24, 0.05))
+    least = min(
+        minimize(objective, start, jac=True, bounds=[(0, None)] * 24, method="L-BFGS-B", options=options).fun
+        for start in starts
+    )
+    assert beta.any() and objective(found)[0] < least * (1 + 1e-3)
+
+
+def test_rows_without_weight_are_left_out_of_the_lasso():
+    Z, weight = batches_of_entropies(), np.ones(300)
+    weight[::3] = 0
+    assert _selection._design(Z, weight)[0].shape == (200, 12)
+    lam = 0.3 * _selection.largest_penalty(Z, weight)
+    beta = _selection.RootLasso().coefficients(Z, weight, lam)
+    assert np.array_equal(beta, _selection.RootLasso().coefficients(Z[:, weight > 0], np.ones(200), lam))
+
+
+def test_a_lasso_near_the_largest_penalty_still_has_a_coefficient():
+    """Solved less exactly, it had none from 0.99 of that penalty on."""
+    Z = np.random.default_rng(0).uniform(0.1, 1.0, (6, 200)).astype(np.float32)
+    weight = np.ones(200)
+    largest = _selection.largest_penalty(Z, weight, unit=False)
+    for share in (0.99, 0.999):
+        beta = _selection.RootLasso(unit=False).coefficients(Z, weight, share * largest)
+        assert np.flatnonzero(beta).tolist() == [int((Z @ Z.min(axis=0)).argmax())]

@@ -92,12 +92,13 @@ growth = st.fixed_dictionaries(
         "plane_choice": st.sampled_from(["joint", "cosine"]),
         "max_leaf_nodes": st.sampled_from([None, None, 7]),
         "max_ranked_features": st.sampled_from([None, 2]),
+        "axis_candidates": st.sampled_from(["all", "subspace"]),
         "subspace": st.sampled_from(["candidate", "node"]),
         "subspace_size": st.sampled_from([2, 4, [2, 3]]),
         "noise_margin": st.sampled_from([0.0, 0.5]),
         "random_state": st.integers(0, 99),
     }
-)
+).map(lambda chosen: chosen | ({"subspace": "node"} if chosen["axis_candidates"] == "subspace" else {}))
 
 
 # --------------------------------------------------------------------------------------------------------- the law
@@ -168,6 +169,18 @@ def test_planes_are_oblique_inside_groups():
         terms = np.diff(model.forest_.term_start)
         assert (terms > 1).mean() > 0.3
         assert model.score(X[800:], y[800:]) > 0.85
+
+
+@pytest.mark.parametrize("groups", [[[0, 1], [2]], [[0, 1]], [[0], [1], [2]], "pairwise", "no_interactions"])
+@pytest.mark.parametrize("cls", [pw.SLMClassifier, pw.SLMForestClassifier, pw.SLMBoostClassifier])
+def test_a_feature_that_may_meet_no_other_is_in_some_draws(cls, groups):
+    """Where only features of the node's draw are candidates, the best one is drawn nearly always."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    y = X[:, 2] > 0
+    drawn = {"subspace": "node", "subspace_size": 3, "axis_candidates": "subspace", "rank_decay": 5.0}
+    drawn["interaction_cst"] = groups
+    assert cls(**drawn, random_state=0).fit(X, y).feature_importances_[2] > 0.5
 
 
 def test_the_right_groups_are_no_worse_than_none():

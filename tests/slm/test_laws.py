@@ -71,12 +71,22 @@ def growth(**fixed):
         "smoothing": [0.0, 4.0],
         "max_ranked_features": [None, 2],
         "root_features": [None, None, 2],
-        "axis_candidates": ["all", "all", "none"],
+        "axis_candidates": ["all", "all", "none", "subspace"],
         "min_coef": [0, 1],
         "random_state": range(100),
     }
     free = {name: st.sampled_from(values) for name, values in choices.items() if name not in fixed}
-    return st.fixed_dictionaries(free | {name: st.just(value) for name, value in fixed.items()})
+    return st.fixed_dictionaries(free | {name: st.just(value) for name, value in fixed.items()}).map(allowed)
+
+
+def allowed(parameters):
+    """Candidates of a subspace need one that is drawn, and without single features there must be others."""
+    more = {}
+    if parameters["axis_candidates"] == "subspace":
+        more["subspace"] = "node"
+    if parameters["axis_candidates"] == "none" and not parameters["n_projections"]:
+        more["axis_candidates"] = "all"
+    return parameters | more
 
 
 def fitted(table, parameters, **more):
@@ -300,7 +310,10 @@ def test_a_shallow_tree_is_the_top_of_a_deeper_one(table, parameters, depth):
 
 
 @law
-@given(tables(), growth(max_planes=1, max_depth=1, refine_thresholds=False, max_ranked_features=None))
+@given(
+    tables(),
+    growth(max_planes=1, max_depth=1, refine_thresholds=False, max_ranked_features=None, axis_candidates="all"),
+)
 def test_oblique_candidates_never_make_the_best_cut_worse(table, parameters):
     """On bin edges, as the candidates are compared; only a refined threshold may then overtake."""
     options = {"noise_margin": 0.0, "max_leaf_nodes": None}

@@ -365,6 +365,7 @@ def any_parameters(seed):
 
     data = one_of("iris", "wine", "levels", "rings", "friedman", "steps")
     subspace = one_of("candidate", "node")
+    n_projections = one_of(0, 5, 15, 30)
     parameters = {
         "data": data,
         "weights": one_of(None, None, *WEIGHTS),
@@ -373,11 +374,13 @@ def any_parameters(seed):
         "plane_choice": one_of("joint", "cosine"),
         "max_cosine": one_of(0.3, 0.7, 1.0),
         "min_relative_gain": one_of(0.0, 0.5, 0.9),
-        "n_projections": one_of(0, 5, 15, 30),
+        "n_projections": n_projections,
         "subspace": subspace,
         "subspace_size": one_of(2, 3, [2, 3]),
         "root_features": one_of(None, None, 2, 3),
-        "axis_candidates": one_of("all", "all", "none", "subspace" if subspace == "node" else "all"),
+        "axis_candidates": one_of(
+            "all", "none" if n_projections else "all", "subspace" if subspace == "node" else "all"
+        ),
         "max_coef": one_of(1, 2, 5),
         "min_coef": one_of(1, 0),
         "coef_decay": one_of(0.0, 0.3),

@@ -23,11 +23,11 @@ def duel(
     peers: tuple[Method, ...],
     data: tuple[Data, ...],
     note: str,
-    too_slow: Mapping[tuple[str, str], str] = MappingProxyType({}),
+    not_run: Mapping[tuple[str, str], str] = MappingProxyType({}),
     **more: bool,
 ) -> Table:
     """Rows: losses, then our times and sizes divided by each peer's."""
-    experiment = Experiment(name, Turns(ours, **more), data, (ours, *peers), 1, 1, too_slow=too_slow)
+    experiment = Experiment(name, Turns(ours, **more), data, (ours, *peers), 1, 1, not_run=not_run)
     return Table(
         name,
         title,
@@ -77,7 +77,7 @@ TABLES = (
         PEER_VIEWS,
         f"{PLUS_ONE} KNN is tuned over four grid points on three folds of the training part, and its time includes "
         "that search. planewise and EBM use their defaults.",
-        too_slow={
+        not_run={
             (
                 "banknote_authentication",
                 "EBM",

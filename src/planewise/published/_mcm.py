@@ -34,7 +34,7 @@ def mcm(C: float = 1.0, gamma: float = 2.0**-10, *, kernel: Any = "rbf", random_
     gamma : float, default=2**-10
         Coefficient of the kernel, exp(-gamma |x - x'|^2), on standardised columns. The paper tunes it.
     kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear", "precomputed"} or callable, default="rbf"
-        K. The paper has "rbf".
+        K. The paper has "rbf", and "linear" in (4) to (7). With "linear" and "precomputed", `gamma` is not used.
     random_state : int, RandomState or None, default=None
         Passed on; nothing in this machine is random.
 
@@ -60,6 +60,8 @@ def mcm(C: float = 1.0, gamma: float = 2.0**-10, *, kernel: Any = "rbf", random_
     - The columns are standardised by the training rows; the paper seems to have used all rows.
     - lambda counts as zero up to 1e-6 of the largest |lambda|, unless the objective would rise by that share; the paper
       has |lambda| <= 1e-6. (18) divides the score by the norm of lambda, which changes no prediction.
+    - More than two classes. The paper has two; here each class has a machine against the rest, and the highest score
+      decides.
 
     References
     ----------
@@ -98,8 +100,8 @@ def mcm_search(
         Penalties on the sum of slacks to try (CParams).
     gamma : list of float, default=2**-10, 2**-11, 2**-12, 2**-8, 2**-9
         Coefficients of the kernel to try (gammaParams), in the order in which the paper lists them.
-    kernel : {"rbf", "laplacian", "poly", "sigmoid"} or callable, default="rbf"
-        K. The paper has "rbf".
+    kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear", "precomputed"} or callable, default="rbf"
+        K. The paper has "rbf". With "linear" and "precomputed", `gamma` is not used: only C is tuned.
     cv : int, splitter or list of (train, test) rows, default=5
         The folds that judge; an integer means shuffled stratified folds, drawn once.
     n_jobs : int or None, default=None
@@ -115,7 +117,7 @@ def mcm_search(
 
     See Also
     --------
-    mcm : The machine at given C and gamma, and what the paper leaves open about it.
+    mcm : The machine at given C and gamma, and what the paper leaves open about it (such as several classes).
 
     Notes
     -----
@@ -168,7 +170,8 @@ def mcm_conformal(
         Coefficient of the Gaussians of r, itself and not a multiple of gamma. None is twice gamma, the least multiple
         that the paper tries.
     kernel : {"rbf", "laplacian", "poly", "sigmoid"} or callable, default="rbf"
-        K. The paper has "rbf".
+        K. The paper has "rbf". "linear" and "precomputed" have no kernel function that r could change; ``fit`` refuses
+        them.
     printed : bool, default=False
         Solve (13) to (15) as they are printed, with 1/M in all blocks, where the derivation has 1/M_c. This is for
         comparison only.
@@ -195,6 +198,9 @@ def mcm_conformal(
     - The printed B0 and W0 divide every block by M. B0 is then indefinite, and the ratio is not that of the scatters
       between and within the classes. We divide the block of a class by the number of its rows, unless `printed`.
     - K1' W0 K1 can be singular; 0.001 of its mean diagonal is added to its diagonal.
+
+    With more than two classes, which the paper does not have, the machines of the classes share r: its cores are the
+    support vectors of all of them, and the scatters are those of all classes.
 
     Examples
     --------
@@ -243,7 +249,8 @@ def mcm_conformal_search(
         Multiples of gamma to try as the coefficient of the Gaussians of r (gamma_cParams). All 22 with all C and gamma
         are 1,210 points.
     kernel : {"rbf", "laplacian", "poly", "sigmoid"} or callable, default="rbf"
-        K. The paper has "rbf".
+        K. The paper has "rbf". "linear" and "precomputed" have no kernel function that r could change; ``fit`` refuses
+        them.
     printed : bool, default=False
         As in `mcm_conformal`.
     cv : int, splitter or list of (train, test) rows, default=5
@@ -265,8 +272,8 @@ def mcm_conformal_search(
 
     Notes
     -----
-    Algorithm 2 also finds the best C and gamma of the machine without r on the way; use `mcm_search` for these. The
-    paper's large data sets have gamma_c from 1e-11 to 1e-1 in addition.
+    Algorithm 2 also finds the best C and gamma of the machine without r on the way; use `mcm_search` for these. What
+    the paper tries for large data sets is in the notes of `ls_mcm_conformal`.
 
     Examples
     --------
@@ -334,9 +341,13 @@ def ls_mcm(
     -----
     The paper has no equations of the descent; it follows Sharma et al. (2017). Left open, and our choice:
 
-    - The explicit map: kernel values with drawn rows, which span the space of a Nystroem map.
+    - The explicit map: kernel values with drawn rows, which span the space of a Nystroem map. As far as possible,
+      equally many rows of each class are drawn.
     - The steps: sub-gradients on mini-batches by Adam with a rate that falls to zero, h bounded batch by batch; the
       averaged iterate is the machine. It starts from weights that fit some of the rows by a squared hinge.
+    - The size of a batch (a tenth of the rows, but from 32 to 256), the number of passes (5 to 60, for about 1,500
+      steps) and the learning rate (0.15): ``batch_size``, ``max_iter`` and ``learning_rate`` have our defaults.
+    - More than two classes. The paper has two; here each class has weights against the rest on the same map.
     - The columns are standardised by a mean and a deviation measured without the outermost thousandths of the values;
       columns of two values are scaled by half their distance.
 
@@ -375,7 +386,8 @@ def ls_mcm_conformal(
     gamma : float or "scale", default="scale"
         Coefficient of the RBF kernel on standardised columns; "scale" is 1 / n_features.
     gamma_c : float or None, default=None
-        Coefficient of the Gaussians of r; the paper tunes it from 1e-8 to 1e2. None is twice gamma.
+        Coefficient of the Gaussians of r, itself and not a multiple of gamma; see the notes for the values that the
+        paper tries. None is twice gamma.
     n_components : int or "auto", default="auto"
         As in `ls_mcm`.
     printed : bool, default=False
@@ -399,7 +411,11 @@ def ls_mcm_conformal(
     Notes
     -----
     The paper does not say which cores are discarded: here those with the smallest weights. A support vector is a drawn
-    row whose weight is not zero; without a penalty that is nearly every one. There are at most 500 cores.
+    row whose weight is not zero; without a penalty that is nearly every one. There are at most 500 cores. With more
+    than two classes, which the paper does not have, all classes have equally many.
+
+    For large data sets, Section 6.1 gives two ranges of gamma_c: first 1e-11 to 1e-1 in steps of 10, in addition to the
+    multiples of gamma that `mcm_conformal_search` tries, and later, with Table 4, 1e-8 to 1e2.
 
     Examples
     --------

@@ -10,17 +10,19 @@ from typing import Any
 from planewise.recip import RECIPClassifier
 
 ALL_VIEWS = 10**9  # as max_candidates: every view of up to d features is tried, or refused for its memory
-LAM = 9.0
+LAM = 9.0  # with alpha = 1/2
 
 
 def recip(
     d: int = 2,
     k: int = 1,
     alpha: float = 0.5,
-    lam: float = LAM,
+    lam: float | None = None,
     *,
     all_features: bool = False,
     scaling: str | None = None,
+    n_jobs: int | None = None,
+    random_state: Any = None,
 ) -> RECIPClassifier:
     """RECIP as published: Algorithm 1 chooses the views, and eq. 9 classifies each query in one of them.
 
@@ -38,13 +40,18 @@ def recip(
         Which neighbour's distance is taken on both sides. The paper prints no value.
     alpha : float, default=0.5
         Order of the Tsallis divergence in eqs. 2 to 9, below 1. See Notes.
-    lam : float, default=9.0
-        Lambda of eq. 8: the penalty on using many views. See Notes.
+    lam : float or None, default=None
+        Lambda of eq. 8: the penalty on using many views. None: 9 · (2 (1 - alpha))², which is 9 for the default alpha.
+        See Notes.
     all_features : bool, default=False
         Whether the view of all features is a candidate as well. The paper sets d to the number of features for its real
         data; where that is too many views to try, this adds the one view that it names as chosen (Vowel).
     scaling : {"standard", "arcsinh", None}, default=None
         How columns are scaled before distances are taken. The paper mentions no scaling.
+    n_jobs : int or None, default=None
+        Number of threads; -1 uses all cores. The model does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Random seed. Algorithm 1 itself is not random.
 
     Returns
     -------
@@ -62,10 +69,12 @@ def recip(
     What the paper leaves open, and what we chose:
 
     - **alpha**: "a value close to 1", without a number. It changes neither a row's best view nor eq. 9, only what `lam`
-      means: near 1, `lam` must shrink with (1 - alpha)². We use 1/2, with which the entropy in a view of two features
-      is the ratio of distances itself. Of 0.5, 0.9 and 0.99, each with its best `lam`, 0.5 is nearest to the recall of
-      Table 1 (``planewise reproduce recip-lam``).
-    - **lam**: not printed. With values around 9, the recall of the main views (below) is nearest to Table 1.
+      means: near 1, differences of entropies are proportional to 1 - alpha, so that `lam` must shrink with its square.
+      The default of `lam` does; ``set_params(tsallis_order=...)`` afterwards does not change it. We use 1/2, with which
+      the entropy in a view of two features is the ratio of distances itself. Of 0.5, 0.9 and 0.99, each with its best
+      `lam`, 0.5 is nearest to the recall of Table 1 (``planewise reproduce recip-lam``).
+    - **lam**: not printed. With alpha = 1/2 and values around 9, the recall of the main views (below) is nearest
+      to Table 1.
     - **Views that are kept**: solved exactly, Algorithm 1 lets some rows use nearly every candidate a little, so that
       the rule |B_i| > 0 keeps most of them, and Table 1's precision is out of reach. ``set_params(keep="best")`` keeps
       the views that are the largest part of a row for more than 1 % of the rows (``min_support``).
@@ -89,11 +98,20 @@ def recip(
     >>> sorted(main_views.projections_) == sorted(map(tuple, details.pairs.tolist()))
     True
     """
-    return _published(d, k, alpha, scaling, selection="recip", keep="used", lam=lam, include_all_features=all_features)
+    penalty = LAM * (2 * (1 - alpha)) ** 2 if lam is None else lam
+    settings = {"lam": penalty, "include_all_features": all_features, "n_jobs": n_jobs, "random_state": random_state}
+    return _published(d, k, alpha, scaling, selection="recip", keep="used", **settings)
 
 
 def recip_voting(
-    d: int = 2, k: int = 1, alpha: float = 0.5, lam: float = LAM, *, scaling: str | None = None
+    d: int = 2,
+    k: int = 1,
+    alpha: float = 0.5,
+    lam: float | None = None,
+    *,
+    scaling: str | None = None,
+    n_jobs: int | None = None,
+    random_state: Any = None,
 ) -> RECIPClassifier:
     """RECIP's views in a voting model: each view votes for its own class (Table 4).
 
@@ -102,7 +120,7 @@ def recip_voting(
 
     Parameters
     ----------
-    d, k, alpha, lam, scaling
+    d, k, alpha, lam, scaling, n_jobs, random_state
         As in :func:`recip`.
 
     Returns
@@ -117,16 +135,25 @@ def recip_voting(
     Examples
     --------
     >>> from planewise.datasets import make_subspace_batches
-    >>> from planewise.published import recip_voting
+    >>> from planewise.published import recip, recip_voting
     >>> X, y = make_subspace_batches(1, random_state=0)
-    >>> recip_voting().fit(X[:400], y[:400]).decide
-    'vote'
+    >>> model = recip_voting().fit(X[:400], y[:400])
+    >>> 0.7 < model.score(X[400:], y[400:]) < recip().fit(X[:400], y[:400]).score(X[400:], y[400:])
+    True
     """
-    return recip(d, k, alpha, lam, scaling=scaling).set_params(decide="vote")
+    model = recip(d, k, alpha, lam, scaling=scaling, n_jobs=n_jobs, random_state=random_state)
+    return model.set_params(decide="vote")
 
 
 def recip_known(
-    projections: Any, k: int = 1, alpha: float = 0.5, *, voting: bool = False, scaling: str | None = None
+    projections: Any,
+    k: int = 1,
+    alpha: float = 0.5,
+    *,
+    voting: bool = False,
+    scaling: str | None = None,
+    n_jobs: int | None = None,
+    random_state: Any = None,
 ) -> RECIPClassifier:
     """RECIP with views that are known: nothing is chosen, eq. 9 or a vote answers (Tables 2 and 4).
 
@@ -134,10 +161,12 @@ def recip_known(
     ----------
     projections : list of tuples
         The views, by column number or name.
-    k, alpha, scaling
+    k, alpha, scaling, n_jobs
         As in :func:`recip`.
     voting : bool, default=False
         Whether the views vote, as in Table 4, instead of eq. 9 choosing one of them, as in Table 2.
+    random_state : int, RandomState or None, default=None
+        Without effect: nothing is random.
 
     Returns
     -------
@@ -162,7 +191,8 @@ def recip_known(
     >>> model.score(X[1000:], y[1000:]) > 0.85
     True
     """
-    return _published(1, k, alpha, scaling, projections=projections, decide="vote" if voting else "select")
+    settings = {"decide": "vote" if voting else "select", "n_jobs": n_jobs, "random_state": random_state}
+    return _published(1, k, alpha, scaling, projections=projections, **settings)
 
 
 def recip_lasso(
@@ -173,6 +203,8 @@ def recip_lasso(
     t: int | None = None,
     *,
     scaling: str | None = None,
+    n_jobs: int | None = None,
+    random_state: Any = None,
 ) -> RECIPClassifier:
     """The paper's comparison: a lasso of the best entropies on the entropies of all views (Section 2.4).
 
@@ -181,12 +213,14 @@ def recip_lasso(
 
     Parameters
     ----------
-    d, k, alpha, scaling
+    d, k, alpha, scaling, n_jobs
         As in :func:`recip`.
     lam : float or None, default=None
         The penalty λ. The paper prints no value; None takes the best of four by cross-validation.
     t : int or None, default=None
         Maximum number of views: those of the largest coefficients.
+    random_state : int, RandomState or None, default=None
+        Seed of the cross-validation folds.
 
     Returns
     -------
@@ -207,11 +241,11 @@ def recip_lasso(
     >>> from planewise.datasets import make_subspace_batches
     >>> from planewise.published import recip_lasso
     >>> X, y = make_subspace_batches(1, random_state=0)
-    >>> len(recip_lasso(t=1).fit(X[:400], y[:400]).projections_)
+    >>> len(recip_lasso(t=1, random_state=0).fit(X[:400], y[:400]).projections_)
     1
     """
-    settings = {"lam": lam, "max_projections": t, "unit_columns": False, "random_state": 0}
-    return _published(d, k, alpha, scaling, selection="lasso", **settings)
+    settings = {"lam": lam, "max_projections": t, "n_jobs": n_jobs, "random_state": random_state}
+    return _published(d, k, alpha, scaling, selection="lasso", unit_columns=False, **settings)
 
 
 def recip_robust_lasso(
@@ -222,12 +256,14 @@ def recip_robust_lasso(
     t: int | None = None,
     *,
     scaling: str | None = None,
+    n_jobs: int | None = None,
+    random_state: Any = None,
 ) -> RECIPClassifier:
     """The paper's comparison: the lasso repeated on reweighted rows, one view at a time (Section 2.4).
 
     Parameters
     ----------
-    d, k, alpha, lam, scaling
+    d, k, alpha, lam, scaling, n_jobs, random_state
         As in :func:`recip_lasso`.
     t : int or None, default=None
         Maximum number of views, one per round; None: up to 20.
@@ -253,11 +289,11 @@ def recip_robust_lasso(
     >>> from planewise.datasets import make_subspace_batches
     >>> from planewise.published import recip_robust_lasso
     >>> X, y = make_subspace_batches(1, random_state=0)
-    >>> len(recip_robust_lasso(t=2).fit(X[:400], y[:400]).projections_) <= 2
+    >>> len(recip_robust_lasso(t=2, random_state=0).fit(X[:400], y[:400]).projections_) <= 2
     True
     """
-    settings = {"lam": lam, "max_projections": t, "min_support": 0.0, "unit_columns": False, "random_state": 0}
-    return _published(d, k, alpha, scaling, selection="robust_lasso", **settings)
+    settings = {"lam": lam, "max_projections": t, "n_jobs": n_jobs, "random_state": random_state}
+    return _published(d, k, alpha, scaling, selection="robust_lasso", unit_columns=False, min_support=0.0, **settings)
 
 
 def _published(d: int, k: int, alpha: float, scaling: str | None, **settings: Any) -> RECIPClassifier:

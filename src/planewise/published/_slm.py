@@ -14,6 +14,21 @@ from planewise.slm import (
 )
 
 EVERY = 10**6  # as a number of features: more than a table has, so all of them
+# What is ours and switched off: in trees that stand alone or vote, in forests, in boosting.
+_ALONE: dict[str, Any] = {"noise_margin": 0.0, "smoothing": 0.0, "min_impurity_decrease": 0.0}
+_FOREST: dict[str, Any] = {"rows_per_projection": 0, "bootstrap": False}
+_BOOST: dict[str, Any] = {
+    "reg_lambda": 0.0,
+    "min_split_gain": 0.0,
+    "noise_margin": 0.0,
+    "smoothing": 0.0,
+    "base_score": 0.0,
+    "subsample": 1.0,
+    "colsample": 1.0,
+    "max_rows_per_tree": None,
+    "remember_directions": False,
+    "target_statistics": None,
+}
 
 
 def slm_classifier(
@@ -87,6 +102,8 @@ def slm_classifier(
     - *D0 and R.* Section II-B4 selects D0 features, Section II-B2 draws R of them. Here the first happens once, at
       the root, and the second at every node.
     - *Single features.* Those of the draw are candidates (their loss is known from the ranking), others are not.
+    - *Features that have faded out.* With the default `A_int` and `alpha`, only the five best features of a node can
+      have coefficients. If none of the drawn features can, the best of them is the only candidate.
     - *Which projections are "effective"* (eq. 23). Those that gain at least half as much as the best one.
     - *When to stop adding planes*, apart from theta_minimax and q. A plane must make a new cell and lower the loss.
     - *Empty cells.* They get no child. A new row that falls into one gets the value of the node.
@@ -389,28 +406,13 @@ def slr_boost_regressor(
     )  # fmt: skip
 
 
-# What is ours and switched off: in trees that stand alone or vote, in forests, in boosting.
-_ALONE: dict[str, Any] = {"noise_margin": 0.0, "smoothing": 0.0, "min_impurity_decrease": 0.0}
-_FOREST: dict[str, Any] = {"rows_per_projection": 0, "bootstrap": False}
-_BOOST: dict[str, Any] = {
-    "reg_lambda": 0.0,
-    "min_split_gain": 0.0,
-    "noise_margin": 0.0,
-    "smoothing": 0.0,
-    "base_score": 0.0,
-    "subsample": 1.0,
-    "colsample": 1.0,
-    "max_rows_per_tree": None,
-    "remember_directions": False,
-    "target_statistics": None,
-}
-
-
 def _drawn(R: int | None, D0: int | None, p: int, A_int: int, alpha: float, beta: float) -> dict[str, Any]:
-    """How the directions of a node are drawn."""
+    """How the directions of a node are drawn: R of D0 features."""
+    if R is not None and D0 is not None and R > D0:
+        raise ValueError(f"R={R} features cannot be drawn from a subspace of D0={D0}; R must be at most D0.")
     return {
         "subspace": "node",
-        "subspace_size": R or D0 or EVERY,
+        "subspace_size": next((size for size in (R, D0) if size is not None), EVERY),
         "axis_candidates": "subspace",
         "n_projections": p,
         "max_coef": A_int,

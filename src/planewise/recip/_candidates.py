@@ -24,6 +24,7 @@ SCREENING_ROWS = 400
 SCREENED_PER_KEPT = 4  # so many grown views are screened for each that can be kept
 SCREENED_AT_ONCE = 20_000
 SHARE_OF_MEMORY = 0.5
+COUNTED_VIEWS = 10**18
 
 
 def candidate_views(
@@ -61,13 +62,13 @@ def candidate_views(
     return sorted(views, key=lambda view: (len(view), view))
 
 
-def number_of_views(n_columns: int, max_dim: int, max_candidates: int) -> int:
-    """How many candidates there will be at most."""
+def number_of_views(n_columns: int, max_dim: int) -> int:
+    """How many views of up to `max_dim` of these columns there are; counted up to COUNTED_VIEWS."""
     number = 0
     for dim in range(1, min(max_dim, n_columns) + 1):
         number += math.comb(n_columns, dim)
-        if number >= max_candidates:
-            return max_candidates
+        if number >= COUNTED_VIEWS:
+            return COUNTED_VIEWS
     return number
 
 
@@ -115,6 +116,32 @@ def _blocks(views: Iterable[View]) -> Iterator[list[View]]:
     views = iter(views)
     for first in views:
         yield [first, *(view for _, view in zip(range(SCREENED_AT_ONCE - 1), views, strict=False))]
+
+
+def refuse_too_many_views(n_columns: int, max_dim: int, max_candidates: int | None, n_rows: int) -> None:
+    """An error before views are listed, where those that must be compared do not fit in memory.
+
+    Views beyond `max_candidates` are screened, a block at a time, and do not count. With None, only views of one and
+    two features are certain to be compared.
+    """
+    if max_candidates is None:
+        max_dim = min(max_dim, 2)
+    number, fitting = number_of_views(n_columns, max_dim), memory_limit() // (4 * max(1, n_rows))
+    compared = number if max_candidates is None else min(number, max_candidates)
+    if compared <= fitting:
+        return
+    count = f"{number:,}" if number < 10**9 else f"about {number:.2g}".replace("e+", "e")
+    if number == COUNTED_VIEWS:
+        count = count.replace("about", "more than")
+    allowed = f" (max_candidates allows {compared:,} of them)" if compared < number else ""
+    smaller = [dim for dim in range(2, min(max_dim, n_columns)) if number_of_views(n_columns, dim) <= fitting]
+    lower = f"Lower max_dim (d in planewise.published) to {smaller[-1]}, or set" if smaller else "Set"
+    raise ValueError(
+        f"There are {count} views of up to {max_dim} of {n_columns} features{allowed}; with {n_rows:,} rows, the local "
+        f"entropies of {fitting:,} views fit in the {memory_limit() / 1e9:.1f} GB of memory that may be used. "
+        f"{lower} max_candidates to {max(1, fitting):,} or less, which compares only the views that are best on a few "
+        "hundred rows."
+    )
 
 
 def refuse_too_much_memory(n_views: int, n_rows: int) -> None:

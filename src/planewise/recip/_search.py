@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from planewise._progress import Progress
+from planewise._warn import warn_user
 from planewise.recip import _selection
 from planewise.recip._candidates import (
     candidate_views,
-    number_of_views,
+    refuse_too_many_views,
     refuse_too_much_memory,
     some_rows,
     with_all_features,
@@ -66,10 +68,8 @@ def find_views(
     if given is not None:
         views = given
     else:
-        n_rows = min(np.count_nonzero(weight), estimator.max_rows or np.inf)
-        if estimator.max_candidates is not None:  # before they are listed, which may be too much itself
-            n_views = number_of_views(len(columns), estimator.max_dim, estimator.max_candidates)
-            refuse_too_much_memory(n_views, int(n_rows))
+        n_rows = min(int(np.count_nonzero(weight)), estimator.max_rows or len(weight))
+        refuse_too_many_views(len(columns), estimator.max_dim, estimator.max_candidates, n_rows)
         views = candidate_views(
             columns,
             estimator.max_dim,
@@ -98,6 +98,7 @@ def find_views(
             losses = dict(zip(choice.lams(), lost.tolist(), strict=True))
         kept = choice.views(weight, lam)
         objective = choice.objective
+        choice.warn_if_unsolved()
     kept, support, place = _selection.support_and_order(Z, weight, kept)
     served = Z[kept]
     own = [_mean(served[j], weight * (place == j)) for j in range(len(kept))]
@@ -122,18 +123,20 @@ class Choice:
         self.Z, self.weight, self.judge, self.n_threads = Z, weight, judge, n_threads
         self.entropies: bool = estimator._loss_is_entropy
         self.most, self.min_support = estimator.max_projections, estimator.min_support
-        self.unit: bool = estimator.unit_columns
         self.way = _way(estimator)
-        self.keep = _kept_by(estimator, self.way)
+        check_keep(estimator, self.way)
+        self.keep: str = estimator.keep
         self.needs_lam = self.way not in WITHOUT_LAM
         self.least = _selection.least_by_row(Z)
         self.objective: list[float] = []
+        tol = _selection.EXACT if self.way == "lasso" else _selection.LOOSE
+        self._lasso = _selection.RootLasso(estimator.unit_columns, tol)
 
     def lams(self) -> tuple[float, ...]:
         """Those tried by cross-validation."""
         if self.way == "recip":
             return LAMS
-        largest = _selection.largest_penalty(self.Z, self.weight, self.unit)
+        largest = _selection.largest_penalty(self.Z, self.weight, self._lasso.unit)
         return tuple(share * largest for share in LASSO_SHARES)
 
     def views(self, weight: Vector, lam: float | None) -> list[int]:
@@ -145,9 +148,9 @@ class Choice:
         if self.way == "greedy" or lam is None:
             return _selection.greedy_views(self.Z, weight, self.most, self.min_support, self.n_threads)
         if self.way == "lasso":
-            return _selection.lasso_views(self.Z, weight, lam, self.most, self.unit)
+            return _selection.lasso_views(self.Z, weight, lam, self.most, self._lasso)
         if self.way == "robust_lasso":
-            return _selection.robust_lasso_views(self.Z, weight, lam, self.most, self.min_support, self.unit)
+            return _selection.robust_lasso_views(self.Z, weight, lam, self.most, self.min_support, self._lasso)
         loop = _selection.recip_loop(self.Z, weight, lam, least=self.least, n_threads=self.n_threads)
         self.objective = loop.objective
         if self.keep == "used":
@@ -158,6 +161,16 @@ class Choice:
             return kept
         best = _selection.greedy_views(self.Z[kept], weight, self.most, self.min_support, self.n_threads)
         return [kept[j] for j in best]
+
+    def warn_if_unsolved(self) -> None:
+        """One warning, however many lassos did not converge."""
+        if self._lasso.n_unsolved:
+            fewer = " or lower max_projections (t in planewise.published)" if self.way == "robust_lasso" else ""
+            warn_user(
+                f"{self._lasso.n_unsolved} of {self._lasso.n_problems} lasso problems of selection={self.way!r} did "
+                f"not converge, so that the views may not be exactly those of the minimum. Increase lam{fewer}.",
+                ConvergenceWarning,
+            )
 
 
 def _way(estimator: Any) -> str:
@@ -175,16 +188,14 @@ def _way(estimator: Any) -> str:
     return way
 
 
-def _kept_by(estimator: Any, way: str) -> str:
-    """By which rule Algorithm 1 keeps views; an error where another way chooses them."""
+def check_keep(estimator: Any, way: str) -> None:
+    """An error where keep is a rule of Algorithm 1, but another way chooses the views."""
     if estimator.keep != "best" and way != "recip":
         hint = "give lam" if estimator.selection in ("auto", "recip") else "use selection='recip'"
         raise ValueError(
             f"keep={estimator.keep!r} says which views Algorithm 1 keeps, but here the views are chosen by {way!r}; "
             f"{hint}, or leave keep out."
         )
-    rule: str = estimator.keep
-    return rule
 
 
 def find_lam(

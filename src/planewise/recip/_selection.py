@@ -6,11 +6,13 @@ any loss in Z: entropies of classes, errors of a regression.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso
 
 from planewise import _core
@@ -22,6 +24,10 @@ MOST_ROUNDS = 50
 MOST_SWEEPS = 20
 TRIED_BY_MEAN, TRIED_BY_GAIN = 30, 10
 FIXED_POINT_ROUNDS = 20  # of the lasso
+MOST_PASSES = 10_000  # over the coefficients, in each of them
+# Tolerances of the lasso: strong penalties need the first, or no view is left where some should be. The robust one only
+# needs its largest coefficient.
+EXACT, LOOSE = 1e-7, 1e-4
 MOST_ROBUST_ROUNDS = 20
 WORTH_A_THREAD = 1_000_000  # entries of Z; a round on fewer takes less than waking a thread
 
@@ -228,8 +234,12 @@ def _summed(group: NDArray[np.int32] | Indices, values: Vector, n_groups: int) -
 
 # ------------------------------------------------------------ the lasso and its robust form (section 2.4)
 def _design(Z: FloatArray, weight: Vector, unit: bool = True) -> tuple[Vector, Vector]:
-    """Z as (rows, views) and T; with `unit`, columns have length one, else the view of the largest entropies wins."""
-    root = np.sqrt(weight)
+    """Z as (rows, views) and T; with `unit`, columns have length one, else the view of the largest entropies wins.
+
+    Rows without weight are left out: the robust lasso soon has many.
+    """
+    counting = weight > 0
+    Z, root = Z[:, counting], np.sqrt(weight[counting])
     design = np.asfortranarray((Z * root).T, dtype=np.float64)
     if unit:
         length = np.linalg.norm(design, axis=0)
@@ -244,18 +254,44 @@ def largest_penalty(Z: FloatArray, weight: Vector, unit: bool = True) -> float:
     return float((target @ design).max()) / norm if norm > 0 else 1.0
 
 
-def lasso_views(Z: FloatArray, weight: Vector, lam: float, most: int | None, unit: bool = True) -> list[int]:
-    """The views with a coefficient in the minimum of ||T - Z beta||_2 + lam ||beta||_1, the largest `most` of them.
+class RootLasso:
+    """Minimises ||T - Z beta||_2 + lam ||beta||_1, and counts the problems it could not solve."""
 
-    With `unit`, the columns of Z are brought to length one.
-    """
-    size = np.abs(_coefficients(Z, weight, lam, unit))
+    def __init__(self, unit: bool = True, tol: float = EXACT) -> None:
+        self.unit = unit  # whether the columns of Z are brought to length one
+        self.tol = tol
+        self.n_problems = self.n_unsolved = 0
+
+    def coefficients(self, Z: FloatArray, weight: Vector, lam: float) -> Vector:
+        """Find beta. The norm is not squared: its lasso has the penalty lam ||r||, r being the residual, by turns."""
+        design, target = _design(Z, weight, self.unit)
+        model = Lasso(fit_intercept=False, precompute=True, warm_start=True, max_iter=MOST_PASSES, tol=self.tol)
+        beta, solved = np.zeros(len(Z)), True
+        residual = norm = float(np.linalg.norm(target))
+        for _ in range(FIXED_POINT_ROUNDS):
+            if residual <= 1e-9 * norm:
+                break
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # one of our own is enough
+                model.set_params(alpha=lam * residual / len(target)).fit(design, target)
+            beta, solved = model.coef_, model.n_iter_ < MOST_PASSES
+            before, residual = residual, float(np.linalg.norm(target - design @ beta))
+            if abs(residual - before) <= self.tol * before:
+                break
+        self.n_problems += 1
+        self.n_unsolved += not solved
+        return beta
+
+
+def lasso_views(Z: FloatArray, weight: Vector, lam: float, most: int | None, lasso: RootLasso) -> list[int]:
+    """The views that have a coefficient in the lasso of T on Z, the largest `most` of them."""
+    size = np.abs(lasso.coefficients(Z, weight, lam))
     order = [int(j) for j in np.argsort(-size, kind="stable") if size[j] > 0]
     return order[:most] if order else [int((Z @ weight).argmin())]
 
 
 def robust_lasso_views(
-    Z: FloatArray, weight: Vector, lam: float, most: int | None, min_support: float, unit: bool = True
+    Z: FloatArray, weight: Vector, lam: float, most: int | None, min_support: float, lasso: RootLasso
 ) -> list[int]:
     """One view at a time: the largest coefficient of a lasso on rows weighted by what the views so far leave open.
 
@@ -265,7 +301,7 @@ def robust_lasso_views(
     kept: list[int] = []
     attention = weight
     for _ in range(most or MOST_ROBUST_ROUNDS):
-        size = np.abs(_coefficients(Z, attention, lam, unit))
+        size = np.abs(lasso.coefficients(Z, attention, lam))
         size[kept] = 0
         if not size.any():
             break
@@ -280,18 +316,3 @@ def robust_lasso_views(
             break
         attention = attention * (weight.sum() / attention.sum())
     return kept or [int((Z @ weight).argmin())]
-
-
-def _coefficients(Z: FloatArray, weight: Vector, lam: float, unit: bool = True) -> Vector:
-    """Find beta. The norm is not squared: its lasso has the penalty lam ||r||, r being the residual, found by turns."""
-    design, target = _design(Z, weight, unit)
-    model = Lasso(fit_intercept=False, warm_start=True, max_iter=10_000, tol=1e-4)
-    residual = float(np.linalg.norm(target))
-    for _ in range(FIXED_POINT_ROUNDS):
-        if residual <= 1e-9 * np.linalg.norm(target):
-            break
-        model.set_params(alpha=lam * residual / len(target)).fit(design, target)
-        before, residual = residual, float(np.linalg.norm(target - design @ model.coef_))
-        if abs(residual - before) <= 1e-4 * before:
-            break
-    return model.coef_ if hasattr(model, "coef_") else np.zeros(len(Z))

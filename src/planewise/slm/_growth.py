@@ -167,7 +167,8 @@ def growth_options(estimator: Any, seed: int) -> _core.GrowOptions:
     options.n_projections = estimator.n_projections
     options.shared_subspace = estimator.subspace == "node"
     options.root_features = min(estimator.root_features or 0, ENDLESS)
-    options.axes = axis_candidates(estimator)
+    check_candidates(estimator)
+    options.axes = estimator.axis_candidates
     options.max_coef, options.min_coef = estimator.max_coef, estimator.min_coef
     options.n_bins = estimator.n_bins
     options.bins = estimator.bins
@@ -188,15 +189,20 @@ def tree_options(estimator: Any, seed: int) -> _core.GrowOptions:
     return options
 
 
-def axis_candidates(estimator: Any) -> str:
-    """Which single features are candidates; an error where no subspace is drawn that could say so."""
+def check_candidates(estimator: Any) -> None:
+    """An error if nothing could be a candidate, or if no subspace is drawn that says which features are."""
     if estimator.axis_candidates == "subspace" and estimator.subspace != "node":
         raise ValueError(
             "axis_candidates='subspace' needs subspace='node', where all candidates of a node share one draw of "
             f"features; got subspace={estimator.subspace!r}."
         )
-    chosen: str = estimator.axis_candidates
-    return chosen
+    largest = max(size for size, _, _ in draw_rounds(estimator))
+    if estimator.axis_candidates == "none" and (estimator.n_projections == 0 or largest < 2):
+        given = "n_projections=0" if estimator.n_projections == 0 else f"subspace_size={estimator.subspace_size!r}"
+        raise ValueError(
+            f"axis_candidates='none' leaves only planes of several features, but {given} allows none of these; use "
+            "axis_candidates='all'."
+        )
 
 
 def draw_rounds(estimator: Any) -> list[tuple[int, float, float]]:

@@ -134,7 +134,8 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
         D0: number of features that a tree may use, those that separate best at its root. None allows all.
     axis_candidates : {"all", "subspace", "none"}, default="all"
         Which features are candidates on their own: all of them, those in the node's draw (as in the paper; needs
-        ``subspace="node"``), or none. Categorical columns always are.
+        ``subspace="node"``), or none. Categorical columns always are. With "none", a node in which fewer than two
+        features can be combined is a leaf.
     max_coef : int, default=5
         A_int: largest coefficient, on standardised features.
     min_coef : {0, 1}, default=1
@@ -361,7 +362,8 @@ class SLMRegressor(RegressorMixin, _SLMTree):
         D0: number of features that a tree may use, those that separate best at its root. None allows all.
     axis_candidates : {"all", "subspace", "none"}, default="all"
         Which features are candidates on their own: all of them, those in the node's draw (as in the paper; needs
-        ``subspace="node"``), or none. Categorical columns always are.
+        ``subspace="node"``), or none. Categorical columns always are. With "none", a node in which fewer than two
+        features can be combined is a leaf.
     max_coef : int, default=5
         A_int: largest coefficient, on standardised features.
     min_coef : {0, 1}, default=1

@@ -35,7 +35,7 @@ from planewise.mcm.exact._settings import (
     scaling_for,
     settings_of,
 )
-from planewise.mcm.exact._training import MachinePaths, Trained, train_machines
+from planewise.mcm.exact._training import LEAST_MUS, MachinePaths, Trained, train_machines
 
 INNER_FOLDS = 5
 
@@ -57,7 +57,7 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
     generation: ``gap_`` is the proof.
 
     The published program has no penalty on lambda (``mu=0``). With a kernel of full rank it is degenerate: the labels
-    are interpolated, h is 1 and every row a support vector, whatever C. A positive `mu` makes it sparse.
+    are interpolated, h is 1 and nearly every row a support vector, whatever C. A positive `mu` makes it sparse.
 
     Parameters
     ----------
@@ -107,6 +107,8 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
         The solver stops when no column's dual price exceeds `mu` by more than this fraction of `mu`.
     max_iter : int, default=100000
         Maximum number of simplex steps per machine. If it is reached, the machine is kept as it is, with a warning.
+        With ``mu=0``, the maximum is 20 steps per row if that is less: a program without a penalty that takes longer is
+        usually too ill-conditioned to be solved at all.
     n_jobs : int or None, default=None
         Number of threads, for the machines of several classes; -1 uses all cores. The model does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -399,17 +401,24 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
 
 def warn_unless_converged(solutions: list[Solution], max_iter: int) -> bool:
     """Whether there was a reason to warn, with the largest gap: a machine ran out of steps or numbers."""
-    open_gaps = [solution.gap for solution in solutions if not solution.converged]
-    if open_gaps:
-        steps = max(solution.n_iter for solution in solutions)
-        why = "ran out of steps" if steps >= max_iter else "ran into numerical difficulties"
+    unsolved = [solution for solution in solutions if not solution.converged]
+    if unsolved:
+        worst = max(unsolved, key=lambda solution: solution.gap)
+        steps, most = worst.n_iter, worst.max_iter
+        why = "ran out of steps" if steps >= most else "ran into numerical difficulties"
+        advice = "Raise max_iter or mu, lower C, or change gamma."
+        if most < max_iter:  # the published program, which gets fewer steps
+            advice = (
+                "Neither the published program (mu=0) nor one with a penalty of up to "
+                f"{LEAST_MUS[-1]:g} could be solved on these rows; set a small mu, such as mu={10 * LEAST_MUS[-1]:g}, "
+                "lower C, or change gamma."
+            )
         warn_user(
-            f"The solver {why} after {steps} of at most {max_iter} steps; a relative gap of {max(open_gaps):.1e} "
-            f"remains between its objective and the proven bound. Raise max_iter or mu, lower C, or "
-            "change gamma.",
+            f"The solver {why} after {steps} of at most {most} steps; a relative gap of {worst.gap:.1e} remains "
+            f"between its objective and the proven bound. {advice}",
             ConvergenceWarning,
         )
-    return bool(open_gaps)
+    return bool(unsolved)
 
 
 def share_of_samples(problem: ClassProblem) -> Vector:

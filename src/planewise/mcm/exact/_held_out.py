@@ -140,14 +140,15 @@ def walk(
     found: dict[Point, Held] = {}
     paths = MachinePaths(task.settings, X, label, weight, origin)
     most = max_support * len(X)
-    n_vectors: dict[float, int] = {}  # by C, of the last machine without a factor
+    ended: dict[float, float] = {}  # by C, the mu whose machine without a factor has too many vectors
     for point in sorted(task.points, key=lambda point: (-point.mu / point.C, point.C)):
         C, mu = point.C, point.mu
-        if n_vectors.get(C, 0) > most:
+        if mu < ended.get(C, 0.0):  # other points of that mu still count
             continue
         share = 1.0 if point.shrinkage is None else point.shrinkage
         trained = train_machines(paths, C, mu, point.gamma_conformal, share)
-        n_vectors[C] = len(paths.solve(C, mu, published=mu == 0).origin)
+        if len(paths.solve(C, mu, published=mu == 0).origin) > most:
+            ended[C] = mu
         raw = trained.raw_scores(X_held)
         scores = class_scores(raw, task.settings.n_classes, task.settings.multi_class)
         found[point] = Held(scores, len(trained.origin), trained.converged)

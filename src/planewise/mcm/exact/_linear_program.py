@@ -162,6 +162,7 @@ class Solution:
     objective: float
     dual: float
     n_iter: int
+    max_iter: int  # the limit of n_iter that was in use
     converged: bool
     mean_slack: float
 
@@ -217,7 +218,7 @@ class ProgramPath:
                 self._add(dear)
         everything = np.arange(len(self.known))
         steps = program.steps() - before
-        return self._solution(program, everything, C, mu, highest, solved, steps)
+        return self._solution(program, everything, C, mu, highest, solved, steps, max_iter)
 
     def _dear_columns(self, mu: float, tol: float) -> tuple[Indices, float]:
         """The columns most worth adding, and the highest price of all where none is."""
@@ -246,7 +247,7 @@ class ProgramPath:
         program.set_costs(C / float(self.weight.sum()), mu)
         solved = _walk(program, max_iter)
         kept = self.program.free_columns()[1 + self.n_free :] - (1 + self.n_free)
-        relaxed = self._solution(program, kept, C, mu, 0.0, solved, program.steps() - before)
+        relaxed = self._solution(program, kept, C, mu, 0.0, solved, program.steps() - before, max_iter)
         return replace(
             relaxed,
             objective=whole.objective,
@@ -271,6 +272,7 @@ class ProgramPath:
         highest_price: float,
         solved: bool,
         steps: int,
+        max_iter: int,
     ) -> Solution:
         """What the vertex of a program on the known columns `of` says."""
         values = program.coefficients()
@@ -302,6 +304,7 @@ class ProgramPath:
             objective=measured.objective,
             dual=dual,
             n_iter=steps,
+            max_iter=max_iter,
             converged=solved and measured.objective - dual <= WORST_GAP * measured.objective,
             mean_slack=measured.mean_slack,
         )

@@ -37,6 +37,7 @@ from planewise.mcm.exact._settings import (
     scaling_for,
     settings_of,
 )
+from planewise.mcm.exact._training import LEAST_MUS, STEPS_A_ROW
 from planewise.words import Reason
 
 # Chosen by cross-validation inside the training parts of the develop sets; gamma is divided by the number of features,
@@ -126,8 +127,8 @@ class MCMClassifierCV(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks,
         reproduces the paper: the highest held-out accuracy itself; of equal ones the point that comes first when C is
         varied slowest, then gamma, mu and gamma_conformal, each in the given order.
     max_support : float, default=0.2
-        A path ends when its machines have more support vectors than this share of the rows; 1 lets every machine
-        through.
+        A path ends when its machines have more support vectors than this share of the rows: smaller mus are not tried.
+        1 lets every machine through.
     cv : int, splitter or list of (train, test) rows, default=5
         An integer means shuffled stratified folds.
     n_repeats : int, default=4
@@ -144,7 +145,7 @@ class MCMClassifierCV(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks,
     tol : float, default=1e-8
         Tolerance of the solver, as in MCMClassifier.
     max_iter : int, default=100000
-        Maximum number of simplex steps per machine.
+        Maximum number of simplex steps per machine; with a mu of 0 at most 20 steps per row, as in MCMClassifier.
     n_jobs : int or None, default=None
         Number of threads, for paths; -1 uses all cores. The result does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -399,16 +400,27 @@ class MCMClassifierCV(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks,
         self.best_index_ = chosen
         self.best_params_ = self._params_of(chosen)
         self.best_score_ = float(self.cv_results_["mean_test_score"][chosen])
-        open_ends = sum(not part.converged for each in parts for part in each if part is not None)
-        if open_ends:
-            warn_user(
-                f"The solver did not reach the optimum of {open_ends} of the search's machines within "
-                f"max_iter={self.max_iter} steps; their scores count as they are. Raise max_iter, or leave out the "
-                "smallest of mus or the largest of Cs.",
-                ConvergenceWarning,
-            )
+        self._warn_unless_converged(points, parts)
         best_parts = [part.scores for part in parts[chosen] if part is not None]
         self._slope = calibrate(np.concatenate(best_parts), pooled_label, pooled_weight)
+
+    def _warn_unless_converged(self, points: list[Point], parts: list[list[Held | None]]) -> None:
+        mus = [
+            point.mu
+            for point, each in zip(points, parts, strict=True)
+            for part in each
+            if part is not None and not part.converged
+        ]
+        if mus:
+            within, advice = f"max_iter={self.max_iter} steps", "Raise max_iter, or leave out the smallest of mus"
+            if max(mus) == 0:
+                within = f"{within} (with a mu of 0 at most {STEPS_A_ROW} per row)"
+                advice = f"Use a small mu, such as {10 * LEAST_MUS[-1]:g}, instead of 0, or leave out some of gammas"
+            warn_user(
+                f"The solver did not reach the optimum of {len(mus)} of the search's machines within {within}; their "
+                f"scores count as they are. {advice} or the largest of Cs.",
+                ConvergenceWarning,
+            )
 
     def _params_of(self, point: int) -> dict[str, Any]:
         """All that makes an MCMClassifier the machine of a point of ``cv_results_``."""

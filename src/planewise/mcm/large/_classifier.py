@@ -41,6 +41,7 @@ from planewise._params import (
 from planewise._progress import Progress
 from planewise._scaling import Scaling, no_scaling, robust_scaling, scaling_limit
 from planewise._shown import ShownInNotebooks
+from planewise._warn import warn_user
 from planewise.mcm._conformal_factor import ConformalFactor
 from planewise.mcm._feature_maps import FeatureMap, FourierMap, KernelMap, PrototypeMap
 from planewise.mcm._kernels import KERNEL_NAMES, Kernel, one_blas_thread
@@ -58,7 +59,7 @@ from planewise.mcm.large._descent import (
     scores_of,
 )
 from planewise.mcm.large._explain import ExplainsLargeMachine
-from planewise.mcm.large._factor_on_map import choose_cores, choose_shrinkage, factor_on_map
+from planewise.mcm.large._factor_on_map import choose_cores, choose_equal_cores, choose_shrinkage, factor_on_map
 from planewise.mcm.large._start import find_start, rows_to_start_from
 
 # What partial_fit cannot change any more.
@@ -129,12 +130,12 @@ class LargeScaleMCMClassifier(
         Coefficient of the Gaussians that make up r. "auto" is twice gamma. If it is large, r changes only very close to
         its cores.
     max_cores : int, default=500
-        Maximum number of cores of r, taken from the prototypes in use, as evenly from the classes as possible. The
-        class of a prototype is that of the training row it is or, once it has moved, the one that its weight speaks
-        for.
+        Maximum number of cores of r, taken from the prototypes in use, as evenly as possible from the classes that
+        their weights speak for.
     equal_cores : bool, default=False
         Discard cores of the larger classes, the least important first, until all classes have equally many; if a class
-        has none, r = 1. True reproduces the paper. Used only with a conformal factor.
+        has none, r = 1, with a warning. The class of a prototype is that of the training row it is or, once it has
+        moved, the one that its weight speaks for. True reproduces the paper. Used only with a conformal factor.
     scaling : {"standard", None}, default="standard"
         "standard" standardises the columns (those with two values by half the distance between these); None takes X as
         it is.
@@ -329,6 +330,7 @@ class LargeScaleMCMClassifier(
         if len(self.classes_) == 1:
             self._keep_constant()
             return self
+        self._check_cores()
         learned, watched = self._hold_out(label, rng)
         times = 2 if self._repeats() else 1
         tasks = FitTasks(self, X, y, sample_weight, "pass", times * self._passes(len(learned)))
@@ -414,6 +416,7 @@ class LargeScaleMCMClassifier(
         if len(self.classes_) == 1:
             self._keep_constant()
             return self
+        self._check_cores()
         rng = self._generator()
         order = rng.permutation(len(rows))
         with self._workers() as pool:
@@ -450,6 +453,14 @@ class LargeScaleMCMClassifier(
             raise ValueError("feature_map='fourier' needs kernel='rbf'; use feature_map='nystroem' for other kernels.")
         if self.refine is True and self.kernel != "rbf":
             raise ValueError("refine=True needs kernel='rbf'; use refine='auto' or False for other kernels.")
+
+    def _check_cores(self) -> None:
+        n_classes = len(self.classes_)
+        if self.conformal != "none" and self.equal_cores and self.max_cores < n_classes:
+            raise ValueError(
+                f"max_cores must be at least the number of classes ({n_classes}) with equal_cores=True; got "
+                f"{self.max_cores}."
+            )
 
     def _check_streaming(self, classes: ArrayLike | None) -> None:
         if classes is None:
@@ -618,12 +629,22 @@ class LargeScaleMCMClassifier(
     def _find_factor(
         self, model: LinearModel, sample: Sample, learned: Places, watched: Places, rng: np.random.Generator
     ) -> None:
-        cores = choose_cores(model, sample, self.max_cores, rng, equal=self.equal_cores)
+        cores = (self._equal_cores if self.equal_cores else choose_cores)(model, sample, self.max_cores, rng)
         gamma = 2 * self.gamma_ if self.gamma_conformal == "auto" else float(self.gamma_conformal)
         self.conformal_ = factor_on_map(model, sample, learned, cores, gamma, printed=self.conformal == "printed")
         if self.conformal == "shrunk":
             shrinkage = choose_shrinkage(self.conformal_, model, sample, learned, watched, rng)
             self.conformal_ = self.conformal_.shrunk(shrinkage)
+
+    def _equal_cores(self, model: LinearModel, sample: Sample, most: int, rng: np.random.Generator) -> FloatArray:
+        cores, counts = choose_equal_cores(model, sample, most, rng)
+        if without := [repr(each) for each in self.classes_[counts == 0].tolist()]:
+            warn_user(
+                f"equal_cores=True leaves the conformal factor without cores, so that r = 1 and the kernel is not "
+                f"changed: no prototype in use belongs to class {', '.join(without)}. Raise n_components, lower mu, or "
+                "set equal_cores=False."
+            )
+        return cores
 
     def _with_factor(self, sample: Sample, pool: Executor | None) -> Sample:
         """The sample with r of each of its rows."""

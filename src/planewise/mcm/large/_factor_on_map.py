@@ -18,28 +18,43 @@ from planewise.mcm.large._descent import LinearModel, Places, Sample
 SHRUNK_BY = 5000  # rows on which shrinkages are tried
 
 
-def choose_cores(
-    model: LinearModel, sample: Sample, most: int, rng: np.random.Generator, *, equal: bool = False
-) -> FloatArray:
-    """Prototypes in use, or, where the map has none, rows; in standard units, evenly from the classes.
+def choose_cores(model: LinearModel, sample: Sample, most: int, rng: np.random.Generator) -> FloatArray:
+    """Prototypes in use, or, where the map has none, rows; in standard units, evenly from the classes."""
+    if not isinstance(model.feature_map, (PrototypeMap, KernelMap)):
+        return _drawn_rows(model, sample, most, rng).standard()
+    weights = model.weights
+    return model.feature_map.prototypes[balanced(_voted(weights), np.abs(weights).max(axis=1), most)]
 
-    With `equal`, the least important of the larger classes are left out until all classes have equally many.
+
+def choose_equal_cores(
+    model: LinearModel, sample: Sample, most: int, rng: np.random.Generator
+) -> tuple[FloatArray, NDArray[np.intp]]:
+    """Cores of which all classes have equally many, and how many of each class there were to choose from.
+
+    The least important of the larger classes are left out.
     """
     if isinstance(model.feature_map, (PrototypeMap, KernelMap)):
         cores, weights = model.feature_map.prototypes, model.weights
         belongs, importance = classes_of(cores, weights, sample), np.abs(weights).max(axis=1)
     else:
-        rows = sample.take(balanced_draw(sample.label, min(most, model.feature_map.n_components), rng))
+        rows = _drawn_rows(model, sample, most, rng)
         cores, belongs, importance = rows.standard(), rows.label.astype(np.intp), np.zeros(len(rows.label))
-    if equal:
-        counts = np.bincount(belongs, minlength=max(2, len(sample.outputs)))
-        most = min(most // len(counts), int(counts.min())) * len(counts)
-    return cores[balanced(belongs, importance, most)]
+    counts = np.bincount(belongs, minlength=max(2, len(sample.outputs)))
+    most = min(most // len(counts), int(counts.min())) * len(counts)
+    return cores[balanced(belongs, importance, most)], counts
+
+
+def _drawn_rows(model: LinearModel, sample: Sample, most: int, rng: np.random.Generator) -> Sample:
+    return sample.take(balanced_draw(sample.label, min(most, model.feature_map.n_components), rng))
+
+
+def _voted(weights: FloatArray) -> NDArray[np.intp]:
+    """The class that the weight of a prototype speaks for."""
+    return (weights[:, 0] > 0).astype(np.intp) if weights.shape[1] == 1 else weights.argmax(axis=1)
 
 
 def classes_of(prototypes: FloatArray, weights: FloatArray, sample: Sample) -> NDArray[np.intp]:
     """The class of the row that a prototype is; of one that was moved, the class that its weight speaks for."""
-    voted = (weights[:, 0] > 0).astype(np.intp) if weights.shape[1] == 1 else weights.argmax(axis=1)
     wanted = {row.tobytes() for row in prototypes}
     known: dict[bytes, int] = {}
     for places in sample.blocks():
@@ -47,6 +62,7 @@ def classes_of(prototypes: FloatArray, weights: FloatArray, sample: Sample) -> N
         for row, label in zip(block.standard(), block.label, strict=True):
             if (name := row.tobytes()) in wanted:
                 known.setdefault(name, int(label))
+    voted = _voted(weights)
     return np.array([known.get(row.tobytes(), vote) for row, vote in zip(prototypes, voted, strict=True)], np.intp)
 
 

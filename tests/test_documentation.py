@@ -65,6 +65,10 @@ def test_no_page_with_examples_is_forgotten_here():
     assert run_here == {page.name for page in (ROOT / "docs").glob("*.md") if python_blocks(page)}
 
 
+def test_the_examples_of_the_page_on_published_settings_run():
+    run_blocks(ROOT / "docs" / "published.md")
+
+
 def test_the_examples_of_the_readme_run():
     """In this environment; ``make test-readme`` runs all blocks where only what the README names is installed."""
     run_blocks(ROOT / "README.md")

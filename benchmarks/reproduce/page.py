@@ -7,7 +7,7 @@ from pathlib import Path
 from .results import Results
 from .writer import MARK, markdown, settled, verdicts
 
-MINUTES = 36  # that all cells took on two cores, two at a time
+MINUTES = 32  # that all cells took on two cores, two at a time
 
 OPENING = f"""# Reproducing the papers
 

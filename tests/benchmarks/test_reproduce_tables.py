@@ -34,7 +34,8 @@ WITH_CELLS = pytest.mark.parametrize(
 CHEAP = {
     "slm-classes": ("iris", "SLM Baseline"),
     "slm-numbers": ("diabetes_sklearn", "SLM Baseline"),
-    "slm-convergence": ("wine", "SLM Boost"),
+    "slm-convergence": ("wine", "SLM Boost, depth 3"),
+    "slm-best": ("iris", "SLM Baseline, published"),
     "mcm-shapes": ("breast_cancer_wdbc", "data"),
     "mcm-small": ("breast_cancer_wdbc", "MCM"),
     "mcm-large": ("german_numer", "LS MCM"),

@@ -192,17 +192,17 @@ def test_the_regressor_predicts_means_of_leaves():
 # ------------------------------------------------------------------------------------------------------ forests
 def test_every_tree_of_a_forest_is_grown_on_all_rows_and_they_vote():
     X, y = load_wine(return_X_y=True)
-    model = published.slm_forest_classifier(random_state=0).fit(X, y)
+    model = published.slm_forest_classifier(max_depth=1, D0=2, beta=0.0, random_state=0).fit(X, y)
     forest = model.forest_
     assert forest.n_trees == 20
     roots = forest.node_start[:-1]
     assert (forest.n_samples[roots] == len(X)).all()
-    new = X + np.random.default_rng(0).normal(size=X.shape) * X.std(axis=0)  # so that votes differ
-    nodes = model.apply(new) + roots
-    votes = np.array([np.bincount(row, minlength=3) for row in forest.value[nodes].argmax(axis=2)])
+    shares = forest.value[model.apply(X) + roots]  # rows x trees x classes, mixed in trees of one level
+    votes = np.array([np.bincount(row, minlength=3) for row in shares.argmax(axis=2)])
     clear = np.sort(votes, axis=1)[:, -1] > np.sort(votes, axis=1)[:, -2]
     assert clear.sum() > 100
-    assert_array_equal(model.predict(new)[clear], votes.argmax(axis=1)[clear])
+    assert (votes.argmax(axis=1) != shares.mean(axis=1).argmax(axis=1))[clear].any()  # the mean would say otherwise
+    assert_array_equal(model.predict(X)[clear], votes.argmax(axis=1)[clear])
 
 
 def test_trees_of_a_forest_differ_from_the_root_on():

@@ -43,9 +43,9 @@ planewise reproduce all peers slm-grids --jobs 2 --data DIR --page docs/reproduc
 - The tables are declared in `benchmarks/reproduce/tables`. The search grids are in `benchmarks/reproduce/grids.py`.
 
 Each cell uses one thread. With the same code and packages, cells give the same figures to the last digit, in whatever
-order they run: each of the 9,461 cells of `all` was run twice without a difference. Only the times in comparisons with
-other libraries vary. The comparisons (`peers`) and the choice of the
-SLM grids (`slm-grids`) are not part of `all`; on two cores they take about 10 minutes more.
+order they run. Each of the 9,461 cells of `all` was run twice without a difference, three quarters of them the first
+time with slightly older code. Only the times in comparisons with other libraries vary. The comparisons (`peers`) and the
+choice of the SLM grids (`slm-grids`) are not part of `all`; their cells add up to 18 minutes of processor time.
 
 ## How to read the tables
 

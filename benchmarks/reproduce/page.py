@@ -44,8 +44,8 @@ planewise reproduce all peers slm-grids --jobs 2 --data DIR --page docs/reproduc
 
 Each cell uses one thread. With the same code and packages, cells give the same figures to the last digit, in whatever
 order they run. Each of the 9,461 cells of `all` was run twice without a difference, three quarters of them the first
-time with slightly older code. Only the times in comparisons with other libraries vary. The comparisons (`peers`) and the
-choice of the SLM grids (`slm-grids`) are not part of `all`; their cells add up to 18 minutes of processor time.
+time with slightly older code. Only the times in comparisons with other libraries vary. The comparisons (`peers`) and
+the choice of the SLM grids (`slm-grids`) are not part of `all`; their cells add up to 18 minutes of processor time.
 
 ## How to read the tables
 

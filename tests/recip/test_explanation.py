@@ -167,8 +167,41 @@ def test_a_case_between_the_classes_is_undecided_and_one_inside_is_not():
     X = np.linspace(0, 1, 100)[:, None]
     model = RECIPClassifier(k=10).fit(X, X[:, 0] > 0.5)
     border, inside = model.explain([[0.5], [0.1]])
-    assert border.undecided and "equally near" in border.reasons[0] and "undecided" in border.to_text()
+    assert border.undecided and "equally strong" in border.reasons[0] and "undecided" in border.to_text()
     assert not inside.undecided and inside.reasons == [] and "undecided" not in inside.to_text()
+
+
+def test_the_sentence_says_how_the_count_becomes_the_probability():
+    random = np.random.default_rng(0)
+    X = random.uniform(-1, 1, size=(400, 2))
+    model = RECIPClassifier(projections=[(0,), (1,)], k=10).fit(X, X.sum(axis=1) > 0)
+    for explanation in model.explain([[-0.9, 0.9], [0.9, 0.9]]):
+        data = explanation.data()
+        n_for, n_against = (len(data["neighbours"][side]) for side in ("for", "against"))
+        shrunk = (n_for + data["prior_weight"] * data["share"]) / (n_for + n_against + data["prior_weight"])
+        assert data["view_probability"] == pytest.approx(shrunk)
+        assert f"which gives {shrunk:.2f} when shrunk" in explanation.sentence()
+        weighed = f"weighed against the best view for the other class, it is {data['probability']:.2f}"
+        assert (weighed in explanation.sentence()) == (f"{shrunk:.2f}" != f"{data['probability']:.2f}")
+        assert "ratio" not in explanation.sentence()
+    alone = RECIPClassifier(projections=[(0,)], k=10).fit(X, X.sum(axis=1) > 0).explain([[0.9, 0.9]])[0].data()
+    assert alone["view_probability"] == pytest.approx(alone["probability"])
+
+
+def test_the_view_against_is_not_the_one_that_decided():
+    random = np.random.default_rng(0)
+    X = random.uniform(-1, 1, size=(300, 3))
+    label = X[:, 0] > 0
+    found = RECIPClassifier(projections=[(0,), (0, 1), (0, 2)]).fit(X, label).explain(X[:40])
+    with_one = [explanation for explanation in found if explanation.against is not None]
+    assert 0 < len(with_one) < 40
+    for explanation in with_one:
+        assert explanation.against["n_for"] > 0
+        assert explanation.against["columns"] != explanation.view["columns"]
+        n_nearest = explanation.against["n_for"] + explanation.against["n_against"]
+        assert n_nearest == explanation.k
+    one_view = RECIPClassifier(projections=[(0, 1)]).fit(X, label).explain(X[:3])
+    assert all(explanation.against is None for explanation in one_view)
 
 
 def test_views_that_disagree_make_a_case_undecided():

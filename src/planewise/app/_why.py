@@ -115,7 +115,7 @@ class Explainer:
 
 
 def view_sentence(data: Mapping[str, Any], tied: Ties | None = None) -> str:
-    """Such as "spam, because 9 of the 10 nearest in (capital length, your) are spam; ratio 0.12.".
+    """Such as "spam, because 9 of the 10 nearest in (capital length, your) are spam.".
 
     Where more rows are as near as the last that is counted, their number is told: which of them count is chance.
     """
@@ -140,7 +140,7 @@ def view_sentence(data: Mapping[str, Any], tied: Ties | None = None) -> str:
     else:
         own, other = near[-1]["distance"], far[-1]["distance"]
         why = f"in ({named}) {answer} is {number(own, 3)} away and anything else {number(other, 3)}"
-    return f"{answer}, because {why}; ratio {number(data['ratio'], 2)}."
+    return f"{answer}, because {why}."
 
 
 def _heading(reason: Reason) -> str:

@@ -283,7 +283,7 @@ class ProjectionDisplay(Display):
         assert self.class_names is not None
         name = self.class_names[self.classes.index(view.one.answer)]
         sure = ", undecided" if view.one.undecided else ""
-        return f"answer: {name}, ratio {number(view.one.ratio or 0.0, 3)}{sure}{view.note}"
+        return f"answer: {name}{sure}{view.note}"
 
     def _shade(self, ax: Any, view: ViewOfRows) -> None:
         """The nearer class everywhere, the stronger the smaller its ratio."""

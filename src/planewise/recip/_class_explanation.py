@@ -37,7 +37,7 @@ class ClassBatch:
         """All that is known of one query's answer."""
         label, view = int(self.decisions.label[query]), int(self.decisions.view[query])
         data = self._answered(query, label)
-        data["against"] = self._against(query, label)
+        data["against"] = self._against(query, view, label)
         if view >= 0:
             data |= self._judged(query, view, label)
             data["runner_ups"] = self._runner_ups(query, view)
@@ -101,6 +101,7 @@ class ClassBatch:
         if isinstance(estimator._estimate, Counts):
             data["prior_weight"] = float(estimator._estimate.prior_weight)
             data["share"] = float(estimator._prior[label])
+            data["view_probability"] = 1 / (1 + data["ratio"] ** (1 / data["power"]))
         return data
 
     def _side(self, view: int, near: Near) -> list[dict[str, Any]]:
@@ -127,15 +128,21 @@ class ClassBatch:
                 out.append(self.wording.view(view) | {"label": plain(classes[label]), "ratio": float(ratio)})
         return sorted(out, key=lambda other: other["ratio"])
 
-    def _against(self, query: int, label: int) -> dict[str, Any] | None:
-        """The view and class with the least ratio among the other classes."""
+    def _against(self, query: int, decided: int, label: int) -> dict[str, Any] | None:
+        """The view and class with the least ratio among the other views and classes, if any row speaks for it."""
         ratio = self.ratios.ratio[:, query].copy()
         ratio[:, label] = np.inf
+        if decided >= 0:
+            ratio[decided] = np.inf
         view, other = np.unravel_index(int(ratio.argmin()), ratio.shape)
         if not np.isfinite(ratio[view, other]):
             return None
         name = plain(self.wording.estimator.classes_[other])
-        return self.wording.view(int(view)) | {"label": name, "ratio": float(ratio[view, other])}
+        near, far = self.sides.of_class(int(view), query, int(other))
+        if len(near[1]) == 0:  # its class is nowhere near
+            return None
+        counted = {"n_for": len(near[1]), "n_against": len(far[1])}
+        return self.wording.view(int(view)) | {"label": name, "ratio": float(ratio[view, other])} | counted
 
     def _reasons(self, data: dict[str, Any]) -> list[str]:
         if data["view"] is None:
@@ -144,12 +151,14 @@ class ClassBatch:
             usual = "most common class" if counted else "class of the largest weight"
             return [f"no view can judge it, so the {usual} is predicted"]
         reasons = []
+        by_counts = data["estimate"] == "counts"
         if data["ratio"] > NEAR_ONE:
-            reasons.append(f"both sides are about equally near (ratio {data['ratio']:.2f})")
+            reasons.append("both sides are about equally strong" if by_counts else "both sides are about equally near")
         against = data["against"]
         if against is not None and against["ratio"] < 1 and against["ratio"] < CLEAR_ODDS * data["ratio"]:
-            words = self.wording.in_words(against)
-            reasons.append(f"{words} speaks for {against['label']!r} (ratio {number(against['ratio'], 2)})")
+            n_for, n_nearest = against["n_for"], against["n_for"] + against["n_against"]
+            how_many = f" ({n_for} of the {n_nearest} nearest rows)" if by_counts else ""
+            reasons.append(f"{self.wording.in_words(against)} speaks for {against['label']!r}{how_many}")
         return reasons
 
     def sentence(self, data: dict[str, Any]) -> str:
@@ -161,17 +170,27 @@ class ClassBatch:
         if data["estimate"] == "counts":
             near = len(sides["for"]) + len(sides["against"])
             text = f"{answer}: {len(sides['for'])} of its {near} nearest rows in the view {view} are of this class"
-            text += weight_in_words(sides["for"], sides["against"])
+            text += weight_in_words(sides["for"], sides["against"]) + self._shrunk(data)
         else:
             kth = "nearest" if data["k"] == 1 else f"{_ordinal(data['k'])} nearest"
             own, other = (number(sides[side][-1]["distance"], 3) for side in ("for", "against"))
             text = f"{answer}: in the view {view} the {kth} row of its class is {own} away, the {kth} other row {other}"
-        text += f" (ratio {number(data['ratio'], 2)})"
         if data["skipped"]:
             text += f"; {len(data['skipped'])} of {len(self.ratios.dimension)} views lack a value of this case"
         if data["undecided"]:
             text += "; undecided: " + " and ".join(data["reasons"])
         return text + "."
+
+    def _shrunk(self, data: dict[str, Any]) -> str:
+        """How the count becomes the probability."""
+        alone, whole = f"{data['view_probability']:.2f}", f"{data['probability']:.2f}"
+        text = f", which gives {alone} when shrunk towards the class's share of all rows"
+        if alone == whole:
+            return text
+        if data["decide"] == "vote":
+            return f"{text}; {whole} is the share of the views that vote for it"
+        others = "the other class" if len(data["probabilities"]) == 2 else "each other class"
+        return f"{text}; weighed against the best view for {others}, it is {whole}"
 
 
 def _ordinal(number: int) -> str:

@@ -40,7 +40,7 @@ class ShownView:
     data: dict[str, Any]
 
     def title(self, names: Mapping[Any, str] | None = None) -> str:
-        """Such as "petal length × petal width: virginica, ratio 0.12"."""
+        """Such as "petal length × petal width: virginica, 19 of 20 nearest rows"."""
         features = " × ".join(shorten(name, 30) for name in self.data["view"]["features"])
         if self.data["task"] == "regression":
             return (
@@ -48,7 +48,11 @@ class ShownView:
             )
         label = self.data["prediction"]
         name = label if names is None else names[label]
-        return f"{features}: {shorten(name, 30)}, ratio {number(self.data['ratio'], 2)}"
+        near, far = (self.data["neighbours"][side] for side in ("for", "against"))
+        if self.data["estimate"] == "counts":
+            return f"{features}: {shorten(name, 30)}, {len(near)} of {len(near) + len(far)} nearest rows"
+        own, other = (number(side[-1]["distance"], 3) for side in (near, far))
+        return f"{features}: {shorten(name, 30)}, {own} away, others {other}"
 
 
 ROLES = {"deciding": "Deciding view", "runner-up": "Runner-up", "against": "Best view against"}

@@ -2,103 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
-#include "dispatch.hpp"
+#include "inverse.hpp"
+#include "row_loops.hpp"
 
 namespace planewise {
 
 namespace {
 
-constexpr std::size_t ceiling_variable = static_cast<std::size_t>(-1);
-constexpr double infinity = std::numeric_limits<double>::infinity();
-// Rows are shifted by random amounts of this size, so that no two events coincide and no walk goes in circles; the
-// optimum moves by no more than this, relatively, and the caller measures the true gap.
-constexpr double shift = 1e-8;
-constexpr double leeway = 1e-10;  // by which a row may rise over its ceiling; far less than the shifts
-// What moves slower than this, compared with the fastest, does not move: it would make a system near singular.
-constexpr double standing = 1e-9;
 // An inversion takes as many operations as so many steps' updates of the inverse as the system has rows.
 constexpr std::size_t steps_between_refactors = 100;
 // Columns and rows take turns: waiting with new columns until the rows are settled took seven times the steps.
 constexpr std::size_t columns_a_look = 10;
 constexpr std::size_t pause_after_none = 20;  // steps without a look at columns when none was worth it
-
-double random_shift(std::size_t k) {  // splitmix64, the same for every run
-    std::uint64_t z = (static_cast<std::uint64_t>(k) + 1) * 0x9E3779B97F4A7C15ull;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-    z ^= z >> 31;
-    return shift * (0.5 + 0.5 * static_cast<double>(z >> 11) / 9007199254740992.0);
-}
-
-PLANEWISE_CLONES void add_multiple(double *to, const double *from, double by, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) to[i] += by * from[i];
-}
-
-// Four columns at once: the sum is read and written a quarter as often.
-PLANEWISE_CLONES void add_multiples(double *to, const double *a, double by_a, const double *b, double by_b,
-                                    const double *c, double by_c, const double *d, double by_d, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) to[i] += (by_a * a[i] + by_b * b[i]) + (by_c * c[i] + by_d * d[i]);
-}
-
-PLANEWISE_CLONES double product(const double *a, const double *b, std::size_t n) {
-    double sums[8] = {};
-    std::size_t i = 0;
-    for (; i + 8 <= n; i += 8)
-        for (std::size_t k = 0; k < 8; ++k) sums[k] += a[i + k] * b[i + k];
-    double sum = ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
-    for (; i < n; ++i) sum += a[i] * b[i];
-    return sum;
-}
-
-PLANEWISE_CLONES double largest_size(const double *a, std::size_t n) {
-    double most[8] = {};
-    std::size_t i = 0;
-    for (; i + 8 <= n; i += 8)
-        for (std::size_t k = 0; k < 8; ++k) {
-            const double size = std::fabs(a[i + k]);
-            most[k] = size > most[k] ? size : most[k];
-        }
-    double largest = 0;
-    for (std::size_t k = 0; k < 8; ++k) largest = std::max(largest, most[k]);
-    for (; i < n; ++i) largest = std::max(largest, std::fabs(a[i]));
-    return largest;
-}
-
-PLANEWISE_CLONES double smallest(const double *a, std::size_t n) {
-    double least[8];
-    std::fill(least, least + 8, infinity);
-    std::size_t i = 0;
-    for (; i + 8 <= n; i += 8)
-        for (std::size_t k = 0; k < 8; ++k) least[k] = a[i + k] < least[k] ? a[i + k] : least[k];
-    double all = infinity;
-    for (std::size_t k = 0; k < 8; ++k) all = std::min(all, least[k]);
-    for (; i < n; ++i) all = std::min(all, a[i]);
-    return all;
-}
-
-// How far each row is from its ceiling along the edge; infinitely far if it does not near it, or is tight (no room).
-PLANEWISE_CLONES void ways_to_ceiling(const double *score, const double *rate, const double *room, double ceiling,
-                                      double ceiling_rate, double least, double *out, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) {
-        const double speed = rate[i] - ceiling_rate;
-        const double time = (ceiling + room[i] - score[i]) / speed;
-        out[i] = speed > least ? time : infinity;
-    }
-}
-
-// How far each row is from its kink along the edge; infinitely far if it moves away or is tight (side 0).
-PLANEWISE_CLONES void ways_to_kink(const double *score, const double *rate, const double *kink, const double *side,
-                                   double least, double *out, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) {
-        const double speed = side[i] * rate[i];
-        const double way = side[i] * (kink[i] - score[i]);
-        const double time = (way > 0 ? way : 0.0) / speed;
-        out[i] = speed > least ? time : infinity;
-    }
-}
 
 }  // namespace
 
@@ -162,6 +79,7 @@ void ComplexityProgram::restart() {
     }
     put(row, Place::kink);
     inverse_ = {sign_[row]};
+    is_exact_ = false;
     next_column_ = 0;
     find_costs();
 }
@@ -172,36 +90,17 @@ double ComplexityProgram::entry(std::size_t row, Place place, std::size_t variab
     return column(variable)[row];
 }
 
-// Inverts the tight rows' system anew (Gauss-Jordan in place, largest pivot of each column) and places the vertex
-// exactly.
+// Inverts the tight rows' system anew, unless it is exact as it is, and places the vertex exactly.
 bool ComplexityProgram::refactor() {
-    const std::size_t k = free_.size();
-    std::vector<double> system(k * k);
-    std::vector<std::size_t> swapped_with(k);
-    for (std::size_t c = 0; c < k; ++c)
-        for (std::size_t r = 0; r < k; ++r) system[r * k + c] = entry(tight_[r], place_[tight_[r]], free_[c]);
-    for (std::size_t c = 0; c < k; ++c) {
-        std::size_t best = c;
-        for (std::size_t r = c + 1; r < k; ++r)
-            if (std::fabs(system[r * k + c]) > std::fabs(system[best * k + c])) best = r;
-        double *own = &system[c * k];
-        swapped_with[c] = best;
-        if (best != c) std::swap_ranges(own, own + k, &system[best * k]);
-        const double pivot = own[c];
-        if (!(std::fabs(pivot) > 1e-13)) return false;
-        own[c] = 1;  // the column that the inverse has in this one's place
-        for (std::size_t j = 0; j < k; ++j) own[j] /= pivot;
-        for (std::size_t r = 0; r < k; ++r) {
-            const double by = system[r * k + c];
-            if (r == c || by == 0) continue;
-            system[r * k + c] = 0;
-            add_multiple(&system[r * k], own, -by, k);
-        }
+    if (!is_exact_) {
+        const std::size_t k = free_.size();
+        std::vector<double> system(k * k);
+        for (std::size_t c = 0; c < k; ++c)
+            for (std::size_t r = 0; r < k; ++r) system[r * k + c] = entry(tight_[r], place_[tight_[r]], free_[c]);
+        if (!invert(system, k, 1e-13)) return false;
+        inverse_ = std::move(system);
+        is_exact_ = true;
     }
-    for (std::size_t c = k; c-- > 0;)  // rows swapped in the system are columns swapped in its inverse
-        if (swapped_with[c] != c)
-            for (std::size_t r = 0; r < k; ++r) std::swap(system[r * k + c], system[r * k + swapped_with[c]]);
-    inverse_ = std::move(system);
     steps_since_refactor_ = 0;
     place_primal();
     find_costs();
@@ -622,6 +521,7 @@ ComplexityProgram::Outcome ComplexityProgram::walk(std::size_t most_steps, const
 }
 
 bool ComplexityProgram::take(const Edge &edge) {
+    is_exact_ = false;
     find_direction(edge);
     if (!edge.enters) release(edge);
     const Step step = follow(edge);

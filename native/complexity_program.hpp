@@ -38,6 +38,7 @@ class ComplexityProgram {
 
     // Back to the vertex without coefficients.
     void restart();
+    static constexpr std::size_t most_restarts = 1;  // that may lead to an optimum
 
     // The columns whose coefficients are free at this vertex, and the program of those alone, at the same vertex.
     std::vector<std::size_t> free_columns() const;
@@ -48,6 +49,8 @@ class ComplexityProgram {
     std::size_t steps() const { return steps_; }
     // Coefficients of all columns, the intercept first.
     std::vector<double> coefficients() const;
+    // A column of the design, times the signs.
+    const double *column(std::size_t j) const { return design_.data() + j * rows_; }
     // sign_i f_i.
     std::vector<double> scores() const;
     // sign_i (u_i - v_i): what prices a column by a scalar product with it.
@@ -73,7 +76,6 @@ class ComplexityProgram {
         std::size_t who;  // a row, or (counted on from the rows) a position among the free variables
     };
 
-    const double *column(std::size_t j) const { return design_.data() + j * rows_; }
     double hinge_cost(std::size_t row) const { return slack_cost_ * weight_[row]; }
     double column_cost(std::size_t j) const { return penalty_[j] * coefficient_cost_; }
     double entry(std::size_t row, Place place, std::size_t variable) const;
@@ -118,6 +120,7 @@ class ComplexityProgram {
     std::vector<double> side_, room_;  // by row: of the kink (+1 under, -1 over), under the ceiling; 0, inf if tight
     std::vector<double> score_;        // g, by row
     std::vector<double> inverse_;      // of the tight rows' system: free variables x tight rows
+    bool is_exact_ = false;            // the inverse: no step has changed it since it was found
     std::vector<double> cost_, multiplier_;  // by free variable; by tight row
     std::vector<double> dual_;               // u - v, by row (scratch for pricing columns)
     std::vector<double> move_, rate_, way_;  // the edge: by free variable; by row; as far as the next event of a row

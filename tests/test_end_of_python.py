@@ -40,7 +40,7 @@ FITS = {
     "forest": ("SLMForestClassifier(n_estimators=10**6, n_jobs=2)", "_core.grow_class_trees"),
     "boosting": ("SLMBoostClassifier(n_estimators=10**6)", "_core.Boosting"),
     "views": ("RECIPClassifier()", "_core.OwnWeightsSearch"),
-    "machine": ("MCMClassifier(kernel='rbf', C=10.0)", "_core.ComplexityProgram.walk"),
+    "machine": ("MCMClassifier(kernel='rbf', C=10.0)", "_core.ProgramPath.solve"),
 }
 
 
@@ -91,11 +91,11 @@ INTERRUPTED_SEARCH = """
 
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(1_500, 10)), rng.integers(0, 2, 1_500)
-    walk, inside = _core.ComplexityProgram.walk, threading.Event()
+    follow, inside = _core.ProgramPath.follow, threading.Event()
 
     def watched(*arguments):
         inside.set()
-        return walk(*arguments)
+        return follow(*arguments)
 
     def press():
         inside.wait()
@@ -103,7 +103,7 @@ INTERRUPTED_SEARCH = """
             time.sleep(0)
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
-    _core.ComplexityProgram.walk = watched
+    _core.ProgramPath.follow = watched
     sys.setswitchinterval(1e-6)
     threading.Thread(target=press).start()
     MCMClassifierCV(n_jobs=2).fit(X, y)

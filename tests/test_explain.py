@@ -27,12 +27,12 @@ CLASSIFIERS = {
     "forest": (pw.SLMForestClassifier(n_estimators=5, **SMALL), Contributions),
     "votes": (pw.SLMForestClassifier(n_estimators=5, voting="hard", **SMALL), Contributions),
     "boosting": (pw.SLMBoostClassifier(n_estimators=5, **SMALL), Contributions),
-    "machine": (pw.MCMClassifier(), Vectors),
+    "machine": (pw.MCMClassifier(multi_class="ovr"), Vectors),
     "pairs": (pw.MCMClassifier(multi_class="ovo"), Vectors),
-    "conformal machine": (pw.MCMClassifier(conformal="shrunk", **SMALL), Vectors),
+    "conformal machine": (pw.MCMClassifier(conformal="shrunk", multi_class="ovr", **SMALL), Vectors),
     "printed factor": (pw.MCMClassifier(conformal="printed"), Vectors),
-    "linear machine": (pw.MCMClassifier(kernel="linear"), Contributions),
-    "search": (pw.MCMClassifierCV(Cs=[10.0], gammas=[0.1], mus=[1.0], cv=2, **SMALL), Vectors),
+    "linear machine": (pw.MCMClassifier(kernel="linear", multi_class="ovr"), Contributions),
+    "search": (pw.MCMClassifierCV([10.0], [1.0], [0.1], cv=2, multi_class="ovr", **SMALL), Vectors),
     "large machine": (pw.LargeScaleMCMClassifier(**SMALL), Vectors),
     "large linear machine": (pw.LargeScaleMCMClassifier(kernel="linear", **SMALL), Contributions),
     "waves": (pw.LargeScaleMCMClassifier(feature_map="fourier", **SMALL), Contributions),
@@ -45,6 +45,7 @@ REGRESSORS = {
     "counts": (pw.SLMBoostRegressor(n_estimators=5, loss="poisson", **SMALL), Contributions),
     "machine": (pw.MCMRegressor(C=10.0), Vectors),
     "linear machine": (pw.MCMRegressor(kernel="linear"), Contributions),
+    "search": (pw.MCMRegressorCV(gammas=[0.1], mus=[0.01], cv=2, **SMALL), Vectors),
     "views": (pw.RECIPRegressor(**SMALL), View),
 }
 
@@ -203,7 +204,7 @@ def test_waves_are_explained_for_any_table_in_one_call(kind, monkeypatch):
     model = pw.LargeScaleMCMClassifier(feature_map="fourier", **SMALL).fit(rows, NAMED)
     scores, calls = model.decision_function(rows), []
     own = model._scores_of
-    monkeypatch.setattr(model, "_scores_of", lambda given: calls.append(len(given)) or own(given))
+    monkeypatch.setattr(model, "_scores_of", lambda given, **how: calls.append(len(given)) or own(given, **how))
     for reason, score in zip(model.explain(rows), scores, strict=True):
         assert reason.total == pytest.approx(score[model.classes_ == reason.of][0], rel=1e-5)
     assert sum(calls) == 6 * len(X) and len(calls) <= 3  # the predictions, and every row with its four changes
@@ -211,7 +212,7 @@ def test_waves_are_explained_for_any_table_in_one_call(kind, monkeypatch):
 
 def test_a_precomputed_kernel_is_explained_by_the_numbers_of_its_rows():
     kernel = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
-    model = pw.MCMClassifier(kernel="precomputed").fit(kernel, NAMED)
+    model = pw.MCMClassifier(kernel="precomputed", multi_class="ovr").fit(kernel, NAMED)
     reason = model.explain(kernel[:1])[0]
     assert {each.values["row of the kernel"] for each in reason.vectors} <= set(model.support_.tolist())
     assert reason.score == pytest.approx(model.decision_function(kernel[:1])[0, model.classes_ == reason.of][0])
@@ -309,13 +310,13 @@ def test_a_path_states_the_numbers_of_a_row_as_they_were_given():
         assert all(step["column"] == "x0" for step in path.data()["steps"])
 
 
-def test_columns_that_a_machine_makes_have_the_value_they_are_made_of():
+def test_the_columns_that_a_machine_makes_of_a_category_are_one_part():
     rng = np.random.default_rng(0)
     rows = pl.DataFrame({"town": rng.choice(["Ulm", "Jena"], 60).tolist(), "age": rng.integers(18, 80, 60)})
     rows = rows.with_columns((pl.col("age") > 40).alias("old"))
     model = TableModel("mcm", settings={"kernel": "linear", "Cs": [1.0], "mus": [1.0], "cv": 2}, random_state=0)
     reason = model.fit(rows, "old").explain(rows.head(1))[0]
-    assert {each.value for each in reason.parts if each.column.startswith("town=")} == {rows["town"][0]}
+    assert {each.column: each.value for each in reason.parts} == {"town": rows["town"][0], "age": rows["age"][0]}
 
 
 @pytest.mark.parametrize(("name", "target"), CASES)

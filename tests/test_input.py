@@ -15,12 +15,9 @@ from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from planewise import (
-    ConformalKernel,
     DiscriminantFeatureTest,
     LargeScaleMCMClassifier,
     MCMClassifier,
-    MCMClassifierCV,
-    MCMRegressor,
     RECIPClassifier,
     RECIPRegressor,
     SLMBoostClassifier,
@@ -30,10 +27,10 @@ from planewise import (
 from planewise._columns import as_values
 from planewise._input import (
     class_problem,
-    complete_rows,
     number_problem,
     precise_rows,
     thread_count,
+    unshifted_rows,
     values_as_given,
 )
 from planewise.io import load, save
@@ -152,7 +149,7 @@ def test_an_infinity_in_a_frame_is_refused_by_the_name_of_its_column(kind, value
     ):
         RECIPClassifier().fit(clean, y).predict(frame)
     machine = LargeScaleMCMClassifier(max_iter=2, n_components=5, random_state=0).fit(clean, y)
-    with pytest.raises(ValueError, match=r"LargeScaleMCMClassifier (accepts finite numbers only|does not accept)"):
+    with pytest.raises(ValueError, match="LargeScaleMCMClassifier accepts NaN as a missing value, but not infinity"):
         machine.explain(frame)
 
 
@@ -166,14 +163,7 @@ def test_a_text_column_is_refused_by_its_name(make, kind, iris):
         make().fit(FRAMES[kind](columns), y)
 
 
-NUMBERS_ONLY = [
-    MCMClassifier,
-    MCMClassifierCV,
-    MCMRegressor,
-    LargeScaleMCMClassifier,
-    ConformalKernel,
-    DiscriminantFeatureTest,
-]
+NUMBERS_ONLY = [DiscriminantFeatureTest]
 
 
 @pytest.mark.parametrize("make", NUMBERS_ONLY)
@@ -567,7 +557,7 @@ def test_without_zero_weights_nothing_is_copied():
 
 
 @pytest.mark.parametrize(
-    ("read", "dtype"), [(values_as_given, np.float64), (precise_rows, np.float64), (complete_rows, np.float32)]
+    ("read", "dtype"), [(values_as_given, np.float64), (precise_rows, np.float64), (unshifted_rows, np.float32)]
 )
 def test_a_problem_has_the_kind_of_rows_asked_for(read, dtype):
     problem = class_problem(RECIPClassifier(), np.eye(3), [0, 1, 1], read=read)
@@ -593,4 +583,4 @@ def test_large_values_without_gaps_are_taken_as_they_are():
     X[1:3] *= -1
     model = LargeScaleMCMClassifier(n_components=2, max_iter=1, random_state=0).fit(np.eye(4), [0, 1, 0, 1])
     wide = np.hstack([X, X])
-    assert_array_equal(complete_rows(model, wide, reset=False), wide.astype(np.float32))
+    assert_array_equal(unshifted_rows(model, wide, reset=False), wide.astype(np.float32))

@@ -9,7 +9,13 @@ from sklearn.utils.validation import check_is_fitted
 
 import planewise
 from planewise import (
+    ConformalKernel,
     DiscriminantFeatureTest,
+    LargeScaleMCMClassifier,
+    MCMClassifier,
+    MCMClassifierCV,
+    MCMRegressor,
+    MCMRegressorCV,
     SLMBoostClassifier,
     SLMClassifier,
     SLMForestClassifier,
@@ -104,9 +110,33 @@ TABLE = {
     SLMForestRegressor: WRONG_FOR_FOREST,
     DiscriminantFeatureTest: WRONG_FOR_TEST,
 }
+# Words that mean the same in every machine; their other parameters are tested in tests/mcm.
+WRONG_FOR_MACHINES = {
+    "categorical_features": WRONG["categorical_features"],
+    "scaling": (["rank", True, ["standard"], 1], "'arcsinh', 'standard', 'robust' or None"),
+    "gamma": (["wide", "search", 0, -1.0, np.inf, None], "a number above 0, 'smooth', 'medium', 'scale' or 'auto'"),
+}
+WRONG_FOR_SEARCH = {name: WRONG_FOR_MACHINES[name] for name in ("categorical_features", "scaling")}
+WRONG_FOR_KERNEL = WRONG_FOR_MACHINES | {
+    "scaling": (WRONG_FOR_MACHINES["scaling"][0], "'robust', 'standard', 'arcsinh' or None")
+}
+WRONG_FOR_LARGE = WRONG_FOR_KERNEL | {
+    "gamma": (
+        ["wide", "auto", 0, -1.0, np.inf, None],
+        "a number above 0, 'search', 'smooth', 'medium' or 'scale' ('auto' is now called 'search')",
+    )
+}
+WORDS_OF_MACHINES = {
+    MCMClassifier: WRONG_FOR_MACHINES,
+    MCMRegressor: WRONG_FOR_MACHINES,
+    MCMClassifierCV: WRONG_FOR_SEARCH,
+    MCMRegressorCV: WRONG_FOR_SEARCH,
+    LargeScaleMCMClassifier: WRONG_FOR_LARGE,
+    ConformalKernel: WRONG_FOR_KERNEL,
+}
 CASES = [
     pytest.param(make, name, value, words, id=f"{make.__name__}-{name}-{value!r}")
-    for make, wrong in TABLE.items()
+    for make, wrong in (TABLE | WORDS_OF_MACHINES).items()
     for name, (values, words) in wrong.items()
     for value in values
 ]

@@ -46,6 +46,7 @@ def many_cities(n_rows=400, n_cities=80):
         pw.SLMBoostClassifier(n_estimators=3, random_state=0),
         pw.MCMClassifier(random_state=0),
         pw.MCMClassifierCV(gammas=[0.01], mus=[1.0], cv=2),
+        pw.MCMRegressorCV(gammas=[0.01], mus=[0.01], cv=2),
         pw.LargeScaleMCMClassifier(random_state=0),
         pw.RECIPClassifier(max_projections=1, random_state=0),
         pw.ConformalKernel(random_state=0),

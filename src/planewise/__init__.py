@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         MCMClassifier,
         MCMClassifierCV,
         MCMRegressor,
+        MCMRegressorCV,
     )
     from planewise.recip import ProjectionExplanation, RECIPClassifier, RECIPRegressor
     from planewise.slm import (
@@ -35,6 +36,7 @@ __all__ = [
     "MCMClassifier",
     "MCMClassifierCV",
     "MCMRegressor",
+    "MCMRegressorCV",
     "ProjectionExplanation",
     "RECIPClassifier",
     "RECIPRegressor",

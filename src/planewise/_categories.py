@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -10,9 +11,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from planewise._params import Limit
+
 Categories = dict[int, NDArray[Any]]  # by column: the values seen in fit, sorted
 
 MOST_CATEGORIES = 65_535
+
+
+def categorical_limit() -> Limit:
+    """What the parameter ``categorical_features`` may be."""
+    return Limit(
+        lambda value: (
+            value is None
+            or (isinstance(value, str) and value == "from_dtype")
+            or (not isinstance(value, (str, Mapping)) and np.ndim(value) == 1)
+        ),
+        "'from_dtype', a list of columns (names, numbers or a mask) or None",
+    )
 
 
 def categorical_columns(given: Any, names: list[str] | None, n_columns: int, by_dtype: list[int]) -> list[int]:

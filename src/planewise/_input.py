@@ -113,39 +113,44 @@ def values_as_given(estimator: Any, X: Any, *, reset: bool = True) -> NDArray[np
 
 
 def precise_rows(estimator: Any, X: Any, *, reset: bool = True) -> NDArray[np.float64]:
-    """X as float64 rows without missing values, for estimators that take no categories; `reset` in ``fit``."""
+    """X as float64 rows without missing values and categories, such as a kernel matrix; `reset` in ``fit``."""
     return _without_gaps(estimator, X, reset, np.float64)
 
 
-def complete_rows(
+def unshifted_rows(
     estimator: Any, X: Any, *, reset: bool = True, counts: NDArray[np.bool_] | None = None
 ) -> NDArray[Any]:
-    """The same as float32, or as float64 if a column has an origin: its values must be standardised first.
+    """X as float32 rows, or float64 if a column has an origin, which is not subtracted: scaling does that.
 
     Sets ``feature_origins_`` in ``fit``, from the rows that count.
     """
     if reset:
         estimator.feature_origins_ = {} if estimator.scaling is None else _origins_in(estimator, X, counts)
     rows = None if reset else _quickly_checked(estimator, X)
-    if rows is None or len(_columns_with(np.isnan, rows)):
-        rows = _without_gaps(estimator, X, reset, np.float64 if estimator.feature_origins_ else np.float32)
+    if rows is None:
+        dtype = np.float64 if estimator.feature_origins_ else np.float32
+        rows = _checked(estimator, X, _Columns(reset, origins={}), dtype)
+        _refuse_infinity(estimator, rows, X)
     return rows
 
 
 def _origins_in(estimator: Any, X: Any, counts: NDArray[np.bool_] | None) -> Origins:
     _refuse_unread(estimator, X)
     if not is_table(X):
-        return find_origins(numbers_of(estimator, X, True, np.float32), counts)
+        numbers = numbers_of(estimator, without_words(estimator, X, True), True, np.float32)
+        found, chosen = find_origins(numbers, counts), categorical_in_array(estimator, numbers.shape[1], True)
+        return {j: origin for j, origin in found.items() if j not in chosen}
     frame, found = nw.from_native(X, eager_only=True), Origins()
     plain = plain_columns(frame)
+    chosen = categorical_in_frame(estimator, frame, plain)
     for places in plain.values():
         found |= _renumbered(find_origins(block(frame, places), counts), places)
-    for j in sorted(set(range(frame.shape[1])).difference(*plain.values())):
+    for j in sorted(set(range(frame.shape[1])).difference(*plain.values(), chosen)):
         column = column_at(frame, j)
         if column.dtype.is_numeric():
             values = column_to_floats(estimator, column, np.float64, in_fit=True)
             found |= _renumbered(find_origins(values[:, None], counts), [j])
-    return found
+    return {j: origin for j, origin in found.items() if j not in chosen}
 
 
 def _without_gaps(estimator: Any, X: Any, reset: bool, dtype: Any) -> NDArray[Any]:
@@ -164,9 +169,9 @@ def _without_gaps(estimator: Any, X: Any, reset: bool, dtype: Any) -> NDArray[An
     missing = _columns_with(lambda values: ~np.isfinite(values), rows)
     if len(missing):
         raise ValueError(
-            f"Column {names[missing[0]]!r} of X contains NaN or infinity, which "
-            f"{type(estimator).__name__} does not accept; fill it in (sklearn.impute.SimpleImputer), drop those rows, "
-            "or use a planewise tree, which accepts missing values."
+            f"Column {names[missing[0]]!r} of X contains NaN or infinity, which {type(estimator).__name__} does not "
+            "accept in a kernel matrix; compute the kernel from rows without missing values, or pass the rows "
+            "themselves and a kernel such as 'rbf'."
         )
     return rows
 
@@ -294,8 +299,8 @@ def class_problem(
     class_weight : dict, "balanced" or None
         Weights of the classes.
     read : function of (estimator, X)
-        Which rows the estimator takes: `training_rows` (float32, categories, NaN), `complete_rows` (float32, no NaN),
-        `precise_rows` (float64, no NaN), `values_as_given` (float64, categories, NaN).
+        Which rows the estimator takes: `training_rows` (float32, categories, NaN), `unshifted_rows` (the same, origins
+        not subtracted), `values_as_given` (float64, categories, NaN), `precise_rows` (float64, numbers only, no NaN).
     continues : bool
         Whether this is a warm start: X and y must have the columns, categories and classes of the earlier fit.
     min_classes : int
@@ -381,7 +386,7 @@ def _with_origins_of(
     counts: NDArray[np.bool_], table: NDArray[Any], estimator: Any, X: Any, read: Reader, continues: bool
 ) -> NDArray[Any]:
     """The table again, with origins from the rows that count."""
-    if read not in (training_rows, complete_rows) or continues or counts.all():
+    if read not in (training_rows, unshifted_rows) or continues or counts.all():
         return table
     return read(estimator, X, counts=counts)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,8 +53,9 @@ class Scaling:
         return Scaling(self.mean[columns], self.spread[columns], tails)
 
     def inverse(self, Z: Numbers) -> Any:
-        """Rows in the user's units, of a scaling that leaves tails as they are."""
-        return Z * self.spread + self.mean
+        """Rows in the user's units."""
+        z = Z if self.tails is None else np.sinh(self.tails.inverse(Z)) / TAIL_FACTOR
+        return z * self.spread + self.mean
 
 
 class ScalingToFloat32(Scaling):
@@ -72,10 +74,12 @@ def no_scaling(n_features: int, dtype: Any = np.float64) -> Scaling:
 def find_scaling(X: NDArray[np.float64], weight: Vector, wanted: str | None) -> Scaling:
     """By the weighted mean and standard deviation, so that a weight of two is the row twice.
 
-    `wanted` is "standard", "arcsinh" (compresses tails as well) or None. A constant column is only centred.
+    `wanted` is "standard", "arcsinh" (compresses tails as well), "robust" or None. A constant column is only centred.
     """
     if wanted is None:
         return no_scaling(X.shape[1])
+    if wanted == "robust":
+        return Scaling(*_robust_columns(X, weight))
     share = weight / weight.sum()
     mean = share @ X
     _, size = np.frexp(np.abs(X - mean).max(axis=0))  # squares of anything are within the range of numbers then
@@ -86,14 +90,21 @@ def find_scaling(X: NDArray[np.float64], weight: Vector, wanted: str | None) -> 
     return replace(plain, tails=find_scaling(np.arcsinh(TAIL_FACTOR * plain(X)), weight, "standard"))
 
 
-def robust_scaling(rows: NDArray[Any], weight: Vector) -> Scaling:
-    """To float32, in the type of the rows, by a mean and a standard deviation that a few wild values cannot inflate.
+def robust_scaling(rows: NDArray[Any], weight: Vector, places: Sequence[int] | None = None) -> Scaling:
+    """The scaling "robust" to float32, in the type of the rows; `places` are the columns' places in X."""
+    mean, spread = _robust_columns(rows, weight, places)
+    if rows.dtype == np.float64:
+        return ScalingToFloat32(mean, spread)
+    return Scaling(mean.astype(np.float32), spread.astype(np.float32))
+
+
+def _robust_columns(rows: NDArray[Any], weight: Vector, places: Sequence[int] | None = None) -> tuple[Vector, Vector]:
+    """A mean and a standard deviation of each column that a few wild values cannot inflate.
 
     Values beyond the outermost thousandths are clipped to these. A column of two values is scaled by half their
     distance: a rare 1 in a 0/1 column would otherwise lie many deviations away and drown all other columns in a kernel.
     """
-    in_float64 = rows.dtype == np.float64
-    rounding = CONSTANT if in_float64 else ROUNDING
+    rounding = CONSTANT if rows.dtype == np.float64 else ROUNDING
     step = -(-len(rows) // MEASURED_BY)
     share = weight[::step] / weight[::step].sum()
     low, high = rows.min(axis=0), rows.max(axis=0)
@@ -109,12 +120,11 @@ def robust_scaling(rows: NDArray[Any], weight: Vector) -> Scaling:
         spread[j] = found if found > max(rounding * abs(mean[j]), SMALLEST) else 1.0
         if spread[j] != found and high[j] > low[j]:
             warn_user(
-                f"Column {j} varies by {high[j] - low[j]:.3g} around {mean[j]:.9g}, which {rows.dtype} cannot "
-                "distinguish from rounding: it is left out. Subtract its mean first, in double precision."
+                f"Column {j if places is None else places[j]} varies by {high[j] - low[j]:.3g} around {mean[j]:.9g}, "
+                f"which {rows.dtype} cannot distinguish from rounding: it is left out. Subtract its mean first, in "
+                "double precision."
             )
-    if in_float64:
-        return ScalingToFloat32(mean, spread)
-    return Scaling(mean.astype(np.float32), spread.astype(np.float32))
+    return mean, spread
 
 
 def _robust_moments(column: Vector, share: Vector) -> tuple[float, float]:

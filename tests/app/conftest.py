@@ -30,9 +30,8 @@ def models(table):
 
     def of(family, target="class"):
         if (family, target) not in known:
-            given = settings[family] if not (family == "mcm" and target == "price") else {"C": 10.0}
             rows = table.drop("key", "price" if target == "class" else "class")
-            known[family, target] = TableModel(family, settings=given, random_state=0).fit(rows, target)
+            known[family, target] = TableModel(family, settings=settings[family], random_state=0).fit(rows, target)
         return known[family, target]
 
     return of

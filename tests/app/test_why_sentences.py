@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from reviewing import make_table
 
+from planewise.app._vectors import differing_columns, vectors_listed
 from planewise.app._why import Explainer
 from planewise.table import TableModel
 
@@ -53,6 +54,21 @@ def test_the_score_of_a_machine_of_several_classes_is_the_highest_and_need_not_b
         else:
             assert "no other class wins more duels" in words
     assert below or multi_class == "ovo"
+
+
+def test_vectors_show_words_and_gaps_beside_the_values_of_the_case():
+    rows = two_classes()
+    rng = np.random.default_rng(0)
+    towns = [[None, "Bonn", "Ulm"][k] for k in rng.integers(0, 3, rows.height)]
+    numbers = [None if k == 0 else float(k) for k in rng.integers(0, 4, rows.height)]
+    rows = rows.with_columns(pl.Series("town", towns), pl.Series("amount", numbers))
+    model = fitted("mcm", rows=rows, **MACHINE | {"mus": [0.01], "max_support": 1.0})
+    reason = model.explain(rows.head(1))[0]
+    assert {"town", "amount"} <= set(differing_columns(reason))
+    page = vectors_listed(reason)
+    assert ">Ulm<" in page or ">Bonn<" in page
+    shown = {each.values["town"] for each in reason.vectors} | {each.values["amount"] for each in reason.vectors}
+    assert (None in shown) == (">missing<" in page)
 
 
 def test_the_score_of_a_machine_of_two_classes_is_above_zero():
@@ -108,7 +124,7 @@ def test_a_number_that_no_column_moves_is_said_to_be_so():
         ("forest", "price", make_table(), {"n_estimators": 5}),
         ("mcm", "class", two_classes(), {"Cs": [10.0], "kernel": "linear", "mus": [1.0], "cv": 2}),
         ("mcm", "class", make_table(), {"Cs": [10.0], "kernel": "linear", "mus": [1.0], "cv": 2}),
-        ("mcm", "price", make_table(), {"C": 10.0, "kernel": "linear"}),
+        ("mcm", "price", make_table(), {"Cs": [10.0], "kernel": "linear", "mus": [0.01], "cv": 2}),
     ],
 )
 def test_the_largest_contribution_is_always_named(family, target, rows, settings):

@@ -13,6 +13,7 @@ from planewise import (
     MCMClassifier,
     MCMClassifierCV,
     MCMRegressor,
+    MCMRegressorCV,
     SLMBoostClassifier,
     SLMBoostRegressor,
     SLMClassifier,
@@ -171,6 +172,7 @@ MACHINES = {
     "shrunk": (MCMClassifier, {"conformal": "shrunk", "shrinkage": 0.5, "probability": True}, "three"),
     "search": (MCMClassifierCV, {"mus": [1.0, 0.1], "gammas": [0.1], "cv": 3, "n_repeats": 1}, "two"),
     "numbers": (MCMRegressor, {}, "numbers"),
+    "numbers-search": (MCMRegressorCV, {"mus": [0.1, 0.01], "gammas": [0.1], "cv": 3}, "numbers"),
     "numbers-linear": (MCMRegressor, {"kernel": "linear"}, "numbers"),
     "numbers-laplacian": (MCMRegressor, {"kernel": "laplacian", "scaling": "standard"}, "numbers"),
     "large": (LargeScaleMCMClassifier, {"n_components": 12, "max_iter": 5}, "two"),
@@ -178,13 +180,16 @@ MACHINES = {
     "large-fourier": (LargeScaleMCMClassifier, {"n_components": 12, "max_iter": 5, "feature_map": "fourier"}, "two"),
     "large-poly": (LargeScaleMCMClassifier, {"n_components": 12, "max_iter": 5, "kernel": "poly"}, "three"),
 }
+# On tables with gaps, and with categories as well.
+GAPPY_MACHINES = ["two", "two-scores", "three-duels", "linear-duels", "laplacian", "signed", "search"]
+GAPPY_MACHINES += ["numbers", "numbers-search", "numbers-linear", "large", "large-three", "large-fourier", "large-poly"]
 
 
 @cache
-def fitted_machine(which):
+def fitted_machine(which, kind="numbers"):
     """A fitted machine and the table it was fitted on."""
     make, params, task = MACHINES[which]
-    X, score = table("numbers")
+    X, score = table(kind)
     seeded = {} if make is MCMRegressor else {"random_state": 0}
     return make(**params, **seeded).fit(X, targets(task, score)), X
 
@@ -193,3 +198,11 @@ def machine_rows(X, seed=1):
     """Rows like those of the fit and farther ones."""
     rng = np.random.default_rng(seed)
     return np.vstack([X, X + 2 * X.std(axis=0) * rng.normal(size=X.shape)]).astype(np.float32)
+
+
+def gappy_rows(model, X):
+    """Rows with gaps and new categories, for ``predict`` and for an export."""
+    if isinstance(X, pd.DataFrame):
+        return trial_rows(model, X)
+    rows = np.where(np.arange(X.size).reshape(X.shape) % 6 == 1, np.nan, X).astype(np.float32)
+    return np.vstack([X, rows]), np.vstack([X, rows])

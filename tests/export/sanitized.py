@@ -14,7 +14,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from compiled import COMPILERS, compile_with, n_outputs_of, undecided
-from fitted import KINDS, MACHINES, TREES, encoded, fitted_machine, fitted_tree, machine_rows, trial_rows
+from fitted import (
+    GAPPY_MACHINES,
+    KINDS,
+    MACHINES,
+    TREES,
+    encoded,
+    fitted_machine,
+    fitted_tree,
+    gappy_rows,
+    machine_rows,
+    trial_rows,
+)
 
 from planewise.export import to_c
 
@@ -34,13 +45,19 @@ def models(everything):
             yield (f"{which}_{kind}", *fitted_tree(which, kind))
     for which in MACHINES:
         yield (which, *fitted_machine(which))
+    for k, which in enumerate(GAPPY_MACHINES):
+        for kind in ["gaps", "categories"] if everything else [["gaps", "categories"][k % 2]]:
+            yield (f"{which}_{kind}", *fitted_machine(which, kind))
 
 
 def rows_for(model, X, n_rows, seed=0):
     """Rows that ``predict`` takes, the same for the header, and strange ones that only the header may get."""
     rng = np.random.default_rng(seed)
     trees = hasattr(model, "tree_") or hasattr(model, "forest_")
-    shown, given = trial_rows(model, X) if trees else (machine_rows(X),) * 2
+    if trees:
+        shown, given = trial_rows(model, X)
+    else:
+        shown, given = gappy_rows(model, X) if pd.isna(X).any(axis=None) else (machine_rows(X),) * 2
     if len(given) < n_rows:
         more = rng.integers(0, len(given), n_rows - len(given))
         shown = pd.concat([shown, shown.iloc[more]], ignore_index=True) if isinstance(shown, pd.DataFrame) else shown

@@ -7,14 +7,14 @@ import shutil
 import numpy as np
 import pytest
 from compiled import COMPILERS, assert_same_answers, c_answers, compile_with, needs_compiler, wrapper
-from fitted import MACHINES, fitted_machine, machine_rows, table, targets
+from fitted import GAPPY_MACHINES, MACHINES, fitted_machine, gappy_rows, machine_rows, table, targets
 from test_c_trees import GOLDEN, MEANT
 
 from planewise import LargeScaleMCMClassifier, MCMClassifier
 from planewise.export import to_c
 from planewise.export._c import _machine
 from planewise.export._models import KernelMachine
-from planewise.mcm.fitted import Bumps
+from planewise.mcm.fitted import Bumps, Preparation
 
 
 @needs_compiler
@@ -23,6 +23,22 @@ def test_the_header_answers_as_predict_does(which):
     model, X = fitted_machine(which)
     rows = machine_rows(X)
     assert_same_answers(model, to_c(model), rows, rows, compiler=COMPILERS[len(which) % len(COMPILERS)])
+
+
+@needs_compiler
+@pytest.mark.parametrize("kind", ["gaps", "categories"])
+@pytest.mark.parametrize("which", GAPPY_MACHINES)
+def test_the_header_fills_gaps_and_encodes_categories_as_the_machine_does(which, kind):
+    model, X = fitted_machine(which, kind)
+    header = to_c(model)
+    assert_same_answers(model, header, *gappy_rows(model, X), compiler=COMPILERS[len(which) % len(COMPILERS)])
+    assert "NaN is a missing value" in header and f"_N_FEATURES {X.shape[1]}\n" in header
+
+
+@needs_compiler
+def test_the_header_of_a_machine_that_was_fitted_without_gaps_takes_none():
+    model, _ = fitted_machine("two")
+    assert "Missing values and infinities are not allowed" in to_c(model)
 
 
 @needs_compiler
@@ -81,6 +97,7 @@ def golden_machine():
         slope=1.5,
         n_features=2,
         feature_names=["width", "height"],
+        preparation=Preparation.of_numbers(2),
     )
 
 

@@ -15,7 +15,15 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from planewise import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor, SLMClassifier, SLMRegressor
+from planewise import (
+    LargeScaleMCMClassifier,
+    MCMClassifier,
+    MCMClassifierCV,
+    MCMRegressor,
+    MCMRegressorCV,
+    SLMClassifier,
+    SLMRegressor,
+)
 from planewise._atomic import write_whole
 from planewise.export import to_c, to_onnx
 from planewise.table import TableModel
@@ -53,8 +61,12 @@ def test_a_search_stands_for_its_best_estimator():
     search = GridSearchCV(SLMClassifier(random_state=0), {"max_depth": [1, 2]}, cv=2).fit(X, targets("two", score))
     assert to_c(search) == to_c(search.best_estimator_)
     unfitted = MCMClassifierCV(mus=[1.0], gammas=[0.1], cv=2, n_repeats=1, refit=False).fit(X, targets("two", score))
-    with pytest.raises(ValueError, match="refit=False and no machine to export"):
+    with pytest.raises(ValueError, match=r"refit=False and no machine to export.* MCMClassifier with"):
         to_c(unfitted)
+    with pytest.raises(
+        ValueError, match=r"MCMRegressorCV has refit=False and no machine to export.* MCMRegressor with"
+    ):
+        to_c(MCMRegressorCV(mus=[0.1], gammas=[0.1], cv=2, refit=False).fit(X, score))
 
 
 def test_kernels_that_are_python_or_a_matrix_are_refused():

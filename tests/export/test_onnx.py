@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from compiled import undecided
 from fitted import (
+    GAPPY_MACHINES,
     KINDS,
     MACHINES,
     TREES,
     fitted_machine,
     fitted_tree,
+    gappy_rows,
     machine_rows,
     near_a_plane,
     table,
@@ -71,6 +73,15 @@ def test_machines_answer_as_predict_does(which):
     rows = machine_rows(X)
     but = undecided(model, rows) if hasattr(model, "classes_") else np.zeros(len(rows), dtype=bool)
     assert_same_answers(model, to_onnx(model), rows, rows, but)
+
+
+@pytest.mark.parametrize("kind", ["gaps", "categories"])
+@pytest.mark.parametrize("which", GAPPY_MACHINES)
+def test_machines_fill_gaps_and_encode_categories_as_predict_does(which, kind):
+    model, X = fitted_machine(which, kind)
+    shown, given = gappy_rows(model, X)
+    but = undecided(model, shown) if hasattr(model, "classes_") else np.zeros(len(given), dtype=bool)
+    assert_same_answers(model, to_onnx(model), shown, given, but)
 
 
 @pytest.mark.parametrize("make", [SLMClassifier, SLMForestClassifier, SLMBoostClassifier, LargeScaleMCMClassifier])

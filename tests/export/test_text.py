@@ -151,8 +151,9 @@ def test_a_model_of_a_table_says_what_it_reads():
     frame = pd.DataFrame({"size": X["width"], "colour": X["colour"], "new": score > 0, "y": targets("two", score)})
     machine = TableModel("mcm", settings={"mus": [1], "gammas": [0.2], "cv": 2}, random_state=0).fit(frame, "y")
     text = to_text(machine)
-    assert "target: y\ncolumns: 3, from which 6 are made" in text
+    assert "target: y\ncolumns: 3, from which 8 are made" in text
     usual = f"{machine.columns_[0].usual:.4g}".replace("-", "−")
-    assert re.search(rf"size +numeric +{usual}\n +colour +categorical +no category\n", text)
+    marked = rf"size +numeric +{usual}, and marked as missing\n"
+    assert re.search(rf"{marked} +colour +categorical +a category of its own\n", text)
     tree = to_text(TableModel("slm", random_state=0).fit(frame, "y"))
     assert "columns: 3\n" in tree and "missing is read as" not in tree and re.search(r"new +boolean\n", tree)

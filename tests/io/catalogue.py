@@ -209,6 +209,11 @@ def _machines():
     Kr = Xr @ Xr.T
     yield "machine for numbers, matrix", lambda: pw.MCMRegressor(kernel="precomputed").fit(Kr, yr), Kr
     search = SEARCH | {"random_state": 0}
+    of_numbers = search | {"mus": [0.1, 0.01], "max_support": 1.0}
+    yield "search for numbers", lambda: pw.MCMRegressorCV(**of_numbers).fit(Xr, yr), Xr
+    yield "search for numbers, linear", lambda: pw.MCMRegressorCV(kernel="linear", cv=2).fit(Xr, yr), Xr
+    yield "search for numbers, frame", lambda: pw.MCMRegressorCV(**of_numbers).fit(table, y * 1.5), table
+    yield "search for numbers alone", lambda: pw.MCMRegressorCV(**of_numbers, refit=False).fit(Xr, yr), Xr
     yield "search", lambda: pw.MCMClassifierCV(**search).fit(X, labels("two")), X
     yield "search, conformal", lambda: pw.MCMClassifierCV(**search, conformal="signed").fit(table, labels("two")), table
     two_classes, two_labels = X[y < 2], y[y < 2]
@@ -216,6 +221,16 @@ def _machines():
     yield "search, printed", lambda: pw.MCMClassifierCV(**first | summed).fit(two_classes, two_labels), two_classes
     yield "search, numbers", lambda: pw.MCMClassifierCV(**search).fit(two_classes, two_labels), two_classes
     yield "search, several classes", lambda: pw.MCMClassifierCV(**search).fit(X, y), X
+    gaps, (mixed, _) = np.where(np.arange(X.size).reshape(X.shape) % 7 == 3, np.nan, X), frame()
+    yield "machine, gaps", lambda: pw.MCMClassifier(probability=True, random_state=0).fit(gaps, y), gaps
+    yield "machine, categories", lambda: pw.MCMClassifier(conformal="signed").fit(mixed, labels("str")), mixed
+    yield "machine, linear, categories", lambda: pw.MCMClassifier(kernel="linear").fit(mixed, y), mixed
+    yield "machine for numbers, gaps", lambda: pw.MCMRegressor().fit(gaps, y * 1.5), gaps
+    yield "machine for numbers, categories", lambda: pw.MCMRegressor(scaling="robust").fit(mixed, y * 1.5), mixed
+    yield "search for numbers, gaps", lambda: pw.MCMRegressorCV(**of_numbers).fit(gaps, y * 1.5), gaps
+    yield "search for numbers, categories", lambda: pw.MCMRegressorCV(**of_numbers).fit(mixed, y * 1.5), mixed
+    yield "search, gaps", lambda: pw.MCMClassifierCV(**search).fit(gaps, y), gaps
+    yield "search, categories", lambda: pw.MCMClassifierCV(**search).fit(mixed, y), mixed
     yield "search alone", lambda: pw.MCMClassifierCV(**search, refit=False).fit(X, labels("two")), X
 
 
@@ -230,6 +245,12 @@ def _large_machines():
     yield "large machine, poly", lambda: pw.LargeScaleMCMClassifier(**few, kernel="poly").fit(X, labels("two")), X
     yield "large machine, fourier", lambda: pw.LargeScaleMCMClassifier(**few, feature_map="fourier").fit(X, y), X
     yield "large machine, one class", lambda: pw.LargeScaleMCMClassifier(**few).fit(X, labels("one")), X
+    mixed = frame()[0]
+    gaps = np.where(np.arange(X.size).reshape(X.shape) % 7 == 3, np.nan, X)
+    yield "large machine, gaps", lambda: pw.LargeScaleMCMClassifier(**few, scaling="arcsinh").fit(gaps, y), gaps
+    yield "large machine, categories", lambda: pw.LargeScaleMCMClassifier(**few).fit(mixed, labels("str")), mixed
+    yield "conformal kernel, gaps", lambda: pw.ConformalKernel(random_state=0).fit(gaps[::3], y[::3]), gaps
+    yield "conformal kernel, categories", lambda: pw.ConformalKernel(random_state=0).fit(mixed[::3], y[::3]), mixed
     yield "conformal kernel", lambda: pw.ConformalKernel(random_state=0).fit(X[::3], y[::3]), X
     yield "conformal kernel, cores", lambda: pw.ConformalKernel(cores=X[:4], form="signed").fit(X[::3], y[::3]), X
     yield "conformal kernel, printed", lambda: pw.ConformalKernel(form="printed").fit(X[::3], y[::3]), X

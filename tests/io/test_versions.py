@@ -33,7 +33,7 @@ def in_version_1(model, path, changed):
         ("machine, frame", True, "arcsinh"),
         ("machine for numbers", "standard", "standard"),
         ("search", False, None),
-        ("large machine, conformal", True, "standard"),
+        ("large machine, conformal", True, "robust"),
         ("conformal kernel", False, None),
         ("views", "standard", "standard"),
         ("views for numbers", True, "arcsinh"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from planewise import MCMClassifier, MCMClassifierCV, MCMRegressor
+from planewise import MCMClassifier, MCMClassifierCV, MCMRegressor, MCMRegressorCV
 
 
 @parametrize_with_checks(
@@ -14,6 +14,8 @@ from planewise import MCMClassifier, MCMClassifierCV, MCMRegressor
         MCMClassifierCV(gammas=[0.1, 1.0], cv=3),
         MCMRegressor(),
         MCMRegressor(kernel="linear"),
+        MCMRegressor(relaxation=0.3),
+        MCMRegressorCV(gammas=[0.1, 1.0], cv=3),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

@@ -12,6 +12,7 @@ from whole_program import whole_optimum
 
 from planewise import ConformalKernel, LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor
 from planewise._scaling import find_scaling
+from planewise.datasets import make_circle_and_ring
 from planewise.mcm._kernels import Kernel
 from planewise.mcm.exact import _held_out
 from planewise.mcm.exact._held_out import Point
@@ -101,6 +102,16 @@ def test_an_unsolvable_published_program_keeps_its_conformal_kernel(moons):
     with pytest.warns(ConvergenceWarning, match="ill-conditioned"):
         machine = MCMClassifier(1.0, mu=0, conformal="signed", gamma=1e-4).fit(*moons)
     assert machine._factor is not None
+
+
+def test_what_stands_in_for_a_missing_penalty_suits_a_small_C():
+    X, y = make_circle_and_ring(60, random_state=0)
+    published = {"mu": 0.0, "slack": "sum", "relaxation": 1.0, "scaling": "standard"}
+    machine = MCMClassifier(C=2.0**-19, gamma=2.0**-8, conformal="signed", gamma_conformal=2.0**-7, **published)
+    with pytest.warns(ConvergenceWarning, match="was used instead"):
+        machine.fit(X, y)
+    assert machine.score(X, y) > 0.7
+    assert len(machine.support_) > 0
 
 
 def test_predict_and_predict_proba_agree_at_zero():
@@ -213,7 +224,7 @@ def test_partial_fit_takes_new_prices_and_refuses_another_kernel(moons):
     changed = LargeScaleMCMClassifier(**first).partial_fit(X, y, classes=[0, 1])
     changed.set_params(mu=1e4, learning_rate=1e-3).partial_fit(X, y)
     assert not np.array_equal(changed.decision_function(X), unchanged.decision_function(X))
-    with pytest.raises(ValueError, match="was started with gamma='auto'"):
+    with pytest.raises(ValueError, match="was started with gamma='search'"):
         changed.set_params(gamma=3.0).partial_fit(X, y)
 
 
@@ -286,7 +297,7 @@ def test_warnings_point_to_the_users_line(moons, machine):
     assert {warning.filename for warning in told} == {__file__}
 
 
-def test_a_search_on_tied_columns_and_noisy_labels_takes_fewer_steps_than_its_paths_one_by_one(monkeypatch):
+def test_a_search_on_tied_columns_and_noisy_labels_takes_fewer_steps_than_its_paths_one_by_one():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 4, size=(300, 11)).astype(np.float64)
     signal = X @ rng.normal(size=11)
@@ -306,13 +317,13 @@ def test_a_search_on_tied_columns_and_noisy_labels_takes_fewer_steps_than_its_pa
             solutions.extend(trained.solutions)
             return trained
 
-    monkeypatch.setattr(_held_out, "MachinePaths", Counted)
     settings = Settings(Kernel("rbf", 0.8 / 11), n_classes=2)
 
     def steps(Cs):
         made.clear()
-        points = [Point(C, share * C, 0.8 / 11) for C in Cs for share in MUS_BY_C[:8]]
-        _held_out.walk(_held_out.Task(0, settings, points), rows, y, weight, np.arange(300), rows, 1.0)
+        points = [Point(C, share * C, gamma=0.8 / 11) for C in Cs for share in MUS_BY_C[:8]]
+        paths = Counted(settings, rows, y, weight, np.arange(300))
+        _held_out._step_by_step(paths, points, rows, 300)
         return made[0].paths[0].program.steps()
 
     one_by_one = steps([100.0]) + steps([1000.0])

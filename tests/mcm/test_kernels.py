@@ -53,10 +53,19 @@ def test_what_a_function_returns_is_checked(function, words, tables):
 def test_gamma_in_words():
     X = np.array([[0.0, 2.0], [2.0, 4.0], [9.0, 9.0]])
     weight = np.array([1.0, 1.0, 0.0])
-    assert gamma_value("auto", X, weight) == 0.5
-    assert gamma_value("scale", X, weight) == pytest.approx(1 / (2 * X[:2].var()))
-    assert gamma_value("smooth", X, weight) == pytest.approx(gamma_value("scale", X, weight) / 2)
-    wide = np.random.default_rng(0).normal(size=(9, 100))
-    assert gamma_value("smooth", wide, np.ones(9)) == pytest.approx(gamma_value("scale", wide, np.ones(9)) / 20)
-    assert gamma_value("scale", np.ones((2, 2)), np.ones(2)) == 1.0
-    assert gamma_value(3, X, weight) == 3.0
+    assert gamma_value("auto", X, weight, 2) == 0.5
+    assert gamma_value("scale", X, weight, 2) == pytest.approx(1 / (2 * X[:2].var()))
+    assert gamma_value("smooth", X, weight, 2) == pytest.approx(gamma_value("scale", X, weight, 2) / 2)
+    assert gamma_value("medium", X, weight, 2) == pytest.approx(gamma_value("scale", X, weight, 2) / 2**0.5)
+    wide, ones = np.random.default_rng(0).normal(size=(9, 100)), np.ones(9)
+    assert gamma_value("smooth", wide, ones, 100) == pytest.approx(gamma_value("scale", wide, ones, 100) / 20)
+    assert gamma_value("medium", wide, ones, 100) == pytest.approx(gamma_value("scale", wide, ones, 100) / 20**0.5)
+    assert gamma_value("scale", np.ones((2, 2)), np.ones(2), 2) == 1.0
+    assert gamma_value(3, X, weight, 2) == 3.0
+
+
+def test_columns_made_of_categories_are_not_features_of_their_own():
+    X = np.array([[0.0, 2.0], [2.0, 4.0]])
+    assert gamma_value("auto", X, np.ones(2), 1) == 1.0
+    for word in ("medium", "smooth"):
+        assert gamma_value(word, X, np.ones(2), 1) == gamma_value("scale", X, np.ones(2), 1)

@@ -211,7 +211,7 @@ def test_a_smaller_c_lowers_the_largest_margin(moons):
 # ------------------------------------------------------------------------------------------ the fitted model
 def test_the_model_is_the_kernel_on_its_prototypes(moons, fitted):
     X = moons[2]
-    centre, scale = fitted._standardisation.mean, fitted._standardisation.spread
+    centre, scale = fitted._scaling.mean, fitted._scaling.spread
     root = np.sqrt(fitted.feature_scale_)
     kernel = np.exp(
         -cdist((X - centre) / scale * root, (fitted.support_vectors_ - centre) / scale * root, "sqeuclidean")
@@ -298,7 +298,7 @@ def test_the_conformal_factor_multiplies_the_map(moons, feature_map):
     assert model.conformal_.cores.shape == (12, 2)
     assert model.conformal_.separability(1.0) > model.conformal_.separability(0.0)
     assert model.score(X_test, y_test) > 0.9
-    rows = model._standardisation(X_test)
+    rows = model._scaling(X_test)
     features = model._model.feature_map.forward(rows).features
     by_hand = model.conformal_(rows) * (features @ model._model.weights[:, 0]) + model.intercept_[0]
     assert_allclose(model.decision_function(X_test), by_hand, atol=1e-3)
@@ -322,7 +322,7 @@ def test_cores_are_equally_many_of_each_class_if_asked_for(how):
     n_cores = len(model.conformal_.cores)
     assert n_cores % 3 == 0 and 0 < n_cores <= 50
     if how.get("refine") is False or "feature_map" in how:  # cores are rows, whose classes are known
-        label = {row.tobytes(): each for row, each in zip(model._standardisation(sample[0]), y[some], strict=True)}
+        label = {row.tobytes(): each for row, each in zip(model._scaling(sample[0]), y[some], strict=True)}
         classes = np.bincount([label[core.tobytes()] for core in model.conformal_.cores])
         assert len(np.unique(classes)) == 1
 
@@ -381,7 +381,7 @@ def test_a_factor_found_after_the_fit_is_that_of_the_plain_machine(moons, refine
     given = {"n_components": 40, "refine": refine, "random_state": 0, "max_iter": 8}
     model = LargeScaleMCMClassifier(conformal="signed", conformal_start="after_fit", **given).fit(X, y)
     plain = LargeScaleMCMClassifier(**given).fit(X, y)
-    cores = model._standardisation.inverse(model.conformal_.cores)
+    cores = model._scaling.inverse(model.conformal_.cores, {})
     assert cdist(cores, plain.support_vectors_).min(axis=1).max() < 1e-5
     assert model.n_iter_ == 2 * plain.n_iter_
     assert model.score(X_test, y_test) > 0.9
@@ -391,7 +391,7 @@ def test_the_printed_factor_of_a_map_is_that_of_its_kernel(moons):
     X, y, _, _ = moons
     given = {"n_components": 40, "refine": False, "random_state": 0, "max_iter": 5}
     printed, signed = (LargeScaleMCMClassifier(conformal=form, **given).fit(X, y) for form in ("printed", "signed"))
-    rows = signed._standardisation(X)
+    rows = signed._scaling(X)
     assert np.abs(printed.conformal_(rows) - signed.conformal_(rows)).max() > 0.01
     assert printed.conformal_.shrinkage == 1.0
 
@@ -607,7 +607,8 @@ def test_features_exist_for_some_rows_at_a_time_only():
         ({"C": 0}, "'C'.*above 0"),
         ({"mu": -1}, "'mu'.*0 or more"),
         ({"kernel": "rbff"}, "'kernel'"),
-        ({"gamma": "wide"}, "'gamma'.*'auto' or 'scale'"),
+        ({"gamma": "wide"}, "'gamma'.*'search', 'smooth', 'medium' or 'scale'"),
+        ({"gamma": "auto"}, "'gamma'.*'auto' is now called 'search'"),
         ({"n_components": 0}, "'n_components'.*1 or more"),
         ({"feature_map": "random"}, "'feature_map'.*'nystroem' or 'fourier'"),
         ({"feature_map": "fourier", "kernel": "poly"}, "needs kernel='rbf'; use feature_map='nystroem'"),
@@ -626,12 +627,12 @@ def test_wrong_parameters_are_refused_by_name(moons, params, words):
         LargeScaleMCMClassifier(**params).fit(*moons[:2])
 
 
-def test_missing_values_are_refused_in_fit_and_prediction(moons, fitted):
+def test_infinities_are_refused_in_fit_and_prediction(moons, fitted):
     X, y = moons[0].copy(), moons[1]
-    X[7, 1] = np.nan
-    with pytest.raises(ValueError, match=r"Column 1 of X contains NaN.*SimpleImputer"):
+    X[7, 1] = np.inf
+    with pytest.raises(ValueError, match="Column 1 contains infinity"):
         LargeScaleMCMClassifier().fit(X, y)
-    with pytest.raises(ValueError, match="Column 1 of X contains NaN"):
+    with pytest.raises(ValueError, match="Column 1 contains infinity"):
         fitted.predict(X)
 
 

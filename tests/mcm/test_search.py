@@ -14,12 +14,24 @@ from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, Stratif
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from planewise import MCMClassifier, MCMClassifierCV
+import planewise
+from planewise import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV
 from planewise.mcm._kernels import Kernel
-from planewise.mcm.exact._held_out import Point, stratified_folds
-from planewise.mcm.exact._search import choose, first_of_the_best, smooth
+from planewise.mcm.exact import _search
+from planewise.mcm.exact._choice import (
+    TOLERANCES,
+    Losses,
+    Tolerance,
+    choose,
+    held_out_losses,
+    near_the_best,
+    smooth,
+    stay_in_the_race,
+)
+from planewise.mcm.exact._held_out import Held, Point, stratified_folds
+from planewise.mcm.exact._search import first_of_the_best
 
-SMALL = {"gammas": [0.2, 1.0], "mus": [10.0, 1.0, 0.1], "Cs": [100.0], "cv": 3, "random_state": 0}
+SMALL = {"gammas": [0.2, 1.0], "mus": [10.0, 1.0, 0.1], "Cs": [100.0], "rhos": [0.0, 0.3], "cv": 3, "random_state": 0}
 
 
 @pytest.fixture(scope="module")
@@ -32,21 +44,28 @@ def search(moons):
     return MCMClassifierCV(**SMALL).fit(*moons)
 
 
-def test_every_point_is_scored_in_every_fold(search):
+def test_every_point_is_scored_in_the_first_fold_and_the_chosen_one_in_all(search):
     results = search.cv_results_
-    assert len(results["params"]) == 6
-    assert set(results["params"][0]) == {"C", "mu", "gamma"}
+    assert len(results["params"]) == 12
+    assert set(results["params"][0]) == {"C", "mu", "rho", "gamma"}
     splits = np.array([results[f"split{k}_test_score"] for k in range(12)])  # 3 folds, drawn four times
-    assert_allclose(results["mean_test_score"], splits.mean(axis=0))
-    assert_allclose(results["std_test_score"], splits.std(axis=0))
+    assert not np.isnan(splits[0]).any()
+    assert not np.isnan(splits[:, search.best_index_]).any()
+    assert_allclose(results["mean_test_score"], np.nanmean(splits, axis=0))
+    assert_allclose(results["std_test_score"], np.nanstd(splits, axis=0))
+    complete = ~np.isnan(splits).any(axis=0)
+    assert 0 < complete.sum() < 12  # the others were left out on the way
+    assert_array_equal(np.isnan(results["mean_test_log_loss"]), ~complete)
     assert results["rank_test_score"].min() == 1
     assert (results["mean_n_support"] >= 0).all()
 
 
-def test_scores_are_those_of_machines_fitted_one_by_one(moons):
+@pytest.mark.parametrize("rho", [0.0, 0.3])
+def test_scores_are_those_of_machines_fitted_one_by_one(moons, rho):
     X, y = moons
     folds = list(StratifiedKFold(3, shuffle=True, random_state=1).split(X, y))
-    search = MCMClassifierCV(**SMALL | {"cv": folds, "Cs": [100.0, 1000.0]}).fit(X, y)
+    given = SMALL | {"cv": folds, "Cs": [100.0, 1000.0], "rhos": [rho], "selection": "first", "max_support": 1.0}
+    search = MCMClassifierCV(**given).fit(X, y)
     for point, params in enumerate(search.cv_results_["params"]):
         for k, (train, held) in enumerate(folds):
             machine = MCMClassifier(**params).fit(X[train], y[train])
@@ -85,17 +104,21 @@ def test_the_best_parameters_are_all_of_the_chosen_machine(moons, settings):
     assert_array_equal(machine.decision_function(X), search.decision_function(X))
 
 
-@pytest.mark.parametrize(("selection", "errors"), [("best", 0.0), ("balanced", 0.2), ("sparsest", 1.0)])
-def test_the_choice_has_the_fewest_vectors_within_its_standard_errors_of_the_best(moons, selection, errors):
-    given = SMALL | {"mus": [10.0, 3.0, 1.0, 0.3, 0.1, 0.03]}
-    search = MCMClassifierCV(**given, selection=selection, refit=False).fit(*moons)
-    results = search.cv_results_
-    points = [Point(**params) for params in results["params"]]
-    accuracy = smooth(points, results["mean_test_score"])
-    best = np.nanmax(accuracy)
-    allowed = accuracy >= best - errors * np.sqrt(best * (1 - best) / len(moons[1])) - 1e-12
+@pytest.mark.parametrize("selection", TOLERANCES)
+def test_the_choice_has_the_fewest_vectors_of_those_that_are_not_measurably_worse(moons, selection, monkeypatch):
+    X, y = moons
+    seen = []
+    monkeypatch.setattr(_search, "choose", lambda *given: seen.append(given) or choose(*given))
+    search = MCMClassifierCV(**SMALL | {"mus": [10.0, 3.0, 1.0, 0.3, 0.1]}, selection=selection, refit=False).fit(X, y)
+    ((by_row, share, n_support, tolerance),) = seen
+    assert tolerance == TOLERANCES[selection]
+    mean = by_row @ share
+    excess = by_row - by_row[np.nanargmin(mean)]
+    error = excess.std(axis=1) / np.sqrt(len(y))  # of the mean of paired differences
+    with np.errstate(invalid="ignore"):
+        allowed = excess.mean(axis=1) <= np.maximum(tolerance.errors * error, tolerance.loss) + 1e-12
     assert allowed[search.best_index_]
-    assert results["mean_n_support"][search.best_index_] == results["mean_n_support"][allowed].min()
+    assert n_support[search.best_index_] == n_support[allowed].min()
 
 
 def test_any_number_of_threads_finds_the_same(moons, search):
@@ -110,8 +133,44 @@ def test_weights_are_repeats(moons):
     times = np.random.default_rng(0).integers(0, 3, len(y))
     weighted = MCMClassifierCV(**SMALL).fit(X, y, sample_weight=times)
     repeated = MCMClassifierCV(**SMALL).fit(np.repeat(X, times, 0), np.repeat(y, times))
-    assert_allclose(weighted.cv_results_["mean_test_score"], repeated.cv_results_["mean_test_score"])
+    assert_allclose(weighted.cv_results_["mean_test_log_loss"], repeated.cv_results_["mean_test_log_loss"])
     assert weighted.best_params_ == repeated.best_params_
+
+
+def test_the_prices_tried_by_default_depend_on_distinct_rows():
+    X, y = make_moons(200, noise=0.3, random_state=0)
+    weighted = MCMClassifierCV(cv=2, n_repeats=1, random_state=0).fit(X, y, sample_weight=np.full(200, 2.0))
+    repeated = MCMClassifierCV(cv=2, n_repeats=1, random_state=0).fit(np.repeat(X, 2, 0), np.repeat(y, 2))
+    assert weighted.cv_results_["params"] == repeated.cv_results_["params"]
+    assert weighted.best_params_ == repeated.best_params_
+
+
+def test_points_left_out_of_some_folds_rank_last():
+    X, y = make_moons(200, noise=0.3, random_state=0)
+    results = MCMClassifierCV(cv=3, random_state=0).fit(X, y).cv_results_
+    complete = ~np.isnan(results["mean_test_log_loss"])
+    assert 0 < complete.sum() < len(complete)
+    assert results["rank_test_score"][complete].max() < results["rank_test_score"][~complete].min()
+
+
+def test_many_rows_are_handed_to_the_large_scale_machine(monkeypatch, tmp_path):
+    monkeypatch.setattr(_search, "MOST_ROWS_SEARCHED", 100)
+    X, y = make_moons(150, noise=0.2, random_state=0)
+    search = MCMClassifierCV(scaling="standard", random_state=0)
+    with pytest.warns(UserWarning, match="best_estimator_ is a LargeScaleMCMClassifier with the same kernel"):
+        search.fit(X, y)
+    assert isinstance(search.best_estimator_, LargeScaleMCMClassifier)
+    assert search.best_estimator_.scaling == "standard"
+    assert not hasattr(search, "cv_results_")
+    assert search.score(X, y) > 0.9
+    assert_array_equal(search.classes_[search.predict_proba(X).argmax(axis=1)], search.predict(X))
+    assert len(search.explain(X[:2])) == 2
+    planewise.save(search, tmp_path / "model.planewise")
+    assert_array_equal(planewise.load(tmp_path / "model.planewise").predict(X), search.predict(X))
+    for given in ({"Cs": [10.0]}, {"mus": [1.0]}, {"cv": KFold(2)}, {"refit": False}):
+        assert hasattr(MCMClassifierCV(gammas=[0.5], **given).fit(X, y), "cv_results_")
+    search.fit(X[:90], y[:90])  # an exact one afterwards
+    assert isinstance(search.best_estimator_, MCMClassifier) and hasattr(search, "cv_results_")
 
 
 def test_probabilities_agree_with_predict_and_cost_no_further_fit(moons, search):
@@ -134,7 +193,8 @@ def test_several_classes_linear_machines_and_kernel_matrices_can_be_searched():
     matrix.fit(K, labels)
     assert min(ovo.score(X, labels), linear.score(X, labels), matrix.score(K, labels)) > 0.92
     assert linear.coef_.shape == (3, 4)
-    assert set(linear.best_params_) == {"C", "mu", "kernel"}
+    assert set(linear.best_params_) - {"relaxation"} == {"C", "mu", "rho", "kernel"}
+    assert set(matrix.cv_results_["param_rho"]) == {0.0}  # who knows whether a given matrix has a norm
 
 
 @pytest.mark.parametrize("conformal", ["signed", "shrunk"])
@@ -151,7 +211,8 @@ def test_a_conformal_kernel_has_its_gamma_searched_too(conformal, moons):
 
 
 def test_a_factor_shrunk_to_none_is_the_plain_machine(moons):
-    given = {"Cs": [100.0], "mus": [10.0, 1.0], "gammas": [0.5], "cv": 3, "n_repeats": 1, "random_state": 0}
+    given = {"Cs": [100.0], "mus": [10.0, 1.0], "rhos": [0.0], "gammas": [0.5], "cv": 3, "n_repeats": 1}
+    given |= {"random_state": 0, "selection": "first"}
     plain = MCMClassifierCV(**given, refit=False).fit(*moons).cv_results_
     shrunk = MCMClassifierCV(**given, conformal="shrunk", gammas_conformal=[2.0], refit=False).fit(*moons).cv_results_
     none = shrunk["param_shrinkage"] == 0
@@ -164,7 +225,7 @@ def test_default_gammas_fall_with_the_number_of_features():
     wide = np.column_stack([X, X[:, ::-1]])
     for rows in (X, wide):
         search = MCMClassifierCV(mus=[10.0], cv=2, n_repeats=1, refit=False, random_state=0).fit(rows, y)
-        assert_allclose(np.unique(search.cv_results_["param_gamma"]) * rows.shape[1], [0.05, 0.2, 0.8])
+        assert_allclose(np.unique(search.cv_results_["param_gamma"]) * rows.shape[1], [0.05, 0.2, 0.8, 2.0])
 
 
 @pytest.mark.parametrize("conformal", ["none", "signed"])
@@ -172,7 +233,8 @@ def test_default_gammas_fall_with_the_number_of_features():
 def test_a_path_may_end_at_the_published_program(moons, conformal, gamma):
     X, y = moons
     folds = list(StratifiedKFold(2, shuffle=True, random_state=1).split(X, y))
-    given = {"mus": [1.0, 0.0], "gammas": [gamma], "max_support": 1.0, "conformal": conformal, "slack": "sum"}
+    given = {"mus": [1.0, 0.0], "rhos": [0.0], "gammas": [gamma], "max_support": 1.0, "conformal": conformal}
+    given |= {"slack": "sum", "selection": "first"}
     search = MCMClassifierCV([0.01, 1.0], **given, gammas_conformal=[3.0], cv=folds, refit=False).fit(X, y)
     results = search.cv_results_
     assert not np.isnan(results["mean_test_score"]).any()
@@ -196,7 +258,7 @@ def test_default_penalties_are_shares_of_what_the_mean_slack_costs(moons):
 
 
 def test_the_first_of_the_best_points_is_chosen_as_it_is():
-    points = [Point(C, mu, gamma) for gamma in (0.1, 0.2) for C in (1.0, 2.0) for mu in (3.0, 1.0)]
+    points = [Point(C, mu, gamma=gamma) for gamma in (0.1, 0.2) for C in (1.0, 2.0) for mu in (3.0, 1.0)]
     accuracy = np.array([0.5, 0.6, 0.9, 0.6, 0.7, 0.9, 0.9, np.nan])
     assert first_of_the_best(points, accuracy) == 5  # C = 1 comes before C = 2, whatever gamma
     assert first_of_the_best(points, np.where(np.arange(8) == 5, 0.9 - 1e-9, accuracy)) == 2
@@ -208,7 +270,8 @@ def test_the_first_choice_is_not_smoothed(moons):
 
 
 def test_paths_end_where_machines_have_too_many_vectors(moons):
-    short = MCMClassifierCV(**SMALL | {"mus": [1.0, 0.01, 0.001], "gammas": [20.0]}, max_support=0.1).fit(*moons)
+    given = SMALL | {"mus": [1.0, 0.01, 0.001], "gammas": [20.0], "rhos": [0.0]}
+    short = MCMClassifierCV(**given, max_support=0.1).fit(*moons)
     assert np.isnan(short.cv_results_["mean_test_score"]).tolist() == [False, True, True]
     assert short.best_params_["mu"] == 1.0
 
@@ -216,7 +279,13 @@ def test_paths_end_where_machines_have_too_many_vectors(moons):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("mus", "tried"), [([0.0], [0.0]), ([1.0, 0.01, 0.0], [1.0])])
 def test_a_path_ends_for_smaller_penalties_only(moons, mus, tried):
-    given = {"gammas": [20.0], "conformal": "signed", "gammas_conformal": [2.0, 4.0, 10.0], "max_support": 0.1}
+    given = {
+        "gammas": [20.0],
+        "rhos": [0.0],
+        "conformal": "signed",
+        "gammas_conformal": [2.0, 4.0, 10.0],
+        "max_support": 0.1,
+    }
     results = MCMClassifierCV([100.0], mus, **given, cv=2, n_repeats=1, refit=False, random_state=0).fit(*moons)
     scored = ~np.isnan(results.cv_results_["mean_test_score"])
     assert_array_equal(scored, np.isin(results.cv_results_["param_mu"], tried))  # whatever gamma_conformal
@@ -248,10 +317,13 @@ def test_without_refit_there_is_no_machine(moons):
         ("mus", [1.0, -0.1]),
         ("slack", "total"),
         ("gammas", [0.0]),
+        ("rhos", [-1.0]),
+        ("rhos", 1.0),
         ("gammas_conformal", ["wide"]),
         ("selection", "sparse"),
         ("max_support", 0),
         ("n_repeats", 0),
+        ("n_repeats", "often"),
         ("cv", 1),
         ("refit", "yes"),
     ],
@@ -278,18 +350,52 @@ def test_folds_are_stratified_and_never_hold_out_the_only_row_of_a_class():
 
 
 def test_smoothing_mixes_neighbours_on_a_path_only():
-    points = [Point(1.0, mu, gamma) for gamma in (0.1, 0.2) for mu in (1.0, 2.0, 3.0)]
-    scores = np.array([0.6, 0.8, 1.0, 0.5, 0.5, np.nan])
+    points = [Point(1.0, mu, gamma=gamma) for gamma in (0.1, 0.2) for mu in (1.0, 2.0, 3.0)]
+    losses = np.array([0.6, 0.8, 1.0, 0.5, 0.5, np.nan])
     expected = [(0.6 + 0.4) / 1.5, (0.8 + 0.3 + 0.5) / 2, (1.0 + 0.4) / 1.5, 0.5, 0.5, np.nan]
-    assert_allclose(smooth(points, scores), expected)
+    assert_allclose(smooth(points, np.column_stack([losses, 2 * losses])), np.outer(expected, [1, 2]))
 
 
 def test_the_choice_is_the_sparsest_of_the_near_best():
-    accuracy = np.array([0.90, 0.89, 0.80, np.nan])
-    vectors = np.array([30.0, 10.0, 1.0, 0.0])
-    assert choose(accuracy, vectors, 100, 0.0) == 0
-    assert choose(accuracy, vectors, 100, 0.5) == 1  # a standard error is 0.03
-    assert choose(accuracy, vectors, 100, 4.0) == 2
+    even = np.array([-1.0, 1.0] * 50)
+    by_row = np.array([0.5 + 0 * even, 0.51 + 0.2 * even, 0.6 + 0 * even, np.nan * even])
+    share, vectors = np.full(100, 0.01), np.array([30.0, 10.0, 1.0, 0.0])
+    assert choose(by_row, share, vectors, Tolerance(0.0, 0.0)) == 0
+    assert choose(by_row, share, vectors, Tolerance(0.4, 0.0)) == 0
+    assert choose(by_row, share, vectors, Tolerance(0.6, 0.0)) == 1  # a standard error is 0.02
+    assert choose(by_row, share, vectors, Tolerance(0.0, 0.2)) == 2
+    assert near_the_best(by_row, share, Tolerance(9.0, 9.0)).tolist() == [True, True, True, False]
+
+
+def test_paths_without_a_point_near_the_best_leave_the_race():
+    points = [Point(1.0, mu, gamma=gamma) for gamma in (0.1, 0.2) for mu in (3.0, 2.0, 1.0, 0.5)]
+    mean = np.array([0.5, 0.4, 0.6, 0.7, 0.9, 0.9, 0.9, 0.9])
+    losses = Losses(np.outer(mean, np.ones(10)), mean, np.ones(8), np.full(10, 0.1))
+    staying = stay_in_the_race(points, losses, Tolerance(0.0, 0.05))
+    assert staying == points[:3]  # one step beyond the last that is near
+
+
+def test_losses_are_means_over_the_times_a_row_was_held_out():
+    label = np.array([0, 1, 1, 0], dtype=np.int32)
+    held = [np.array([0, 1]), np.array([2, 3]), np.array([0, 1])]
+    scores = np.array([-1.0, 2.0, -0.5, -3.0, 1.0, 2.0])
+    parts = [Held(scores[at : at + 2, None], 3, True) for at in (0, 2, 4)]
+    weight = np.array([1.0, 2.0, 1.0, 1.0])
+    losses = held_out_losses([parts, [parts[0], None, parts[2]]], held, label, weight)
+    own = np.log1p(np.exp(-losses.slope[0] * scores * np.array([-1, 1, 1, -1, -1, 1])))
+    rows = np.concatenate(held)
+    assert_allclose(losses.log_loss[0], np.average(own, weights=weight[rows]))
+    wrong = np.array([0, 0, 1, 0, 1, 0])
+    expected = [np.mean((own + 0.5 * wrong)[rows == row]) for row in range(4)]
+    assert_allclose(losses.by_row[0], expected)
+    assert np.isnan(losses.by_row[1]).all() and np.isnan(losses.slope[1])
+    assert_allclose(losses.share, weight / weight.sum())
+
+
+def test_more_rows_are_drawn_less_often(moons):
+    search = MCMClassifierCV()
+    assert [search._n_draws(n) for n in (20, 200, 400, 1000, 10**6)] == [4, 4, 2, 1, 1]
+    assert MCMClassifierCV(n_repeats=2)._n_draws(20) == 2
 
 
 @pytest.mark.parametrize("splitter", [GroupKFold(3), LeaveOneGroupOut()], ids=["folds", "one out"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from picture_check import assert_readable, coarse
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
@@ -21,6 +22,7 @@ from planewise import (
     DiscriminantFeatureTest,
     MCMClassifier,
     MCMClassifierCV,
+    MCMRegressorCV,
     SLMBoostClassifier,
     SLMBoostRegressor,
     SLMClassifier,
@@ -286,6 +288,18 @@ def test_components_are_those_of_scikit_learn_divided_by_their_roots():
     np.testing.assert_allclose(display.panels[0].support, display.panels[0].train[machine.support_], atol=1e-8)
 
 
+def test_rows_with_gaps_and_categories_are_placed_by_the_kernel_that_the_machine_has():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"age": rng.normal(size=80), "town": pd.Categorical(rng.choice(["Bonn", "Ulm"], 80))})
+    y = ((table["age"] > 0) == (table["town"] == "Ulm")).to_numpy()
+    table.loc[::7, "age"] = np.nan
+    table.loc[::9, "town"] = None
+    for estimator in (MCMClassifier(conformal="signed"), ConformalKernel(random_state=0)):
+        display = EmbeddingDisplay.from_estimator(estimator.fit(table, y), table, y, X_test=table[:9], y_test=y[:9])
+        for panel in display.panels:
+            np.testing.assert_allclose(panel.test, panel.train[:9], atol=1e-6)
+
+
 def test_rings_are_where_the_vectors_are_among_rows_that_are_not_of_the_fit():
     X, y = WINE
     machine = MCMClassifier().fit(X[::2], y[::2])
@@ -411,6 +425,14 @@ def test_a_search_shows_its_choice():
     assert_readable(small(display))
     with pytest.raises(TypeError, match="SVC has no search"):
         SparsityDisplay.from_search(SVC())
+
+
+def test_a_search_for_numbers_shows_its_choice():
+    X, y = load_diabetes(return_X_y=True)
+    search = MCMRegressorCV(mus=[1.0, 0.1, 0.01], gammas=[0.05], cv=3, random_state=0).fit(X[:150], y[:150])
+    display = SparsityDisplay.from_search(search)
+    assert display.score[display.chosen] == search.best_score_
+    assert display.score_name == "held-out R²"
 
 
 def test_pictures_change_with_their_data_and_not_with_the_type():

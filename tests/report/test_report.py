@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from pages import read
 from scipy.stats import binomtest
+from sklearn.base import is_regressor
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, r2_score, root_mean_squared_error
 
@@ -20,6 +21,7 @@ from planewise import (
     MCMClassifier,
     MCMClassifierCV,
     MCMRegressor,
+    MCMRegressorCV,
     RECIPClassifier,
     RECIPRegressor,
     SLMBoostClassifier,
@@ -51,6 +53,7 @@ FAMILIES = {
     "forest of numbers": (SLMForestRegressor, {"n_estimators": 5, "random_state": 0}),
     "boosting of numbers": (SLMBoostRegressor, {"n_estimators": 5, "random_state": 0}),
     "machine of numbers": (MCMRegressor, {}),
+    "search of numbers": (MCMRegressorCV, {"mus": [0.1], "gammas": [0.1], "cv": 2, "random_state": 0}),
     "views of numbers": (RECIPRegressor, {"max_projections": 3, "random_state": 0}),
 }
 
@@ -74,7 +77,7 @@ def diabetes():
 
 
 def rows_for(make):
-    return diabetes() if make.__name__.endswith("Regressor") else wine()
+    return diabetes() if is_regressor(make()) else wine()
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -88,7 +91,7 @@ def test_every_family_has_a_report(family, tmp_path):
     assert found.headings[0] == make.__name__ and {"Quality", "Worst mistakes", "Parameters"} <= set(found.headings)
     wrong = [each for each in found.headings if each.startswith("Row ")]
     assert wrong and len(wrong) <= 5
-    if not make.__name__.endswith("Regressor"):
+    if not is_regressor(model):
         accuracy = accuracy_score(y_new, model.predict(X_new))
         assert found.row("accuracy")[1].startswith(f"{100 * accuracy:.1f} %")
         assert ("no probabilities" in found.text) == (not hasattr(model, "predict_proba"))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from datetime import date, time, timedelta
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
+import planewise as pw
+from planewise._input import values_as_given
 from planewise.table import TableModel, read_setting, task_of
 from planewise.table._columns import find_columns, read_words
 
@@ -89,14 +92,25 @@ def test_tables_of_every_library_give_the_same(family):
     np.testing.assert_array_equal(model.predict_proba(shuffled), expected)
 
 
-def test_a_machine_reads_gaps_as_the_usual_value_and_new_categories_as_none():
+def test_a_machine_takes_gaps_and_new_categories_as_they_are():
     rows = table()
     model = TableModel("mcm", settings={"mus": [10.0], "gammas": [0.1], "n_repeats": 1}).fit(rows, "y")
     asked = pl.DataFrame({"x": [None, 0.5], "town": ["Ulm", "Rom"]}, schema={"x": pl.Float64, "town": pl.String})
-    read = model.read(asked)
-    assert sorted(read.columns) == ["town=Bonn", "town=Ulm", "x"]
-    assert read["x"].to_list() == [rows["x"].median(), 0.5]
-    assert read["town=Ulm"].to_list() == [1.0, 0.0] and read["town=Bonn"].to_list() == [0.0, 0.0]
+    assert model.read(asked)["town"].to_list() == ["Ulm", "Rom"] and model.read(asked)["x"].to_list()[1] == 0.5
+    names = model.estimator_.prepared_feature_names_.tolist()
+    prepared = model.estimator_._scaling.preparation(values_as_given(model.estimator_, model.read(asked), reset=False))
+    found = [dict(zip(names, row, strict=True)) for row in prepared.tolist()]
+    assert found[0]["x"] == rows["x"].median() and found[1]["x"] == 0.5
+    assert [each["town=Ulm"] for each in found] == [1.0, 0.0] and found[1]["town=Bonn"] == 0.0
+
+
+def test_a_machine_from_an_old_file_gets_the_columns_it_was_fitted_on():
+    old = pw.load(Path(__file__).parents[1] / "io" / "golden" / "schema-4" / "table_machine.planewise")
+    columns = [column.name for column in old.columns_]
+    asked = pl.DataFrame({name: [None] for name in columns})
+    read = old.read(asked)
+    assert read.columns == old.estimator_.feature_names_in_.tolist() and read.null_count().row(0) == (0,) * read.width
+    assert "word=a" in read.columns and "word" not in read.columns
 
 
 def test_dates_and_booleans_may_come_as_text_or_numbers():

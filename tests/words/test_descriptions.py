@@ -25,6 +25,7 @@ ESTIMATORS = [
     pw.MCMClassifier(),
     pw.MCMClassifierCV(mus=[1.0], gammas=[0.1], cv=2, n_repeats=1, **SMALL),
     pw.MCMRegressor(),
+    pw.MCMRegressorCV(mus=[0.1], gammas=[0.1], cv=2, **SMALL),
     pw.LargeScaleMCMClassifier(**SMALL),
     pw.ConformalKernel(),
     pw.RECIPClassifier(**SMALL),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from planewise.report.html import bar, paragraph, said
-from planewise.words import Vectors, number, signed, value_in_words
+from planewise.words import Vectors, entry_in_words, signed, value_in_words
 
 MAX_VECTORS = 10
 MAX_COLUMNS = 6  # beside what is said of a vector; all of them are a click away
@@ -42,7 +42,10 @@ def differing_columns(reason: Vectors) -> list[str]:
 
     def spread(name: str) -> float:
         values = [vector[name] for vector in vectors]
-        return (max(values) - min(values)) / (max(map(abs, values)) or 1.0)
+        numbers = [each for each in values if isinstance(each, float)]
+        if len(numbers) < len(values):  # categories, or missing: how many of them are different
+            return (len(set(values)) - 1) / len(values)
+        return (max(numbers) - min(numbers)) / (max(map(abs, numbers)) or 1.0)
 
     return sorted(vectors[0], key=lambda name: -spread(name))
 
@@ -55,11 +58,11 @@ def _table(reason: Vectors, names: Sequence[str], *, bars: bool) -> str:
         header[1] = f"adds to {value_in_words(reason.of)}"
     head = "".join(f'<th scope="col" dir="auto">{said(each)}</th>' if each else "<td></td>" for each in header)
     gap = "<td></td>" * (len(header) - 1 - len(names))
-    own = _cells([reason.row.get(name) for name in names])
+    own = "".join(_value(reason.row.get(name)) for name in names)
     lines = [f'<tr class="own"><th scope="row">this case</th>{gap}{own}</tr>\n']
     for place, each in enumerate(vectors, 1):
         drawn = f"<td>{bar(each.added, 2 * longest)}</td>" if bars else ""
-        numbers = _cells([each.nearness, each.weight, *(each.values[name] for name in names)])
+        numbers = "".join(map(_value, [each.nearness, each.weight, *(each.values[name] for name in names)]))
         lines.append(f'<tr><th scope="row">{place}</th><td>{said(signed(each.added, 3))}</td>{drawn}{numbers}</tr>\n')
     return (
         f'<div class="wide" tabindex="0" role="region" aria-label="Vectors">\n<table>\n<thead><tr>{head}</tr></thead>\n'
@@ -67,5 +70,5 @@ def _table(reason: Vectors, names: Sequence[str], *, bars: bool) -> str:
     )
 
 
-def _cells(values: Sequence[Any]) -> str:
-    return "".join(f'<td dir="auto">{"" if each is None else said(number(each))}</td>' for each in values)
+def _value(value: Any) -> str:
+    return f'<td dir="auto">{said(entry_in_words(value))}</td>'

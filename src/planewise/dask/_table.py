@@ -13,7 +13,7 @@ from dask import delayed
 from planewise.dask import _boosting, _others, _trees
 from planewise.dask._partitions import blocks_of
 from planewise.table import (
-    TAKE_GAPS,
+    ON_CLUSTERS,
     Column,
     LeftOut,
     TableModel,
@@ -66,8 +66,8 @@ def fit_table(
         It predicts tables in memory, and can be saved.
     """
     require_columns([target], list(frame.columns))
-    if family not in TAKE_GAPS:
-        raise ValueError(f"The family {family!r} cannot be fitted on a cluster; use one of {', '.join(TAKE_GAPS)}.")
+    if family not in ON_CLUSTERS:
+        raise ValueError(f"The family {family!r} cannot be fitted on a cluster; use one of {', '.join(ON_CLUSTERS)}.")
     known = frame[frame[target].notnull()]
     y = as_polars(known[[target]].compute())[target]
     task = task_of(y) if task == "auto" else task

@@ -29,9 +29,9 @@ def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = 
     ----------
     model : fitted estimator
         A tree, forest or boosting, or a minimal complexity machine whose kernel is not a Python function. A search
-        (`MCMClassifierCV`, or one of scikit-learn's) stands for its best estimator. A
-        :class:`planewise.table.TableModel` of one of them is exported with the way it reads a table: the header fills
-        in missing values and encodes categories.
+        (`MCMClassifierCV`, `MCMRegressorCV`, or one of scikit-learn's) stands for its best estimator. A
+        :class:`planewise.table.TableModel` of one of them is exported with the way it reads a table. The header fills
+        in missing values and encodes categories where the machine does.
     path : path, default=None
         Where to write the header; an existing file is replaced in one step. None: nowhere.
     name : str, default="model"
@@ -50,8 +50,9 @@ def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = 
     Notes
     -----
     Rows are ``float`` arrays in the order of the columns in ``fit``, or ``double`` for trees with ``feature_origins_``.
-    NaN is a missing value for trees and for a TableModel, and trees take infinities as beyond all numbers, but not
-    under ``-ffast-math``. A categorical column holds the number of its category, by its place in ``categories_`` and in
+    NaN is a missing value for trees, for a TableModel and for a machine that was fitted on missing values or
+    categories; other machines take none. Trees take infinities as beyond all numbers. Neither is possible under
+    ``-ffast-math``. A categorical column holds the number of its category, by its place in ``categories_`` and in
     the header's table; any other number is a category not seen in ``fit``. Of a TableModel, booleans are 0 and 1, and
     dates are days since 1970. A regressor of several targets or quantiles writes its numbers into an array:
     ``model_predict(x, y)``.

@@ -11,6 +11,7 @@ from planewise.export._c_text import Table, double_literal, float_literal, numbe
 from planewise.export._c_trees import RawScores
 from planewise.export._machine_scores import float_is_enough, pairs, unknown_kernel
 from planewise.export._models import Floats, KernelMachine, Reading
+from planewise.mcm.fitted import MISSING, NUMBER
 
 READ = Template("""\
 /* What the machine reads of a row: a number, the usual one if it is missing (v != v); or whether it is a category. */
@@ -134,11 +135,13 @@ class _Writer:
         kind = unsigned_type(int(reading.source.max()))[0]
         tables = [number_table(kind, f"{name}_source", reading.source, "of which x[] a column of the machine is made")]
         lines = []
-        if (category >= 0).any():
+        if (category != NUMBER).any():
             kind = "int16_t" if category.max() < 2**15 else "int32_t"
-            what = "by column of the machine: the category that makes it 1; -1: it is a number"
+            what = "by column of the machine: the category that makes it 1; -1: it is a number; -2: 1 if missing"
             tables.append(number_table(kind, f"{name}_category", category, what))
             lines.append(f"    if ({name}_category[j] >= 0) return v == (float){name}_category[j] ? 1 : 0;\n")
+            if (category == MISSING).any():
+                lines.append(f"    if ({name}_category[j] == {MISSING}) return v != v ? 1 : 0;\n")
         tables.append(self.table("usual", reading.usual, "by column of the machine: what a missing number is read as"))
         lines.append(f"    return v != v ? {name}_usual[j] : v;\n")
         return tables, READ.substitute(name=name, real=self.real, by_kind="".join(lines))

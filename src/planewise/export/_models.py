@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise._categories import Categories
-from planewise.mcm import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor
-from planewise.mcm.fitted import PlainMachine, plain_machine
+from planewise.mcm import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor, MCMRegressorCV
+from planewise.mcm.fitted import PlainMachine, Preparation, plain_machine
 from planewise.slm import (
     SLMBoostClassifier,
     SLMBoostRanker,
@@ -29,7 +29,7 @@ TREE_MODELS = (
     *(SLMClassifier, SLMRegressor, SLMForestClassifier, SLMForestRegressor),
     *(SLMBoostClassifier, SLMBoostRegressor, SLMBoostRanker),
 )
-MACHINES = (MCMClassifier, MCMClassifierCV, MCMRegressor, LargeScaleMCMClassifier)
+MACHINES = (MCMClassifier, MCMClassifierCV, MCMRegressor, MCMRegressorCV, LargeScaleMCMClassifier)
 FINEST = 1e-3  # of a column's spread: how far the float input of an export may move a value
 CATEGORIES_LISTED = 20
 
@@ -82,12 +82,12 @@ class Reading:
     names: list[str]  # of the table's columns
     categories: Categories  # by column, sorted: a row holds their places, as for trees
     source: NDArray[np.int64]  # by feature of the machine: the column it is made of
-    category: NDArray[np.int64]  # by feature: the place of the category that makes it 1; -1 for numbers
+    category: NDArray[np.int64]  # by feature: the place of the category that makes it 1; NUMBER or MISSING for others
     usual: Floats  # by feature: the number in place of a missing one
 
     @classmethod
     def of(cls, columns: list[Column]) -> Reading:
-        """The one that `planewise.table` does for machines."""
+        """The one that `planewise.table` does for machines of files before version 5."""
         categories: Categories = {}
         features: list[tuple[int, int, float]] = []
         for j, column in enumerate(columns):
@@ -100,6 +100,12 @@ class Reading:
         source, category, usual = zip(*features, strict=True)
         names = [column.name for column in columns]
         return cls(names, categories, np.array(source), np.array(category), np.array(usual, dtype=np.float64))
+
+    @classmethod
+    def by(cls, machine: Any, preparation: Preparation) -> Reading:
+        """The one that a machine does itself."""
+        categories = dict(getattr(machine, "categories_", {}))
+        return cls(feature_names(machine), categories, preparation.source, preparation.level, preparation.fill)
 
 
 @dataclass(frozen=True)
@@ -134,13 +140,15 @@ def plain_model(model: Any, form: str) -> PlainModel:
         return tree_ensemble(model)
     if isinstance(model, MACHINES):
         plain = plain_machine(model, form)
-        machine = KernelMachine(**{each.name: getattr(plain, each.name) for each in fields(plain)})
+        reading = None if plain.preparation.is_plain else Reading.by(model, plain.preparation)
+        known = {each.name: getattr(plain, each.name) for each in fields(plain)}
+        machine = KernelMachine(**known, reading=reading)
         if not isinstance(model, LargeScaleMCMClassifier) or model.feature_origins_:  # others read floats in Python too
             _refuse_what_floats_blur(machine, form)
         return machine
-    known = ", ".join(each.__name__ for each in (*TREE_MODELS, *MACHINES))
+    names = ", ".join(each.__name__ for each in (*TREE_MODELS, *MACHINES))
     raise TypeError(
-        f"{type(model).__name__} cannot be exported to {form}; these can, also in a TableModel: {known}. to_text "
+        f"{type(model).__name__} cannot be exported to {form}; these can, also in a TableModel: {names}. to_text "
         "takes any estimator of planewise."
     )
 
@@ -172,7 +180,11 @@ def _of_a_table(model: TableModel, plain: PlainModel) -> PlainModel:
     units = {j: words for j, words in meaning.items() if words}
     if isinstance(plain, TreeEnsemble):  # takes gaps and categories as they are
         return replace(plain, units=units)
-    return replace(plain, reading=Reading.of(model.columns_), units=units)
+    machine = fitted_model(model.estimator_)
+    itself = plain.preparation.knows_medians
+    return replace(
+        plain, reading=Reading.by(machine, plain.preparation) if itself else Reading.of(model.columns_), units=units
+    )
 
 
 def tree_ensemble(model: Any) -> TreeEnsemble:

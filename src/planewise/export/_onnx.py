@@ -27,9 +27,9 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
     ----------
     model : fitted estimator
         A tree, forest or boosting, or a minimal complexity machine whose kernel is not a Python function. A search
-        (`MCMClassifierCV`, or one of scikit-learn's) stands for its best estimator. A
-        :class:`planewise.table.TableModel` of one of them is exported with the way it reads a table: the graph fills
-        in missing values and encodes categories.
+        (`MCMClassifierCV`, `MCMRegressorCV`, or one of scikit-learn's) stands for its best estimator. A
+        :class:`planewise.table.TableModel` of one of them is exported with the way it reads a table. The graph fills
+        in missing values and encodes categories where the machine does.
     path : path, default=None
         Where to write the model; an existing file is replaced in one step. None: nowhere.
 
@@ -39,11 +39,12 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
 
     Notes
     -----
-    NaN is a missing value (for trees and a TableModel); trees take infinities as beyond all numbers. A categorical
-    column holds, as a float, the number of its category by its place in ``categories_``; any other number is a category
-    not seen in ``fit``. Of a TableModel, booleans are 0 and 1, and dates are days since 1970. The model's metadata has
-    the names of the columns, the classes and the categories, in JSON. Opset 21 with ai.onnx.ml 5: onnxruntime from 1.20
-    on. Scores are added up in double.
+    NaN is a missing value for trees, for a TableModel and for a machine that was fitted on missing values or
+    categories; other machines take none. Trees take infinities as beyond all numbers. A categorical column holds, as a
+    float, the number of its category by its place in ``categories_``; any other number is a category not seen in
+    ``fit``. Of a TableModel, booleans are 0 and 1, and dates are days since 1970. The model's metadata has the names of
+    the columns, the classes and the categories, in JSON. Opset 21 with ai.onnx.ml 5: onnxruntime from 1.20 on. Scores
+    are added up in double.
 
     Examples
     --------

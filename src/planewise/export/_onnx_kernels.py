@@ -7,7 +7,7 @@ import numpy as np
 from planewise.export._machine_scores import pairs, unknown_kernel
 from planewise.export._models import Floats, KernelMachine, Reading
 from planewise.export._onnx_graph import Graph
-from planewise.mcm.fitted import TAIL_FACTOR, Bumps
+from planewise.mcm.fitted import MISSING, TAIL_FACTOR, Bumps
 
 
 def machine_scores(graph: Graph, model: KernelMachine) -> str:
@@ -41,11 +41,15 @@ def machine_scores(graph: Graph, model: KernelMachine) -> str:
 def _read(graph: Graph, reading: Reading, rows: str) -> str:
     """The columns of a machine from those of a table: numbers without gaps, and 1 where a category is the one."""
     values = graph.add("Gather", rows, graph.constant(reading.source, np.int64), axis=1)
-    filled = graph.add("Where", graph.add("IsNaN", values), graph.constant(reading.usual), values)
-    if not reading.categories:
-        return filled
-    is_one = graph.cast(graph.add("Equal", values, graph.constant(reading.category)), "DOUBLE")
-    return graph.add("Where", graph.constant(reading.category >= 0, np.bool_), is_one, filled)
+    gaps = graph.add("IsNaN", values)
+    read = graph.add("Where", gaps, graph.constant(reading.usual), values)
+    if (reading.category >= 0).any():
+        is_one = graph.cast(graph.add("Equal", values, graph.constant(reading.category)), "DOUBLE")
+        read = graph.add("Where", graph.constant(reading.category >= 0, np.bool_), is_one, read)
+    if (reading.category == MISSING).any():
+        is_missing = graph.constant(reading.category == MISSING, np.bool_)
+        read = graph.add("Where", is_missing, graph.cast(gaps, "DOUBLE"), read)
+    return read
 
 
 def _arcsinh(graph: Graph, z: str) -> str:

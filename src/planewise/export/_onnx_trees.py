@@ -145,7 +145,7 @@ class Ensemble:
     feature: list[int] = field(default_factory=list)
     split: list[float] = field(default_factory=list)
     missing_right: list[int] = field(default_factory=list)
-    # A pair for each node, the left side first: the number of the child, and whether it is a node or a leaf.
+    # Two entries for each node, the left child first: the number of the child, and whether it is a node or a leaf.
     goes_to: list[list[int]] = field(default_factory=list)
     is_leaf: list[list[int]] = field(default_factory=list)
     leaf_value: list[float] = field(default_factory=list)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from planewise.io._declaration import Declaration, check_length
 from planewise.io._errors import require
 from planewise.io._kinds import (
+    MOST_FEATURES,
     Integer,
     Kind,
     Labels,
@@ -23,9 +25,18 @@ from planewise.io._kinds import (
     Word,
 )
 from planewise.io._nested import Nested
-from planewise.mcm import ConformalKernel, LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor
+from planewise.mcm import (
+    ConformalKernel,
+    LargeScaleMCMClassifier,
+    MCMClassifier,
+    MCMClassifierCV,
+    MCMRegressor,
+    MCMRegressorCV,
+)
 from planewise.mcm.fitted import (
     KERNEL_NAMES,
+    MISSING,
+    NUMBER,
     SETTLED_AT_FIRST,
     ConformalFactor,
     FourierMap,
@@ -33,6 +44,8 @@ from planewise.mcm.fitted import (
     KernelMap,
     Learner,
     LinearModel,
+    Preparation,
+    PreparedScaling,
     PrototypeMap,
     Scaling,
     ScalingToFloat32,
@@ -58,16 +71,28 @@ _SETTINGS = Record(
         "max_iter": Integer(1),
         "n_jobs": Integer(1, _MOST),
         "slack": Word(("mean", "sum")),
+        "rho": Number(0),
         "printed": Truth(),
     },
-    later=frozenset({"slack", "printed"}),
+    later=frozenset({"slack", "rho", "printed"}),
 )
 _PLAIN_SCALING: dict[str, Kind] = {"mean": _VECTOR, "spread": _VECTOR}
-SCALING = Record(
-    Scaling, _PLAIN_SCALING | {"drawn_in": Maybe(Record(Scaling, _PLAIN_SCALING))}, attributes={"drawn_in": "tails"}
+_PREPARATION = Record(
+    Preparation,
+    {"n_features": Integer(1, MOST_FEATURES), "source": Numbers("int64"), "level": Numbers("int64"), "fill": _VECTOR},
 )
-STANDARDISATION = Record(
-    Scaling, {"centre": _VECTOR, "scale": _VECTOR}, attributes={"centre": "mean", "scale": "spread"}
+
+
+def _prepared_scaling(mean: Any, spread: Any, tails: Any, preparation: Any = None) -> PreparedScaling:
+    """Machines of files before version 5 take numbers as they are, and know no medians."""
+    return PreparedScaling(preparation or Preparation.of_numbers(len(mean)), Scaling(mean, spread, tails))
+
+
+SCALING = Record(
+    _prepared_scaling,
+    _PLAIN_SCALING | {"drawn_in": Maybe(Record(Scaling, _PLAIN_SCALING)), "preparation": _PREPARATION},
+    attributes={"drawn_in": "tails"},
+    later=frozenset({"preparation"}),
 )
 
 
@@ -95,22 +120,60 @@ def _check_factor(factor: ConformalFactor | None, n_features: int, where: str) -
         check_length(getattr(factor, name), (2, 2), f"{where}.{name}")
 
 
-def _check_scaling(scaling: Scaling, n_features: int) -> None:
+def _check_scaling(model: Any) -> int:
+    """An error unless preparation and scaling fit each other and the columns; the number of prepared columns."""
+    scaling, preparation = model._scaling, model._scaling.preparation
+    _check_preparation(preparation, model)
+    width = len(preparation.source)
     for each in (scaling, scaling.tails):
         if each is not None:
-            check_length(each.mean, n_features, "_scaling.mean")
-            check_length(each.spread, n_features, "_scaling.spread")
+            check_length(each.mean, width, "_scaling.mean")
+            check_length(each.spread, width, "_scaling.spread")
+    return width
 
 
-def _read_standardisation(model: Any) -> None:
+def _check_preparation(preparation: Preparation, model: Any) -> None:
+    source, level, fill = preparation.source, preparation.level, preparation.fill
+    n_levels = np.zeros(model.n_features_in_, dtype=np.int64)
+    for column, known in getattr(model, "categories_", {}).items():
+        n_levels[column] = len(known)
+    right = preparation.n_features == model.n_features_in_ and len(source) > 0
+    right = right and ((source >= 0) & (source < preparation.n_features)).all()
+    require(right, "has a _scaling.preparation of columns that the model does not have")
+    check_length(level, len(source), "_scaling.preparation.level")
+    check_length(fill, len(source), "_scaling.preparation.fill")
+    known = np.where(
+        level >= 0, level < n_levels[source], (level == MISSING) | ((level == NUMBER) & (n_levels[source] == 0))
+    )
+    require(known.all(), "has a _scaling.preparation of categories that the model does not have")
+    # Medians are not known to machines of earlier versions, and not needed for a kernel matrix.
+    unknown = preparation.is_plain and np.isnan(fill).all()
+    require(unknown or np.isfinite(fill).all(), "has a _scaling.preparation.fill that is not finite")
+
+
+def _check_codes(rows: Any, model: Any, where: str) -> None:
+    """Categories in rows of the user's columns: their places, one past the last for others, or NaN."""
+    for column, known in getattr(model, "categories_", {}).items():
+        codes = rows[:, column]
+        allowed = np.isnan(codes) | ((codes >= 0) & (codes <= len(known)) & (codes == np.floor(codes)))
+        require(allowed.all(), f"has a {where} with a category that the model does not have")
+
+
+def _read_scaling_to_float32(model: Any) -> int:
     """In float32, or in float64 where a column has an origin; files before version 4 have none."""
     model.feature_origins_ = getattr(model, "feature_origins_", {})
-    read = model._standardisation
+    read = model._scaling.scaling
     if model.feature_origins_:
-        model._standardisation = ScalingToFloat32(read.mean, read.spread)
+        made: Scaling = ScalingToFloat32(read.mean, read.spread, read.tails)
     else:
-        model._standardisation = Scaling(read.mean.astype(np.float32), read.spread.astype(np.float32))
-    _check_scaling(model._standardisation, model.n_features_in_)
+        tails = None if read.tails is None else _short(read.tails)
+        made = replace(_short(read), tails=tails)
+    model._scaling = PreparedScaling(model._scaling.preparation, made)
+    return _check_scaling(model)
+
+
+def _short(scaling: Scaling) -> Scaling:
+    return Scaling(scaling.mean.astype(np.float32), scaling.spread.astype(np.float32))
 
 
 # ----------------------------------------------------------------------------------------------- the exact machines
@@ -128,17 +191,18 @@ _MACHINE: dict[str, Kind] = {
 
 
 def _check_machine(model: Any, n_machines: int, linear: bool, precomputed: bool) -> None:
-    n, vectors = model.n_features_in_, len(model.support_)
-    _check_scaling(model._scaling, n)
+    n, vectors, width = model.n_features_in_, len(model.support_), _check_scaling(model)
     require((model.support_ >= 0).all(), "has a support_ with an invalid row number")
     require(not precomputed or (model.support_ < n).all(), "has a support_ with a row that the kernel does not have")
     check_length(model.support_vectors_, (0, 0) if precomputed else (vectors, n), "support_vectors_")
+    if not precomputed:
+        _check_codes(model.support_vectors_, model, "support_vectors_")
     check_length(model.dual_coef_, (n_machines, vectors), "dual_coef_")
     for name in ("intercept_", "h_", "objective_", "gap_", "n_iter_"):
         check_length(getattr(model, name), n_machines, name)
     require(hasattr(model, "coef_") == linear, "has a coef_ without being linear, or is linear without one")
     if linear:
-        check_length(model.coef_, (n_machines, n), "coef_")
+        check_length(model.coef_, (n_machines, width), "coef_")
 
 
 def _check_classifier(model: Any) -> None:
@@ -147,7 +211,7 @@ def _check_classifier(model: Any) -> None:
     n_machines = n_classes if settings.multi_class == "ovr" else n_classes * (n_classes - 1) // 2
     require(settings.kernel is None or not settings.precomputed, "has both a kernel function and a precomputed one")
     _check_machine(model, 1 if n_classes == 2 else n_machines, settings.linear, settings.precomputed)
-    _check_factor(model._factor, model.n_features_in_, "_factor")
+    _check_factor(model._factor, len(model._scaling.mean), "_factor")
     require(not model.probability or hasattr(model, "slope_"), "lacks the slope_ of its probabilities")
 
 
@@ -160,25 +224,36 @@ def _check_regressor(model: Any) -> None:
     _check_machine(model, 1, linear, precomputed)
 
 
-# -------------------------------------------------------------------------------------------------------- its search
+# ------------------------------------------------------------------------------------------------------ their search
 def _check_search(model: Any) -> None:
-    require(len(model.classes_) >= 2, "has too few classes")
     require(
         model.refit == hasattr(model, "best_estimator_"),
         "has no machine although refit is true, or has one although it is false",
     )
+    require(
+        not model.refit or model.best_estimator_.n_features_in_ == model.n_features_in_,
+        "has a machine whose columns do not match its search",
+    )
+
+
+def _check_class_search(model: Any) -> None:
+    require(len(model.classes_) >= 2, "has too few classes")
+    _check_search(model)
+    searched = [hasattr(model, name) for name in ("cv_results_", "best_index_", "best_score_", "_slope")]
+    handed_over = isinstance(getattr(model, "best_estimator_", None), LargeScaleMCMClassifier)
+    require(all(searched) != handed_over and any(searched) != handed_over, "has only parts of a search")
     if hasattr(model, "best_estimator_"):
         machine = model.best_estimator_
         require(
-            machine.n_features_in_ == model.n_features_in_
-            and machine.probability
-            and hasattr(machine, "slope_")
+            (handed_over or (machine.probability and hasattr(machine, "slope_")))
             and np.array_equal(machine.classes_, model.classes_),
-            "has a machine whose classes or columns do not match its search",
+            "has a machine whose classes do not match its search",
         )
 
 
 def _derive_search(model: Any) -> None:
+    if not hasattr(model, "cv_results_"):
+        return
     points = model.cv_results_.get("params")
     at = model.best_index_
     require(isinstance(points, list) and at < len(points), "has no point where its best one should be")
@@ -278,9 +353,8 @@ def _map_width(feature_map: Any) -> int:
 
 
 def _check_large(model: Any) -> None:
-    n, n_classes = model.n_features_in_, len(model.classes_)
+    n, n_classes = _read_scaling_to_float32(model), len(model.classes_)
     outputs = 1 if n_classes <= 2 else n_classes
-    _read_standardisation(model)
     require(n_classes >= 1, "has no classes")
     linear = model._model
     require(_map_width(linear.feature_map) == n, "has a feature map that does not match its columns")
@@ -306,8 +380,7 @@ def _derive_large(model: Any) -> None:
 
 # -------------------------------------------------------------------------------------------------------- the kernel
 def _check_conformal(model: Any) -> None:
-    n = model.n_features_in_
-    _read_standardisation(model)
+    n = _read_scaling_to_float32(model)
     check_length(model.X_fit_, (len(model.X_fit_), n), "X_fit_")
     _check_factor(model._factor, n, "_factor")
 
@@ -321,15 +394,15 @@ MODELS = [
     ),
     Declaration(
         MCMClassifierCV,
-        {
-            "classes_": Labels(),
+        {"classes_": Labels()},
+        _check_class_search,
+        optional={
             "cv_results_": Plain(dict),
             "best_index_": Integer(),
             "best_score_": Number(),
             "_slope": Number(0),
+            "best_estimator_": Nested("MCMClassifier", "LargeScaleMCMClassifier"),
         },
-        _check_search,
-        optional={"best_estimator_": Nested("MCMClassifier")},
         obsolete={"_scaling": SCALING},
         derive=_derive_search,
     ),
@@ -337,13 +410,20 @@ MODELS = [
         MCMRegressor,
         _MACHINE | {"_kernel": Maybe(KERNEL)},
         _check_regressor,
-        optional={"coef_": _MATRIX},
+        optional={"coef_": _MATRIX, "mu_": Number(0)},
+    ),
+    Declaration(
+        MCMRegressorCV,
+        {"cv_results_": Plain(dict), "best_index_": Integer(), "best_score_": Number()},
+        _check_search,
+        optional={"best_estimator_": Nested("MCMRegressor")},
+        derive=_derive_search,
     ),
     Declaration(
         LargeScaleMCMClassifier,
         {
             "classes_": Labels(),
-            "_standardisation": STANDARDISATION,
+            "_scaling": SCALING,
             "_model": _LINEAR_MODEL,
             "conformal_": Maybe(_factor(_SHORT_MATRIX)),
             "validation_hinge_": Plain(list),
@@ -362,7 +442,7 @@ MODELS = [
         ConformalKernel,
         {
             "classes_": Labels(),
-            "_standardisation": STANDARDISATION,
+            "_scaling": SCALING,
             "X_fit_": _MATRIX,
             "_kernel": KERNEL,
             "_gamma_conformal": Number(0),

@@ -34,7 +34,10 @@ KNOWN = {
         "_tree_models",
     ),
     **dict.fromkeys(
-        ["MCMClassifier", "MCMRegressor", "MCMClassifierCV", "LargeScaleMCMClassifier", "ConformalKernel"],
+        [
+            *("MCMClassifier", "MCMRegressor", "MCMClassifierCV", "MCMRegressorCV"),
+            *("LargeScaleMCMClassifier", "ConformalKernel"),
+        ],
         "_machine_models",
     ),
     **dict.fromkeys(["RECIPClassifier", "RECIPRegressor"], "_recip_models"),

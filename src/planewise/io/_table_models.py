@@ -8,7 +8,7 @@ from planewise.io._declaration import Declaration
 from planewise.io._errors import require
 from planewise.io._kinds import Kind, Number, Plain, Record, Several, Truth, Word
 from planewise.io._nested import Nested
-from planewise.table import COLUMN_KINDS, FAMILIES, TAKE_GAPS, Column, LeftOut, TableModel, estimator_name
+from planewise.table import COLUMN_KINDS, FAMILIES, Column, LeftOut, TableModel, estimator_name
 
 _COLUMN = Record(
     Column,
@@ -48,7 +48,7 @@ def _check(model: Any) -> None:
     require(hasattr(estimator, "classes_") == (model.task_ == "classification"), "has an estimator for the wrong task")
     allowed = {estimator_name(model.family, model.task_, n_rows) for n_rows in (1, 10**9)}
     require(type(estimator).__name__ in allowed, "has an estimator that does not belong to its family")
-    if model.family in TAKE_GAPS:
+    if not model._has_old_machine():
         read = names
     else:
         read = [

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from planewise.io._errors import require
 
 FORMAT = "planewise model"
-SCHEMA = 4
+SCHEMA = 5
 
 # Version 1 had a parameter `scale`, of different meanings; `scaling` now has the same words in all estimators.
 _THREE = {True: "arcsinh", "standard": "standard", False: None}
@@ -18,6 +18,11 @@ _SCALES: dict[str, Mapping[Any, Any]] = {
     **dict.fromkeys(["LargeScaleMCMClassifier", "ConformalKernel"], _TWO),
 }
 _NAMES = {"RECIPClassifier": {"smoothing": "prior_weight", "alpha": "tsallis_order"}}
+# Version 5 has the same words for scaling and gamma in all machines; by machine and parameter, those it had before.
+_WORDS = {
+    "LargeScaleMCMClassifier": {"scaling": {"standard": "robust"}, "gamma": {"auto": "search"}},
+    "ConformalKernel": {"scaling": {"standard": "robust"}},
+}
 
 
 def check_version(document: Mapping[str, Any]) -> None:
@@ -37,26 +42,54 @@ def check_version(document: Mapping[str, Any]) -> None:
 def upgrade(document: Mapping[str, Any]) -> Any:
     """The document's model as this version would write it; what is wrong in it is left for others to find."""
     model = document["model"]
-    if document["schema"] == 1:
+    for before, change in ((2, _renamed), (5, _reworded)):
+        inner = model
+        while document["schema"] < before and isinstance(inner, dict):
+            inner = _with_parameters(inner, change)
+    if document["schema"] < 5:
         inner = model
         while isinstance(inner, dict):
-            inner = _from_version_1(inner)
+            inner = _with_scaling(inner)
     return model
 
 
-def _from_version_1(packed: dict[str, Any]) -> Any:
-    """Rename in place what this model has; the model inside it, if there is one."""
+def _inside(packed: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+    """The fitted attributes of a model, and the model inside it, if there is one."""
     fitted = packed.get("fitted")
     fitted = fitted if isinstance(fitted, dict) else {}
-    inner = fitted.get("estimator_", fitted.get("best_estimator_"))
+    return fitted, fitted.get("estimator_", fitted.get("best_estimator_"))
+
+
+def _with_parameters(packed: dict[str, Any], change: Callable[[Any, dict[str, Any]], dict[str, Any]]) -> Any:
+    """Change the parameters of this model in place; the model inside it, if there is one."""
+    _, inner = _inside(packed)
     if isinstance(packed.get("parameters"), dict):
-        packed["parameters"] = _renamed(packed.get("kind"), packed["parameters"])
+        packed["parameters"] = change(packed.get("kind"), packed["parameters"])
         settings = packed["parameters"].get("settings")
         if isinstance(inner, dict) and isinstance(settings, dict) and isinstance(settings.get("dict"), list):
             pairs = [pair for pair in settings["dict"] if isinstance(pair, list) and len(pair) == 2]
             if all(isinstance(name, str) for name, _ in pairs) and len(pairs) == len(settings["dict"]):
-                settings["dict"] = [list(pair) for pair in _renamed(inner.get("kind"), dict(pairs)).items()]
+                settings["dict"] = [list(pair) for pair in change(inner.get("kind"), dict(pairs)).items()]
     return inner
+
+
+def _with_scaling(packed: dict[str, Any]) -> Any:
+    """Rename the scaling of some machines in place; the model inside this one, if there is one."""
+    fitted, inner = _inside(packed)
+    if isinstance(packed.get("kind"), str) and packed["kind"] in _WORDS and "_standardisation" in fitted:
+        old = fitted.pop("_standardisation")
+        if isinstance(old, dict) and set(old) == {"centre", "scale"}:
+            old = {"mean": old["centre"], "spread": old["scale"], "drawn_in": None}
+        fitted["_scaling"] = old
+    return inner
+
+
+def _reworded(kind: Any, parameters: dict[str, Any]) -> dict[str, Any]:
+    words = _WORDS.get(kind, {}) if isinstance(kind, str) else {}
+    return {
+        name: words.get(name, {}).get(value, value) if isinstance(value, str) else value
+        for name, value in parameters.items()
+    }
 
 
 def _renamed(kind: Any, parameters: dict[str, Any]) -> dict[str, Any]:

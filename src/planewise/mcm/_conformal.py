@@ -14,20 +14,28 @@ from sklearn.svm import SVC
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._input import all_or_nothing, class_problem, complete_rows
+from planewise._categories import categorical_limit
+from planewise._input import all_or_nothing, class_problem, unshifted_rows
 from planewise._params import Limit, check_parameters, either, integer, keep_parameters, one_of, real, seed
-from planewise._scaling import Scaling, no_scaling, robust_scaling, scaling_limit
+from planewise._scaling import scaling_limit
 from planewise._shown import ShownInNotebooks
 from planewise.mcm._conformal_factor import SHRINKAGES, ConformalFactor, Numbers, fit_conformal_factor
 from planewise.mcm._explain import kernel_in_words, telling_columns
 from planewise.mcm._kernels import KERNEL_NAMES, Kernel, gamma_limit, gamma_value
+from planewise.mcm._preparation import (
+    PreparedScaling,
+    PreparesColumns,
+    level_counts,
+    scaling_to_float32,
+    shown_values,
+)
 from planewise.mcm._rows import balanced, distinct_rows
-from planewise.words import Description, Limits, TableSection, feature_names, number, signed
+from planewise.words import Description, Limits, TableSection, entry_in_words, feature_names, number, signed
 
 TRIED_BY = 1000  # rows on which shrinkage="cv" is decided
 
 
-class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
+class ConformalKernel(PreparesColumns, ShownInNotebooks, TransformerMixin, BaseEstimator):
     """A kernel r(x) r(x') k(x, x') fitted to the classes, for any kernel method.
 
     The factor r stretches the space where the classes meet and shrinks it elsewhere: it is the combination of a
@@ -38,9 +46,10 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
     ----------
     kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian"} or callable, default="rbf"
         k, the kernel to start with. A callable gets two arrays of rows and returns the matrix of their kernel values.
-    gamma : float, "auto", "scale" or "smooth", default="auto"
+    gamma : float, "auto", "scale", "medium" or "smooth", default="auto"
         Coefficient of k, on scaled columns. "auto" is 1 / n_features; "scale" is that divided by the variance, which is
-        about 1 for scaled columns; "smooth" is "scale" divided by n_features, but by at most 20.
+        about 1 for scaled columns; "smooth" is "scale" divided by n_features, but by at most 20, and "medium" by the
+        square root of that. n_features is the number of columns of X, whatever is made of them.
     degree : int, default=3
         Degree of the "poly" kernel.
     coef0 : float, default=0.0
@@ -57,24 +66,29 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         three-fold cross-validation (on at most 1,000 rows), with r fitted anew in each fold.
     cores : {"svc", "mcm"} or array of shape (n_cores, n_features), default="svc"
         a_j: the support vectors of an SVM or of a minimal complexity machine with this kernel, or rows in the units of
-        X. Without any, r = 1.
+        X (categories by their places in ``categories_``). Without any, r = 1.
     C : float, default=1.0
-        C of the machine that finds the cores, per row: the SVM's C, or the MCM's times the number of rows.
+        Penalty on the sum of the slacks of the machine that finds the cores: C of the SVM, or of MCMClassifier with
+        ``slack="sum"``.
     max_cores : int, default=500
         Maximum number of cores taken from a machine: those with the largest coefficients, as evenly from the classes as
         possible.
     regularisation : float, default=0.001
         Added to the diagonal of the scatter within classes, as a share of its mean.
-    scaling : {"standard", None}, default="standard"
-        "standard" standardises the columns (those with two values by half the distance between these); None takes X as
-        it is.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        As in MCMClassifier: categorical columns are those of a category data type, or a list of names, numbers or a
+        mask.
+    scaling : {"robust", "standard", "arcsinh", None}, default="robust"
+        As in MCMClassifier: "robust" standardises without regard to the outermost 0.1 % of the values on either side,
+        and columns with two values by half the distance between these; "standard" standardises all columns; "arcsinh"
+        also compresses their long tails; None takes X as it is.
     random_state : int, RandomState or None, default=None
         Seed of the folds of shrinkage="cv".
 
     Attributes
     ----------
     cores_ : array of shape (n_cores, n_features)
-        a_j, in the units of X.
+        a_j, in the units of X, with NaN for missing values and categories by their places in ``categories_``.
     coef_ : array of shape (n_cores + 1,)
         Coefficients of r, that of the constant first; r has a mean square of 1 on the training rows, and a mean of 0 or
         more.
@@ -86,11 +100,15 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         Scatter between the classes divided by that within them, with k alone and with the kernel in use.
     classes_ : array of shape (n_classes,)
         The class labels, sorted.
-    X_fit_ : array of shape (n_samples, n_features)
+    X_fit_ : array of shape (n_samples, n_prepared_features)
         The training rows, scaled.
     feature_origins_ : dict
         By its number, each column that float32 cannot resolve, and a number near its values. If there is one, rows are
         read in float64 until they are scaled.
+    categories_ : dict
+        The categories of each categorical column, by its number.
+    prepared_feature_names_ : array of shape (n_prepared_features,)
+        Names of the columns that the kernel compares, as in MCMClassifier.
     n_features_in_, feature_names_in_
         Number of features seen in ``fit``, and their names if it got a data frame.
 
@@ -102,7 +120,8 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
     -----
     In a pipeline the kernel is fitted with the rest: ``make_pipeline(ConformalKernel(), SVC(kernel="precomputed"))``.
     A fitted ConformalKernel is a function as well: ``SVC(kernel=fitted)``. If the SVC will be cloned, as in
-    cross-validation, pass ``fitted.__call__``, since a clone of an estimator is not fitted.
+    cross-validation, pass ``fitted.__call__``, since a clone of an estimator is not fitted. An SVC passes on neither
+    missing values nor words: for tables with these, use the pipeline.
 
     References
     ----------
@@ -140,11 +159,12 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         "C": real(0, open_low=True),
         "max_cores": integer(1),
         "regularisation": real(0, open_low=True),
-        "scaling": scaling_limit("standard"),
+        "categorical_features": categorical_limit(),
+        "scaling": scaling_limit("robust", "standard", "arcsinh"),
         "random_state": seed(),
     }
     n_features_in_: int
-    _standardisation: Scaling
+    _scaling: PreparedScaling
 
     def __init__(
         self,
@@ -160,7 +180,8 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         C: float = 1.0,
         max_cores: int = 500,
         regularisation: float = 1e-3,
-        scaling: str | None = "standard",
+        categorical_features: Any = "from_dtype",
+        scaling: str | None = "robust",
         random_state: Any = None,
     ) -> None:
         keep_parameters(self, locals())
@@ -169,6 +190,7 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
         return tags
 
     @all_or_nothing
@@ -178,7 +200,7 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Numbers without missing values.
+            Numbers and categories, with NaN for missing values.
         y : array-like of shape (n_samples,)
             Class labels of any kind.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -190,19 +212,15 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         self
         """
         check_parameters(self)
-        problem = class_problem(self, X, y, sample_weight, read=complete_rows)
+        problem = class_problem(self, X, y, sample_weight, read=unshifted_rows)
         self.classes_ = problem.classes
-        self._standardisation = (
-            no_scaling(self.n_features_in_, np.float32)
-            if self.scaling is None
-            else robust_scaling(problem.rows, problem.weight)
-        )
-        self.X_fit_ = self._standardisation(problem.table).astype(np.float64)
+        self._scaling = scaling_to_float32(self, problem.rows, problem.weight, self.scaling)
+        self.X_fit_ = self._scaling(problem.table).astype(np.float64)
         standard = self.X_fit_[problem.counts]
         # Equal rows are one row of their weight: no machine then has the same core twice.
         distinct = distinct_rows(standard, problem.label, problem.weight, problem.kept)
         standard, label, weight = distinct.rows, distinct.label, distinct.weight
-        gamma = gamma_value(self.gamma, standard, weight)
+        gamma = gamma_value(self.gamma, standard, weight, self.n_features_in_)
         self._kernel = Kernel(self.kernel, gamma, self.degree, self.coef0)
         self._gamma_conformal = 2 * gamma if self.gamma_conformal == "auto" else float(self.gamma_conformal)
         self._factor = self._fit_factor(standard, label, weight)
@@ -236,15 +254,15 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         return rows[support][balanced(label[support], importance, self.max_cores)]
 
     def _given_cores(self) -> Numbers:
-        cores = np.asarray(self.cores, dtype=self._standardisation.mean.dtype)
+        cores = np.asarray(self.cores, dtype=self._scaling.mean.dtype)
         if cores.size == 0:
-            return np.empty((0, self.n_features_in_))
-        if cores.ndim != 2 or cores.shape[1] != self.n_features_in_ or not np.isfinite(cores).all():
+            return np.empty((0, len(self._scaling.mean)))
+        if cores.ndim != 2 or cores.shape[1] != self.n_features_in_ or np.isinf(cores).any():
             raise ValueError(
-                f"The parameter 'cores' of ConformalKernel must be finite rows with the {self.n_features_in_} columns "
-                f"of X; got an array of shape {cores.shape}."
+                f"The parameter 'cores' of ConformalKernel must be rows with the {self.n_features_in_} columns of X, "
+                f"without infinities; got an array of shape {cores.shape}."
             )
-        return self._standardisation(cores).astype(np.float64)
+        return self._scaling(cores).astype(np.float64)
 
     def _support_of_svc(
         self, rows: Numbers, label: NDArray[np.int32], weight: Numbers
@@ -265,7 +283,7 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         # A linear machine has no support vectors; one with the same kernel as a function has.
         kernel = self._kernel if self.kernel == "linear" else self.kernel
         machine = MCMClassifier(
-            C=self.C * weight.sum(), kernel=kernel, gamma=self._kernel.gamma, degree=self.degree, coef0=self.coef0,
+            C=self.C, slack="sum", kernel=kernel, gamma=self._kernel.gamma, degree=self.degree, coef0=self.coef0,
             scaling=None,
         ).fit(rows, label, weight)  # fmt: skip
         return machine.support_, np.abs(np.atleast_2d(machine.dual_coef_)).max(axis=0)
@@ -308,7 +326,7 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
 
     def _set_attributes(self) -> None:
         factor = self._factor
-        self.cores_ = self._standardisation.inverse(factor.cores)
+        self.cores_ = self._scaling.inverse(factor.cores, level_counts(self))
         self.coef_, self.eigenvalue_, self.shrinkage_ = factor.coef, factor.eigenvalue, factor.shrinkage
         self.separability_before_ = factor.separability(0.0)
         self.separability_ = factor.separability(factor.shrinkage)
@@ -329,8 +347,9 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         ]
         names, weight = feature_names(self), self.coef_[1:]
         order = np.argsort(-np.abs(weight), kind="stable")[: limits.max_vectors]
-        telling = telling_columns(self._standardisation(self.cores_), limits.max_columns)
-        rows = [[signed(weight[at]), *(number(self.cores_[at, j]) for j in telling)] for at in order]
+        telling = telling_columns(self._factor.cores, limits.max_columns, self._scaling.preparation)
+        shown = shown_values(self, self.cores_)
+        rows = [[signed(weight[at]), *(entry_in_words(shown[at][j]) for j in telling)] for at in order]
         notes = [f"The constant of the factor: {number(self.coef_[0])}."]
         if len(order) < len(weight):
             notes.append(f"… and {len(weight) - len(order)} more cores.")
@@ -359,12 +378,13 @@ class ConformalKernel(ShownInNotebooks, TransformerMixin, BaseEstimator):
         return self._factor(left)[:, None] * self._kernel(left, right) * self._factor(right)
 
     def _ready(self, X: Any) -> Numbers:
-        rows = complete_rows(self, X, reset=False)
-        return self._standardisation(rows).astype(np.float64)
+        return self._scaling(unshifted_rows(self, X, reset=False)).astype(np.float64)
 
     def _ready_array(self, X: Any) -> Numbers:
         """What another estimator passes on: an array, whatever this one was fitted on."""
-        rows = check_array(X, dtype=self._standardisation.mean.dtype)
+        if level_counts(self):
+            return self._ready(X)
+        rows = check_array(X, dtype=self._scaling.mean.dtype, ensure_all_finite="allow-nan")
         if rows.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {rows.shape[1]} features; this kernel was fitted on {self.n_features_in_}.")
-        return self._standardisation(rows).astype(np.float64)
+        return self._scaling(rows).astype(np.float64)

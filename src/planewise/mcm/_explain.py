@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from planewise.mcm._preparation import Preparation, shown_values
 from planewise.words import (
     Contributions,
     Description,
@@ -17,6 +18,7 @@ from planewise.words import (
     TableSection,
     Vector,
     Vectors,
+    entry_in_words,
     feature_names,
     number,
     signed,
@@ -34,21 +36,34 @@ KERNELS = {
 
 
 class Kept:
-    """Support vectors or prototypes in the user's units, and the columns to show them by."""
+    """Support vectors or prototypes in the user's columns, and the columns to show them by."""
 
-    def __init__(self, names: list[str], values: Numbers, telling: Any, are_rows: bool = True) -> None:
-        self.names, self.values, self.telling = names, values, [names[j] for j in telling]
+    def __init__(
+        self, names: list[str], values: Numbers, shown: list[list[Any]], telling: Any, are_rows: bool = True
+    ) -> None:
+        """`shown` are the values as people read them: categories by their names."""
+        self.names, self.values, self.shown, self.telling = names, values, shown, [names[j] for j in telling]
         self.are_rows = are_rows  # of the fit; prototypes have been moved
 
+    def same_as(self, row: Numbers) -> NDArray[np.bool_]:
+        """Which of the vectors are this row of X; missing values equal one another."""
+        if not self.are_rows or len(row) != self.values.shape[1]:
+            return np.zeros(len(self.values), dtype=bool)
+        return ((self.values == row) | (np.isnan(self.values) & np.isnan(row))).all(axis=1)
 
-def by_vectors(machine: Any, kept: Kept, row: dict[str, float], nearness: Numbers, answer: Any) -> Vectors:
-    """The vectors of the score that decides, told by their values: their numbers are not those of the user's rows."""
+
+def by_vectors(
+    machine: Any, kept: Kept, row: Numbers, shown: dict[str, Any], nearness: Numbers, answer: Any
+) -> Vectors:
+    """The vectors of the score that decides, told by their values: their numbers are not those of the user's rows.
+
+    `shown` are the values of the row by column, as people read them.
+    """
     signs = signs_of(machine, answer)
     weights, intercept = signs @ machine.dual_coef_, float(signs @ machine.intercept_)
     order = np.argsort(-np.abs(weights * nearness), kind="stable")
     order = order[weights[order] != 0]  # the others are vectors of other classes
-    own = np.array([row.get(name, np.nan) for name in kept.names])
-    same = (kept.values == own).all(axis=1) & kept.are_rows
+    same = kept.same_as(row)
     classes = getattr(machine, "classes_", ())
     return Vectors(
         prediction=answer,
@@ -58,13 +73,13 @@ def by_vectors(machine: Any, kept: Kept, row: dict[str, float], nearness: Number
             Vector(
                 float(weights[j]),
                 float(nearness[j]),
-                dict(zip(kept.names, map(float, kept.values[j]), strict=True)),
+                dict(zip(kept.names, kept.shown[j], strict=True)),
                 bool(same[j]),
             )
             for j in order
         ],
         n_vectors=len(kept.values),
-        row=row,
+        row=shown,
         telling=kept.telling,
         n_classes=len(classes),
         duels=by_pairs(machine),
@@ -76,12 +91,13 @@ class Linear:
     """A machine without a kernel: every column adds to the score, starting from that of a row of mean values."""
 
     machine: Any
-    slopes: Numbers  # (n_outputs, n_features), in the user's units
+    slopes: Numbers  # (n_outputs, n_prepared_features), in the user's units
     intercept: Numbers
     centre: Numbers
+    preparation: Preparation
 
     def explain(self, names: list[str], values: Any, row: Numbers, answer: Any) -> Contributions:
-        """What each column added to the score that decides."""
+        """What each column added to the score that decides; `row` is prepared."""
         own, start = self._parts(row, answer), None
         classes = getattr(self.machine, "classes_", None)
         if classes is not None:
@@ -106,7 +122,8 @@ class Linear:
         """What the columns add to the score of a class, and the average at the end."""
         signs = signs_of(self.machine, label)
         slopes = signs @ self.slopes
-        return np.append(slopes * (row - self.centre), float(signs @ self.intercept) + slopes @ self.centre)
+        added = self.preparation.by_column(slopes * (row - self.centre))
+        return np.append(added, float(signs @ self.intercept) + slopes @ self.centre)
 
 
 def signs_of(machine: Any, answer: Any) -> Numbers:
@@ -127,29 +144,37 @@ def by_pairs(machine: Any) -> bool:
     return settings is not None and settings.multi_class == "ovo" and len(machine.classes_) > 2
 
 
-def telling_columns(vectors: Any, most: int) -> NDArray[np.intp]:
-    """The columns in which scaled vectors differ most, in their order; a few far values do not count."""
+def telling_columns(vectors: Any, most: int, preparation: Preparation) -> NDArray[np.intp]:
+    """The columns of X in which scaled vectors differ most, in their order; a few far values do not count."""
     if len(vectors) == 0:
         return np.arange(0)
-    spread = np.abs(vectors - np.median(vectors, axis=0)).mean(axis=0)
+    spread = preparation.by_column(np.abs(vectors - np.median(vectors, axis=0)).mean(axis=0))
     return np.sort(np.argsort(-spread, kind="stable")[:most])
 
 
 def describe_vectors(machine: Any, about: Description, limits: Limits, kernel: str, scaled: Any) -> None:
-    """The vectors in the user's units with their weights, those of the largest weights first."""
-    units, weight, names = np.asarray(machine.support_vectors_), machine.dual_coef_, feature_names(machine)
+    """The vectors in the user's columns with their weights, those of the largest weights first."""
+    units, names = np.asarray(machine.support_vectors_), feature_names(machine)
+    weight, intercept, outputs = machine.dual_coef_, machine.intercept_, outputs_of(machine)
+    shown = shown_values(machine, units)
     about.facts.append(("vectors", str(len(units))))
-    about.facts.append(("numbers stored", str(units.size + weight.size + machine.intercept_.size)))
+    about.facts.append(("numbers stored", str(units.size + weight.size + intercept.size)))
     about.facts.append(("kernel", kernel))
+    if summed := by_pairs(machine) and len(outputs) > len(machine.classes_):
+        signs = np.array([signs_of(machine, each) for each in machine.classes_])
+        weight, intercept = signs @ weight, signs @ intercept
+        outputs = [str(each) for each in machine.classes_.tolist()]
     order = np.argsort(-np.abs(weight).max(axis=0, initial=0), kind="stable")[: limits.max_vectors]
-    telling = telling_columns(scaled, limits.max_columns)
-    rows = [[signed(each) for each in weight[:, v]] + [number(units[v, j]) for j in telling] for v in order]
-    notes = [f"Intercept: {', '.join(number(each) for each in machine.intercept_)}."]
+    telling = telling_columns(scaled, limits.max_columns, machine._scaling.preparation)
+    rows = [[signed(each) for each in weight[:, v]] + [entry_in_words(shown[v][j]) for j in telling] for v in order]
+    notes = [f"Intercept: {', '.join(number(each) for each in intercept)}."]
+    if summed:
+        notes.append("Weights and intercepts of a class are sums over its machines against each other class.")
     if len(order) < len(units):
         notes.append(f"… and {len(units) - len(order)} more vectors.")
     if len(telling) < len(names):
         notes.append(f"Shown are the {len(telling)} of {len(names)} columns in which the vectors differ most.")
-    columns = [f"weight: {each.removeprefix('score of ')}" for each in outputs_of(machine)]
+    columns = [f"weight: {each.removeprefix('score of ')}" for each in outputs]
     columns += [names[j] for j in telling]
     about.sections.append(TableSection("Vectors", columns, rows, " ".join(notes)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,14 @@ from threadpoolctl import ThreadpoolController
 from planewise._params import Limit, real
 
 Matrix = NDArray[np.float64]
-GAMMA_WORDS = ("smooth", "scale", "auto")
+# What each word for ``gamma`` means, in every machine, on scaled rows; "search" is for machines that can.
+GAMMA_WORDS = {
+    "auto": "1 / n_features",
+    "scale": "1 / (n_features * variance), which is about 1 / n_features for scaled columns",
+    "medium": '"scale" divided by the square root of n_features, but by at most that of 20',
+    "smooth": '"scale" divided by n_features, but by at most 20',
+    "search": "the best of several multiples of 1 / n_features, or three times that where the kernel is learned",
+}
 SMOOTHEST = 0.05  # of "scale": many features say less each, and a smoother kernel holds them together
 DIAGONAL_BLOCK = 64
 KERNEL_NAMES = ("linear", "rbf", "poly", "sigmoid", "laplacian")
@@ -102,6 +109,11 @@ class Kernel:
                 return np.tanh(values)
         raise self._unknown()
 
+    @property
+    def is_semidefinite(self) -> bool:
+        """Whether every matrix of kernel values is positive semidefinite; for a kernel by name."""
+        return self.name in ("linear", "rbf", "laplacian") or (self.name == "poly" and self.coef0 >= 0)
+
     def _unknown(self) -> ValueError:
         return ValueError(f"There is no kernel {self.name!r}; there are {', '.join(KERNEL_NAMES)}.")
 
@@ -136,30 +148,31 @@ def kernel_limit() -> Limit:
     )
 
 
-def gamma_limit() -> Limit:
-    """What the parameter ``gamma`` may be."""
+def gamma_limit(words: Sequence[str] = ("smooth", "medium", "scale", "auto"), remark: str = "") -> Limit:
+    """What the parameter ``gamma`` may be: a number, or one of these words of `GAMMA_WORDS`."""
 
     def allows(value: Any) -> bool:
-        if isinstance(value, str):
-            return value in GAMMA_WORDS
-        return real(0, open_low=True).allows(value)
+        return value in words if isinstance(value, str) else real(0, open_low=True).allows(value)
 
-    return Limit(allows, "a number above 0, 'smooth', 'scale' or 'auto'")
+    *first, last = (repr(word) for word in words)
+    return Limit(allows, f"a number above 0, {', '.join(first)} or {last}{remark}")
 
 
-def gamma_value(gamma: float | str, X: Matrix, weight: NDArray[np.float64]) -> float:
-    """The number that ``gamma`` means for these (scaled) rows: "auto" is 1 / n_features, "scale" that divided by the
-    variance of all values, "smooth" that divided by n_features again, but by 20 at most.
+def gamma_value(gamma: float | str, X: NDArray[Any], weight: NDArray[np.float64], n_features: int) -> float:
+    """The number that ``gamma`` means for these prepared and scaled rows, by `GAMMA_WORDS`; X had `n_features` columns.
+
+    The columns that categories and missing values become do not count as features; what they add to distances does.
     """
     if not isinstance(gamma, str):
         return float(gamma)
     if gamma == "auto":
-        return 1 / X.shape[1]
+        return 1 / n_features
     share = weight / weight.sum()
     mean = float((share @ X).mean())
     variance = float((share @ (X - mean) ** 2).mean())
     scale = 1 / (X.shape[1] * variance) if variance > 0 else 1.0
-    return scale * max(1 / X.shape[1], SMOOTHEST) if gamma == "smooth" else scale
+    smoother = max(1 / n_features, SMOOTHEST)
+    return scale * {"smooth": smoother, "medium": smoother**0.5, "scale": 1.0}[gamma]
 
 
 @functools.cache

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise._input import precise_rows
-from planewise._scaling import TAIL_FACTOR, Scaling
+from planewise._scaling import TAIL_FACTOR
 from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
 from planewise.mcm._kernels import Kernel
-from planewise.words import feature_names
+from planewise.mcm._preparation import Preparation, PreparedScaling, machine_rows
 
 Floats = NDArray[np.float64]
 KernelFunction = Callable[[Floats, Floats], Floats]
@@ -51,11 +50,12 @@ class PlainMachine:
     classes: NDArray[Any] | None
     multi_class: str
     slope: float | None  # of the probabilities; None: it gives no probabilities
-    n_features: int
+    n_features: int  # that the kernel takes
     feature_names: list[str]
+    preparation: Preparation  # how they are made of the columns of X
 
     def standardised(self, rows: NDArray[Any]) -> Floats:
-        """Rows as the kernel sees them."""
+        """Prepared rows as the kernel sees them."""
         z = (rows - self.mean) / self.spread
         return z if self.tails is None else (np.arcsinh(TAIL_FACTOR * z) - self.tails[0]) / self.tails[1]
 
@@ -64,14 +64,16 @@ def plain_machine(model: Any, form: str) -> PlainMachine:
     """A fitted minimal complexity machine; an error if `form`, what it is exported to, cannot hold its kernel."""
     if hasattr(model, "_model"):
         return _large_scale(model, form)
+    if hasattr(getattr(model, "best_estimator_", None), "_model"):  # a search that was handed over
+        return _large_scale(model.best_estimator_, form)
     if hasattr(model, "refit") and not hasattr(model, "best_estimator_"):
         raise ValueError(
-            "This MCMClassifierCV has refit=False and no machine to export; fit it with refit=True, or fit an "
-            "MCMClassifier with its best_params_."
+            f"This {type(model).__name__} has refit=False and no machine to export; fit it with refit=True, or fit an "
+            f"{type(model).__name__.removesuffix('CV')} with its best_params_."
         )
     kernel = model._kernel if not hasattr(model, "classes_") else model._trained_settings.kernel
     _refuse_kernel(model, kernel, form)
-    scaling: Scaling = model._scaling
+    scaling: PreparedScaling = model._scaling
     machine = PlainMachine(
         kind=type(model).__name__,
         kernel="linear",
@@ -79,7 +81,7 @@ def plain_machine(model: Any, form: str) -> PlainMachine:
         spread=scaling.spread,
         tails=None,
         metric=None,
-        vectors=np.empty((0, model.n_features_in_)),
+        vectors=np.empty((0, len(scaling.mean))),
         phases=np.empty(0),
         coefficients=np.empty((0, 0)),
         intercept=np.asarray(model.intercept_, np.float64),
@@ -90,8 +92,9 @@ def plain_machine(model: Any, form: str) -> PlainMachine:
         classes=getattr(model, "classes_", None),
         multi_class="ovr" if not hasattr(model, "classes_") else model._trained_settings.multi_class,
         slope=getattr(model, "slope_", None),
-        n_features=model.n_features_in_,
-        feature_names=feature_names(model),
+        n_features=len(scaling.mean),
+        feature_names=model.prepared_feature_names_.tolist(),
+        preparation=scaling.preparation,
     )
     if kernel is None:  # by standardised columns: sums of numbers far from zero would lose their last digits in float32
         standard = model.coef_ * scaling.spread
@@ -111,15 +114,16 @@ def plain_machine(model: Any, form: str) -> PlainMachine:
 
 
 def _large_scale(model: Any, form: str) -> PlainMachine:
-    feature_map, linear = model._model.feature_map, model._model
+    feature_map, linear, scaling = model._model.feature_map, model._model, model._scaling
+    tails = scaling.tails
     machine = PlainMachine(
         kind=type(model).__name__,
         kernel="rbf",
-        mean=model._standardisation.mean.astype(np.float64),
-        spread=model._standardisation.spread.astype(np.float64),
-        tails=None,
+        mean=scaling.mean.astype(np.float64),
+        spread=scaling.spread.astype(np.float64),
+        tails=None if tails is None else (tails.mean.astype(np.float64), tails.spread.astype(np.float64)),
         metric=None,
-        vectors=np.empty((0, model.n_features_in_)),
+        vectors=np.empty((0, len(scaling.mean))),
         phases=np.empty(0),
         coefficients=linear.weights.T.astype(np.float64),
         intercept=linear.intercept.astype(np.float64),
@@ -130,8 +134,9 @@ def _large_scale(model: Any, form: str) -> PlainMachine:
         classes=model.classes_,
         multi_class="ovr",
         slope=model._steepness,
-        n_features=model.n_features_in_,
-        feature_names=feature_names(model),
+        n_features=len(scaling.mean),
+        feature_names=model.prepared_feature_names_.tolist(),
+        preparation=scaling.preparation,
     )
     if isinstance(feature_map, FourierMap):
         frequencies, phases = (array.astype(np.float64) for array in feature_map.arrays)
@@ -193,7 +198,7 @@ class FittedKernel:
 
 def fitted_kernel(estimator: Any) -> FittedKernel:
     """Of an MCM classifier or a ConformalKernel."""
-    if hasattr(estimator, "_standardisation") and hasattr(estimator, "X_fit_"):
+    if hasattr(estimator, "X_fit_"):
         kernel, factor, ready = estimator._kernel, estimator._factor, estimator._ready
         plain = ready
     elif hasattr(estimator, "_trained_settings"):
@@ -206,7 +211,7 @@ def fitted_kernel(estimator: Any) -> FittedKernel:
         kernel = settings.kernel
 
         def ready(X: Any) -> Floats:
-            return estimator._scaling(precise_rows(estimator, X, reset=False))
+            return estimator._scaling(machine_rows(estimator, X, reset=False))
 
         plain = estimator._scaling
 

@@ -32,8 +32,9 @@ class DistinctRows:
 
 def distinct_rows(X: Matrix, label: Labels, weight: Vector, origin: Indices) -> DistinctRows:
     """Rows equal in x and label become one, weights added; rows equal in x only share the column."""
-    centres, first, centre = np.unique(X, axis=0, return_index=True, return_inverse=True)
-    centre = centre.reshape(-1)
+    key = np.where(np.isnan(X), np.inf, X) if np.isnan(X).any() else X  # missing values equal one another
+    centres, first, centre = np.unique(key, axis=0, return_index=True, return_inverse=True)
+    centre, centres = centre.reshape(-1), centres if key is X else X[first]
     n_labels = int(label.max()) + 1
     pair, member = np.unique(centre * n_labels + label, return_inverse=True)
     total = np.bincount(member.reshape(-1), weights=weight).astype(np.float64, copy=False)

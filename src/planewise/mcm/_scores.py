@@ -6,12 +6,10 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 from scipy.special import log_expit, log_softmax
 
+from planewise import _core
 from planewise.mcm._kernels import Matrix
-
-STEEPEST = 12.0  # bound of the logarithm of the slope
 
 
 def class_scores(raw: Matrix, n_classes: int, multi_class: str) -> Matrix:
@@ -49,21 +47,17 @@ def probabilities(scores: Matrix, slope: float) -> Matrix:
     return p
 
 
-def calibrate(scores: Matrix, label: NDArray[np.int32], weight: Matrix) -> float:
+def calibrate(scores: Matrix, label: NDArray[np.int32], weight: NDArray[np.float64]) -> float:
     """The slope a > 0 that makes held-out probabilities most likely.
 
     Two more rows, one right and one wrong by a usual margin, keep it finite where classes are separated perfectly.
     """
-    usual = float(weight @ np.abs(scores).mean(axis=1) / weight.sum()) or 1.0
+    return _core.calibration_slope(np.ascontiguousarray(scores, np.float64), label, np.ascontiguousarray(weight))
 
-    def loss(log_slope: float) -> float:
-        slope = float(np.exp(log_slope))
-        log_p = _log_probabilities(scores, slope)
-        prior = -log_expit(slope * usual) - log_expit(-slope * usual)
-        return float(-(weight @ log_p[np.arange(len(label)), label]) + prior)
 
-    found = minimize_scalar(loss, bounds=(-STEEPEST, STEEPEST), method="bounded")
-    return float(np.exp(found.x))
+def log_losses(scores: Matrix, label: NDArray[np.int32], slope: float) -> NDArray[np.float64]:
+    """Minus the logarithm of the probability of each row's own class."""
+    return _core.log_losses(np.ascontiguousarray(scores, np.float64), label, slope)
 
 
 def _log_probabilities(scores: Matrix, slope: float) -> Matrix:

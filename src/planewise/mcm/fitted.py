@@ -5,6 +5,7 @@ from planewise.mcm._conformal_factor import ConformalFactor
 from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
 from planewise.mcm._kernels import KERNEL_NAMES, Kernel
 from planewise.mcm._plain import Bumps, FittedKernel, KernelFunction, PlainMachine, fitted_kernel, plain_machine
+from planewise.mcm._preparation import MISSING, NUMBER, Preparation, PreparedScaling
 from planewise.mcm._scores import class_scores, probabilities
 from planewise.mcm.exact._settings import Settings
 from planewise.mcm.large._classifier import SETTLED_AT_FIRST
@@ -12,6 +13,8 @@ from planewise.mcm.large._descent import Learner, LinearModel
 
 __all__ = [
     "KERNEL_NAMES",
+    "MISSING",
+    "NUMBER",
     "SETTLED_AT_FIRST",
     "TAIL_FACTOR",
     "Bumps",
@@ -24,6 +27,8 @@ __all__ = [
     "Learner",
     "LinearModel",
     "PlainMachine",
+    "Preparation",
+    "PreparedScaling",
     "PrototypeMap",
     "Scaling",
     "ScalingToFloat32",

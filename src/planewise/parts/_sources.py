@@ -252,7 +252,7 @@ def from_frames(
 
 # ------------------------------------------------------------------------------------------------------------- files
 def find_files(path: Paths, endings: tuple[str, ...]) -> list[Path]:
-    """The files that a path, folder, pattern or list means, in the order of their names; an error if there are none."""
+    """The files named by a path, folder, pattern or list, sorted by name; an error if there are none."""
     if not isinstance(path, (str, PathLike)):
         return [file for each in path for file in find_files(each, endings)]
     given = Path(path)

@@ -71,7 +71,7 @@ class Roles(NamedTuple):
         needed = self.named() or [self.target, *([] if self.weight is None else [self.weight])]
         for name in needed:
             if name not in names:
-                raise ValueError(f"there is no column {name!r}; it has {', '.join(map(repr, names[:10]))}.")
+                raise ValueError(f"there is no column {name!r}; the columns are {', '.join(map(repr, names[:10]))}.")
         others = (self.target, self.weight)
         return [name for name in (names if self.columns is None else self.columns) if name not in others]
 

@@ -31,7 +31,7 @@ class SparsityDisplay(OneAxesDisplay):
     """Quality and size of models as points; those that no smaller model beats are joined.
 
     Create it with :meth:`from_estimators` (models beside each other) or :meth:`from_search` (every point that an
-    ``MCMClassifierCV`` tried, with its choice marked).
+    ``MCMClassifierCV`` or ``MCMRegressorCV`` tried, with its choice marked).
 
     Attributes
     ----------
@@ -123,20 +123,26 @@ class SparsityDisplay(OneAxesDisplay):
 
     @classmethod
     def from_search(cls, search: Any) -> SparsityDisplay:
-        """All points of a fitted :class:`~planewise.MCMClassifierCV`: mean held-out accuracy against vectors."""
+        """Points of a fitted :class:`~planewise.MCMClassifierCV` or :class:`~planewise.MCMRegressorCV`.
+
+        Their mean held-out accuracy, or R², against support vectors. Points that were left out of some folds, because
+        they were clearly worse than the best, are not shown. The search for classes compares log-losses: the chosen
+        point need not be among the most accurate ones.
+        """
         results = getattr(search, "cv_results_", None)
         if results is None or "mean_n_support" not in results:
             raise TypeError(
-                f"{type(search).__name__} has no search over support vectors; pass a fitted MCMClassifierCV."
+                f"{type(search).__name__} has no search over support vectors; pass a fitted MCMClassifierCV or "
+                "MCMRegressorCV."
             )
         score, size = np.asarray(results["mean_test_score"]), np.asarray(results["mean_n_support"])
         splits = np.array([results[name] for name in results if name.startswith("split") and name.endswith("score")])
-        known = np.isfinite(score) & np.isfinite(size)
+        known = np.isfinite(score) & np.isfinite(size) & np.isfinite(splits).all(axis=0)
         error = np.asarray(results["std_test_score"]) / np.sqrt(max(len(splits), 1))
         chosen = int(np.flatnonzero(np.flatnonzero(known) == search.best_index_)[0])
         return cls(
             [], size[known].astype(float), score[known], error[known], chosen, "support vectors, mean over folds",
-            "held-out accuracy",
+            "held-out accuracy" if hasattr(search, "classes_") else "held-out R²",
         )  # fmt: skip
 
     def _size(self) -> tuple[float, float]:

@@ -16,9 +16,15 @@ GAMMA_C_TIMES = (
     *(500.0, 800.0, 1000.0, 5000.0),
 )
 # The program (8)-(11): no penalty on lambda, no second solution, C on the sum of slacks, columns of mean 0, variance 1.
-_PROGRAM: dict[str, Any] = {"slack": "sum", "relaxation": 1.0, "scaling": "standard"}
+_PROGRAM: dict[str, Any] = {"slack": "sum", "relaxation": 1.0, "scaling": "standard", "multi_class": "ovr"}
 # Algorithms 1 and 2: every machine counts, each point is judged once per fold, and only a better one replaces the best.
-_SEARCH: dict[str, Any] = _PROGRAM | {"mus": (0.0,), "selection": "first", "max_support": 1.0, "n_repeats": 1}
+_SEARCH: dict[str, Any] = _PROGRAM | {
+    "mus": (0.0,),
+    "rhos": (0.0,),
+    "selection": "first",
+    "max_support": 1.0,
+    "n_repeats": 1,
+}
 _LARGE: dict[str, Any] = {"mu": 0.0, "slack": "sum", "refine": False, "early_stopping": False, "scaling": "standard"}
 
 

@@ -90,9 +90,9 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         Categorical columns: those with a category dtype, or these (names, numbers or a mask). Ordered categories
         (pandas' ordered, polars' Enum) count by their ranks, like numbers.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, multiplied into the sample weights: a class of weight 2 counts as if each of its rows
-        occurred twice, both among the neighbours of a row and in the choice of views. A weight of 0 leaves the class
-        out. Needs ``estimate="counts"``.
+        Weights of the classes, multiplied into the sample weights. With a weight of 2, each row of the class counts
+        twice, both among the neighbours of a row and in the choice of views. A weight of 0 leaves the class out.
+        Needs ``estimate="counts"``.
     scaling : {"arcsinh", "standard", None}, default="standard"
         "standard" standardises the columns; "arcsinh" also compresses their long tails; None takes them as they are.
     n_jobs : int or None, default=None

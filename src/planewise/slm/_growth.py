@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from planewise import _core
+from planewise._categories import categorical_limit
 from planewise._input import category_counts
 from planewise._params import Limit, boolean, integer, one_of, or_sequence, real, seed, threads
 from planewise._shown import ShownInNotebooks
@@ -41,14 +41,7 @@ GROWTH_LIMITS: dict[str, Limit] = CONSTRAINT_LIMITS | {
     "refine_thresholds": boolean(),
     "max_rows_per_node": integer(16, none=True),
     "max_ranked_features": integer(1, none=True),
-    "categorical_features": Limit(
-        lambda value: (
-            value is None
-            or (isinstance(value, str) and value == "from_dtype")
-            or (not isinstance(value, (str, Mapping)) and np.ndim(value) == 1)
-        ),
-        "'from_dtype', a list of columns (names, numbers or a mask) or None",
-    ),
+    "categorical_features": categorical_limit(),
     "n_jobs": threads(),
     "random_state": seed(),
 }

@@ -14,7 +14,7 @@ from planewise.table._columns import (
 )
 from planewise.table._families import (
     FAMILIES,
-    TAKE_GAPS,
+    ON_CLUSTERS,
     TREES,
     estimator_class,
     estimator_name,
@@ -27,7 +27,7 @@ from planewise.table._model import TableModel, as_table_model, read_as, read_tar
 __all__ = [
     "COLUMN_KINDS",
     "FAMILIES",
-    "TAKE_GAPS",
+    "ON_CLUSTERS",
     "TREES",
     "Column",
     "LeftOut",

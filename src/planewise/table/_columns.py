@@ -15,7 +15,7 @@ from planewise._extras import require
 from planewise.words import first_of, one_line
 
 MAX_CATEGORIES = 50_000
-MAX_INDICATORS = 50  # columns that one category column becomes for a machine: its most frequent categories
+MAX_INDICATORS = 50  # categories of a column that a machine distinguishes: the most frequent ones
 A_DAY = 86_400_000_000  # in microseconds
 TRUTHS = {"true": 1.0, "1": 1.0, "false": 0.0, "0": 0.0}
 # A day, or a moment, which may state its offset from UTC.
@@ -54,7 +54,7 @@ class Column:
     kind : {"number", "truth", "date", "category"}
         Booleans ("truth") are read as 0 and 1, dates as days since 1970.
     usual : float
-        The median in ``fit``, which machines read in place of a missing value.
+        The median in ``fit``, which machines take in place of a missing value.
     categories : tuple of str
         Of a category column: those that a machine distinguishes, the most frequent first.
     missing : bool
@@ -218,8 +218,8 @@ def require_columns(columns: list[str], table_columns: list[str]) -> None:
     raise ValueError(f"The table has {what}{hint}")
 
 
-def for_trees(table: Any, columns: list[Column]) -> Any:
-    """The table that trees and views read: numbers with gaps, and categories as they are."""
+def for_estimators(table: Any, columns: list[Column]) -> Any:
+    """The table that estimators read: numbers with gaps, and categories as they are."""
     pl = polars()
     require_columns([column.name for column in columns], table.columns)
     return pl.DataFrame(
@@ -232,8 +232,8 @@ def for_trees(table: Any, columns: list[Column]) -> Any:
     )
 
 
-def for_machines(table: Any, columns: list[Column]) -> Any:
-    """The table that machines read: gaps filled with the median, a column of 0 and 1 for each category."""
+def for_old_machines(table: Any, columns: list[Column]) -> Any:
+    """What machines of files before version 5 read: gaps filled with the median, a column of 0 and 1 per category."""
     pl = polars()
     require_columns([column.name for column in columns], table.columns)
     parts = []

@@ -16,7 +16,7 @@ FAMILIES = {
     "recip": "two-feature views",
 }
 TREES = ("slm", "forest", "boost")  # which can learn from a table in a file
-TAKE_GAPS = ("slm", "forest", "boost", "recip")  # and categories, as they are
+ON_CLUSTERS = ("slm", "forest", "boost", "recip")  # which can be fitted by Dask
 
 MAX_ROWS_SEARCHED = 3000  # up to here the parameters of the machine are cross-validated
 MAX_ROWS_REGRESSION_MACHINE = 20_000
@@ -42,8 +42,10 @@ def max_rows(family: str, task: str) -> int | None:
 def estimator_name(family: str, task: str, n_rows: int) -> str:
     """The name of the estimator for a table of so many rows."""
     kind = "Classifier" if task == "classification" else "Regressor"
+    if family == "mcm" and n_rows <= MAX_ROWS_SEARCHED:
+        return f"MCM{kind}CV"
     if family == "mcm" and kind == "Classifier":
-        return "MCMClassifierCV" if n_rows <= MAX_ROWS_SEARCHED else "LargeScaleMCMClassifier"
+        return "LargeScaleMCMClassifier"
     return {"slm": "SLM", "forest": "SLMForest", "boost": "SLMBoost", "mcm": "MCM", "recip": "RECIP"}[family] + kind
 
 

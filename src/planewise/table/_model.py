@@ -21,15 +21,15 @@ from planewise.table._columns import (
     LeftOut,
     as_polars,
     find_columns,
-    for_machines,
-    for_trees,
+    for_estimators,
+    for_old_machines,
     in_own_types,
     kind_of,
     polars,
     read_words,
     require_columns,
 )
-from planewise.table._families import FAMILIES, TAKE_GAPS, TREES, estimator_class
+from planewise.table._families import FAMILIES, TREES, estimator_class
 from planewise.words import Description, Limits, Reason, TableSection, number
 
 LIMITS: dict[str, Limit] = {
@@ -54,8 +54,8 @@ def _has_classes(model: Any) -> bool:
 class TableModel(BaseEstimator):
     """An estimator together with how it reads tables: names, kinds, gaps and categories of the columns.
 
-    ``planewise fit`` makes one. Identifiers, constant columns and free text are left out. Trees and views read gaps and
-    categories as they are; machines get the median in place of gaps, and one column of 0 and 1 per category.
+    ``planewise fit`` makes one. Identifiers, constant columns and free text are left out. Estimators get missing values
+    and categories as they are.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class TableModel(BaseEstimator):
         table, numbers = table.filter(known), numbers[known.to_numpy()]
         self.look_at(table, target)
         y = read_target(table[target], self.task_)
-        self.estimator_ = self._estimator(len(table)).fit(self.read(table), y)
+        self.estimator_ = self._estimator(len(table)).fit(for_estimators(table, self.columns_), y)
         if hasattr(self.estimator_, "renumber_rows"):
             self.estimator_.renumber_rows(numbers)
         return self
@@ -159,7 +159,8 @@ class TableModel(BaseEstimator):
 
         def readable() -> Iterator[Any]:
             for part in map(as_polars, parts):
-                yield self.read(part).with_columns(polars().Series(target, read_target(part[target], self.task_)))
+                read = for_estimators(part, self.columns_)
+                yield read.with_columns(polars().Series(target, read_target(part[target], self.task_)))
 
         rows, y = from_frames(readable(), target=target, folder=folder)[:2]
         with rows:
@@ -219,7 +220,11 @@ class TableModel(BaseEstimator):
     def read(self, table: Any) -> Any:
         """The columns of a table as the estimator takes them, a polars data frame."""
         table = as_polars(table)
-        return (for_trees if self.family in TAKE_GAPS else for_machines)(table, self.columns_)
+        return (for_old_machines if self._has_old_machine() else for_estimators)(table, self.columns_)
+
+    def _has_old_machine(self) -> bool:
+        """Whether it has a machine from a file before version 5, which does not know of categories and gaps."""
+        return self.family == "mcm" and not hasattr(getattr(self, "estimator_", None), "categories_")
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -265,17 +270,22 @@ class TableModel(BaseEstimator):
         """
         check_is_fitted(self)
         about: Description = self.estimator_.describe(limits)
-        fills = self.family not in TAKE_GAPS
+        fills = self.family == "mcm"
         rows = []
         for column in self.columns_:
-            gap = "no category" if column.kind == "category" else number(column.usual)
+            own = column.missing and not self._has_old_machine()
+            gap = number(column.usual)
+            if column.kind == "category":
+                gap = "a category of its own" if own else "no category"
+            elif own:
+                gap += ", and marked as missing"
             rows.append([column.name, COLUMN_KINDS[column.kind].adjective, *([gap] if fills else [])])
         present = {column.kind for column in self.columns_}
         special = [kind for name, kind in COLUMN_KINDS.items() if name in present and kind.read_as]
         reads = " and ".join(f"{kind.values} as {kind.read_as}" for kind in special)
         note = f"The model reads {reads}." if reads else ""
         columns = ["column", "kind", *(["missing is read as"] if fills else [])]
-        made = int(self.estimator_.n_features_in_)
+        made = len(getattr(self.estimator_, "prepared_feature_names_", rows))
         read = str(len(rows)) if made == len(rows) else f"{len(rows)}, from which {made} are made"
         about.facts[:1] = [("target", self.target_), ("columns", read)]
         about.sections.insert(-1, TableSection("Columns", columns, rows, note))

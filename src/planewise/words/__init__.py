@@ -45,7 +45,7 @@ from planewise.words._reasons import (
     View,
     weight_in_words,
 )
-from planewise.words._values import class_in_words, mix_in_words, plain_data, value_in_words
+from planewise.words._values import class_in_words, entry_in_words, mix_in_words, plain_data, value_in_words
 
 __all__ = [
     "MINUS",
@@ -79,6 +79,7 @@ __all__ = [
     "counted",
     "cut",
     "describe",
+    "entry_in_words",
     "feature_names",
     "find_feature",
     "first_of",

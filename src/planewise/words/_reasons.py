@@ -14,7 +14,7 @@ from planewise.words._contribution_words import CategoryStatistic, Part, Start, 
 from planewise.words._descriptions import TableSection
 from planewise.words._letters import one_line
 from planewise.words._numbers import counted, number, number_to, percent, signed
-from planewise.words._values import label_in_words, plain_data, threshold_in_words, value_in_words
+from planewise.words._values import entry_in_words, label_in_words, plain_data, threshold_in_words, value_in_words
 
 LONGEST_REASON = 400  # letters, where it is shown as a ``repr``
 MAX_ROWS = 12  # of a table; as data everything is there
@@ -256,7 +256,7 @@ class Vector:
 
     weight: float
     nearness: float  # the kernel value
-    values: Mapping[str, float]  # by column
+    values: Mapping[str, Any]  # by column: numbers, categories by their names, None where missing
     same_values: bool = False  # as the row that is explained
 
     @property
@@ -365,7 +365,7 @@ class Vectors(Reason):
                 signed(each.weight),
                 number(each.nearness),
                 signed(each.added),
-                ", ".join(f"{name} {number(each.values[name])}" for name in self.telling),
+                ", ".join(f"{name} {entry_in_words(each.values[name])}" for name in self.telling),
             ]
             for each in shown
         ]

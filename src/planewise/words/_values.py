@@ -27,6 +27,11 @@ def value_in_words(value: Any, digits: int = 6) -> str:
     return number_to(value, 1) if written_out else number(value, digits)
 
 
+def entry_in_words(value: Any) -> str:
+    """A value in a table of vectors: numbers with four digits, words as they are."""
+    return number(value) if isinstance(value, (float, np.floating)) and value == value else value_in_words(value)
+
+
 def threshold_in_words(value: Any, relation: str, threshold: float) -> str | None:
     """A threshold on days since 1970, or on 0 and 1, in the terms of a date or boolean; None for any other value.
 

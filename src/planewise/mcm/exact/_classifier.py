@@ -13,13 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._input import ClassProblem, all_or_nothing, precise_rows, thread_count
+from planewise._input import ClassProblem, all_or_nothing, thread_count
 from planewise._params import Limit, boolean, check_parameters, either, keep_parameters, one_of, real
-from planewise._scaling import Scaling, find_scaling
 from planewise._shown import ShownInNotebooks
 from planewise._warn import warn_user
 from planewise.mcm._conformal_factor import SHRINKAGES, ConformalFactor
 from planewise.mcm._kernels import Matrix, gamma_limit, gamma_value, one_blas_thread
+from planewise.mcm._preparation import PreparedScaling, PreparesColumns, machine_rows, scaling_of_machine
 from planewise.mcm._rows import Indices, Labels, Vector, distinct_rows, plain_rows
 from planewise.mcm._scores import calibrate, choose_class, class_scores, probabilities
 from planewise.mcm.exact._explain import ExplainsExactMachine
@@ -48,13 +48,19 @@ def _calibrated(estimator: Any) -> bool:
     return True
 
 
-class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, ClassifierMixin, BaseEstimator):
+class MCMClassifier(
+    TakesKernelMatrix, PreparesColumns, ExplainsExactMachine, ShownInNotebooks, ClassifierMixin, BaseEstimator
+):
     """Minimal complexity machine: a kernel classifier with few support vectors, solved exactly.
 
-    It minimises h + C mean(q) + mu sum |lambda|, where q is the slack of a row (how far its margin falls short of one),
-    h the largest margin, a bound on the machine's complexity (its VC dimension), and lambda are the coefficients of the
-    support vectors; with ``slack="sum"`` it has C sum(q). The linear program is solved to a proven optimum by column
-    generation: ``gap_`` is the proof.
+    It minimises h + C mean(q) + mu sum |lambda| + rho lambda' K lambda, where q is the slack of a row (how far its
+    margin falls short of one), h the largest margin, a bound on the machine's complexity (its VC dimension), lambda are
+    the coefficients of the support vectors, and K is their kernel matrix; with ``slack="sum"`` it has C sum(q). The
+    program is solved to a proven optimum by column generation: ``gap_`` is the proof.
+
+    `mu` and `rho` are a bridge from a sparse machine to a support vector machine. With ``rho=0``, the default, a few
+    support vectors carry the machine. With ``mu=0``, it is close to a support vector machine with the penalty
+    C / (2 rho n) on the slack of each of n rows, and uses most rows that are hard to classify.
 
     The published program has no penalty on lambda (``mu=0``). With a kernel of full rank it is degenerate: the labels
     are interpolated, h is 1 and nearly every row a support vector, whatever C. A positive `mu` makes it sparse.
@@ -64,16 +70,24 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
     C : float, default=1000.0
         Penalty on the slacks; see `slack`.
     mu : float, default=0.2
-        Penalty on |lambda|: the larger, the fewer support vectors. What matters is mu / C, unless C is small. 0
-        reproduces the paper; where rounding errors leave that program without a solution, the first of 1e-6, 1e-5 and
-        1e-4 that has one is used, with a warning.
+        Penalty on |lambda|: the larger, the fewer support vectors. What matters is mu / C, unless C is small. 0 (with
+        ``rho=0``) reproduces the paper; where rounding errors leave that program without a solution, the first of 1e-6,
+        1e-5 and 1e-4 (times C, or with ``slack="sum"`` times C and the sum of the weights, if that is below 1) that has
+        one is used, with a warning.
+    rho : float, default=0.0
+        Penalty on lambda' K lambda, the squared norm of the machine's function without its intercept (for a linear
+        machine, of its weights): the larger, the smoother the function. What matters is rho / C. Values above 0 need a
+        positive semidefinite kernel, and more support vectors, but help on tables with few rows and many columns.
+        Kernel values are first divided by the mean of k(x, x) over the training rows, so that mu and rho mean the same
+        for every kernel; for "rbf" and "laplacian" this changes nothing.
     kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear", "precomputed"} or callable, default="rbf"
         "linear" solves for the weights of the features themselves and has no support vectors. "precomputed" takes the
         square kernel matrix as X (to predict, the kernel values with all training rows). A callable gets two arrays of
         scaled rows and returns the matrix of their kernel values.
-    gamma : float, "smooth", "scale" or "auto", default="smooth"
+    gamma : float, "smooth", "medium", "scale" or "auto", default="smooth"
         Coefficient of the kernel, on scaled rows. "auto" is 1 / n_features; "scale" is that divided by the variance,
-        which is 1 for scaled columns; "smooth" is "scale" divided by n_features, but by at most 20.
+        which is 1 for scaled columns; "smooth" is "scale" divided by n_features, but by at most 20, and "medium" by the
+        square root of that. n_features is the number of columns of X, whatever is made of them.
     degree : int, default=3
         Degree of the "poly" kernel.
     coef0 : float, default=0.0
@@ -88,6 +102,7 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
     conformal : {"none", "signed", "shrunk", "printed"}, default="none"
         Fit again with the kernel r(x) r(x') k(x, x'), where r separates the classes best and is centred on the support
         vectors of a first fit. "signed" is the published r; "shrunk" is (1 - s) + s r, with s the `shrinkage`.
+        With the penalty mu, neither gained on the data sets of the paper ("shrunk" -0.3, "signed" -0.5 points).
         "printed" solves equations 13 to 15 of [2]_ exactly as they are printed, which is not a ratio of scatters; it is
         only for comparison with the paper (see the page on published settings, docs/published.md).
     gamma_conformal : float or "auto", default="auto"
@@ -96,19 +111,24 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
         s of "shrunk", from 0 to 1. None chooses it by cross-validation.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied into the sample weights; zero leaves a class out.
-    multi_class : {"ovr", "ovo"}, default="ovr"
-        With more than two classes: one machine per class against the rest, or one per pair of classes.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        With more than two classes: one machine per pair of classes, or one per class against the rest.
     probability : bool, default=False
         Calibrate probabilities on held-out folds, which takes about five more fits. They agree with ``predict``.
-    scaling : {"arcsinh", "standard", None}, default="arcsinh"
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Which columns are categorical: those of a category data type, or a list of names, numbers or a mask. The 50 most
+        frequent categories of a column each become a column of 0 and 1; other categories are 0 in all of them.
+    scaling : {"arcsinh", "standard", "robust", None}, default="arcsinh"
         "standard" standardises the columns of X; "arcsinh" also compresses their long tails (a linear machine only
-        standardises); None takes X as it is. Support vectors are always reported in the units of X.
+        standardises); "robust" standardises without regard to the outermost 0.1 % of the values on either side, and
+        columns with two values by half the distance between these; None takes X as it is. Support vectors are always
+        reported in the units of X.
     tol : float, default=1e-8
         The solver stops when no column's dual price exceeds `mu` by more than this fraction of `mu`.
     max_iter : int, default=100000
-        Maximum number of simplex steps per machine. If it is reached, the machine is kept as it is, with a warning.
-        With ``mu=0``, the maximum is 20 steps per row if that is less: a program without a penalty that takes longer is
-        usually too ill-conditioned to be solved at all.
+        Maximum number of steps of the solver per machine. If it is reached, the machine is kept as it is, with a
+        warning. With ``mu=0`` and ``rho=0``, the maximum is 20 steps per row if that is less: a program without a
+        penalty that takes longer is usually too ill-conditioned to be solved at all.
     n_jobs : int or None, default=None
         Number of threads, for the machines of several classes; -1 uses all cores. The model does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -121,13 +141,14 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
     support_ : array of shape (n_support,)
         Rows of X that are support vectors of any machine, sorted. Empty for a linear machine.
     support_vectors_ : array of shape (n_support, n_features)
-        Those rows, in the units of X; of shape (0, 0) for a precomputed kernel.
+        Those rows, in the units of X, with NaN for missing values and categories by their places in ``categories_``; of
+        shape (0, 0) for a precomputed kernel.
     dual_coef_ : array of shape (n_machines, n_support)
         lambda, in f(x) = sum_j lambda_j k(x_j, x) + b on scaled rows.
     intercept_ : array of shape (n_machines,)
         b; for a linear machine in the units of X.
-    coef_ : array of shape (n_machines, n_features)
-        Weights in the units of X, only for a linear machine.
+    coef_ : array of shape (n_machines, n_prepared_features)
+        Weights in the units of X, one for each of ``prepared_feature_names_``; only for a linear machine.
     slope_ : float
         Slope of the logistic function of the probabilities, if `probability`.
     shrinkage_ : float
@@ -139,16 +160,29 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
     gap_ : array of shape (n_machines,)
         Difference between it and the bound that the dual proves, relative to it.
     n_iter_ : array of shape (n_machines,)
-        Number of simplex steps.
+        Number of steps of the solver.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : array of shape (n_features,)
         Their names, if ``fit`` got a data frame.
+    categories_ : dict
+        The categories of each categorical column, by its number.
+    prepared_feature_names_ : array of shape (n_prepared_features,)
+        Names of the columns that the kernel compares: those of X, such as "age", and those made of missing values ("age
+        is missing") and categories ("town=Ulm").
 
     See Also
     --------
-    MCMClassifierCV : Chooses C, mu and gamma.
+    MCMClassifierCV : Chooses C, mu, rho and gamma.
     MCMRegressor : The machine for numbers.
+
+    Notes
+    -----
+    A missing number is read as the (weighted) median of its column. If the column had missing values in ``fit``, one
+    more column is 1 where a value is missing. Missing values of a categorical column are a category of their own if
+    ``fit`` had some. A column without any value in ``fit`` is not used. Unless `scaling` is None, two categories of a
+    column are two units apart, however rare they are, and so are a missing value and the median; one unit is a standard
+    deviation of the other columns.
 
     References
     ----------
@@ -174,6 +208,7 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
     parameter_limits: ClassVar[Mapping[str, Limit]] = CLASS_LIMITS | {
         "C": real(0, open_low=True),
         "mu": real(0),
+        "rho": real(0),
         "gamma": gamma_limit(),
         "gamma_conformal": either(real(0, open_low=True), one_of("auto")),
         "shrinkage": either(real(0, 1), Limit(lambda value: value is None, "None")),
@@ -186,7 +221,7 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
     dual_coef_: Matrix
     intercept_: Vector
     slope_: float
-    _scaling: Scaling
+    _scaling: PreparedScaling
     _trained_settings: Settings
     _factor: ConformalFactor | None
 
@@ -195,6 +230,7 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
         C: float = 1000.0,
         mu: float = 0.2,
         *,
+        rho: float = 0.0,
         kernel: Any = "rbf",
         gamma: float | str = "smooth",
         degree: int = 3,
@@ -205,8 +241,9 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
         gamma_conformal: float | str = "auto",
         shrinkage: float | None = None,
         class_weight: Any = None,
-        multi_class: str = "ovr",
+        multi_class: str = "ovo",
         probability: bool = False,
+        categorical_features: Any = "from_dtype",
         scaling: str | None = "arcsinh",
         tol: float = 1e-8,
         max_iter: int = 100_000,
@@ -222,7 +259,8 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Numbers without missing values; a square kernel matrix if the kernel is "precomputed".
+            Numbers and categories, with NaN for missing values; a square kernel matrix without missing values if the
+            kernel is "precomputed".
         y : array of shape (n_samples,)
             Class labels of any kind, at least two of them.
         sample_weight : array of shape (n_samples,), default=None
@@ -238,10 +276,10 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
 
     def _fit(self, problem: ClassProblem, *, expects_vectors: bool = True) -> None:
         self.classes_ = problem.classes
-        self._scaling = find_scaling(problem.rows, problem.weight, scaling_for(self))
+        self._scaling = scaling_of_machine(self, problem.rows, problem.weight, scaling_for(self))
         rows, label, weight, kept = self._scaling(problem.rows), problem.label, problem.weight, problem.kept
-        gamma = 1.0 if has_no_function(self) else gamma_value(self.gamma, rows, weight)
-        settings = settings_of(self, gamma, thread_count(self.n_jobs))
+        gamma = 1.0 if has_no_function(self) else gamma_value(self.gamma, rows, weight, self.n_features_in_)
+        settings = replace(settings_of(self, gamma, thread_count(self.n_jobs)), rho=self.rho)
         self._forget()
         if self.conformal != "none":
             self.shrinkage_ = self._shrinkage(settings, problem)
@@ -283,7 +321,7 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
                 ConvergenceWarning,
             )
         interpolates = any(s.h < 1 + 1e-6 and s.mean_slack < 1e-6 for s in trained.solutions)
-        if trained.mu == 0 and interpolates and not trained.settings.linear:
+        if trained.mu == 0 and self.rho == 0 and interpolates and not trained.settings.linear:
             warn_user(
                 "With mu=0 the published program is degenerate on these rows: h = 1 and no slack, the labels "
                 f"interpolated with {len(trained.origin)} of {len(label)} rows as support vectors, for any C. Any mu "
@@ -291,9 +329,10 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
             )
         one_class_anyway = np.bincount(label, weights=weight).max() > 0.95 * weight.sum()
         if expects_vectors and not trained.coefficients.any() and not one_class_anyway:
+            price = f"mu={self.mu:g}" if self.mu > 0 else f"rho={self.rho:g}"
             warn_user(
-                f"No support vector is worth its penalty, so that every row gets the same class: mu={self.mu:g} is too "
-                f"large for C={self.C:g} (try C / 1000), or X does not distinguish the classes (as when equal rows "
+                f"No support vector is worth its penalty, so that every row gets the same class: {price} is too large "
+                f"for C={self.C:g} (try C / 1000), or X does not distinguish the classes (as when equal rows "
                 "have opposite labels).",
             )
 
@@ -352,12 +391,12 @@ class MCMClassifier(TakesKernelMatrix, ExplainsExactMachine, ShownInNotebooks, C
     def _scores(self, X: Any) -> Matrix:
         """By class (one column for two classes), of the user's rows."""
         check_is_fitted(self)
-        return self._scores_of(precise_rows(self, X, reset=False))
+        return self._scores_of(machine_rows(self, X, reset=False))
 
     def _scores_of(self, rows: Matrix) -> Matrix:
         settings = self._trained_settings
         if settings.linear:
-            raw = rows @ self.coef_.T + self.intercept_
+            raw = self._scaling.preparation(rows) @ self.coef_.T + self.intercept_
         else:
             vectors = self.support_vectors_ if settings.precomputed else self._scaling(self.support_vectors_)
             scaled = rows if settings.precomputed else self._scaling(rows)

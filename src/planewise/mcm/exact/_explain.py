@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._input import precise_rows
 from planewise._tables import rows_as_given
 from planewise.mcm._explain import (
     MAX_COLUMNS,
@@ -20,6 +19,7 @@ from planewise.mcm._explain import (
     outputs_of,
     telling_columns,
 )
+from planewise.mcm._preparation import machine_rows, shown_values
 from planewise.words import (
     Description,
     Limits,
@@ -49,24 +49,30 @@ class ExplainsExactMachine:
         """
         check_is_fitted(self)
         machine: Any = getattr(self, "best_estimator_", self)
-        rows, answers = precise_rows(self, X, reset=False), self.predict(X)  # type: ignore[attr-defined]
+        rows, answers = machine_rows(self, X, reset=False), self.predict(X)  # type: ignore[attr-defined]
         if hasattr(machine, "coef_"):
-            linear = Linear(machine, machine.coef_, machine.intercept_, machine._scaling.mean)
+            scaling = machine._scaling
+            linear = Linear(machine, machine.coef_, machine.intercept_, scaling.mean, scaling.preparation)
+            prepared = scaling.preparation(rows)
             return [
-                linear.explain(feature_names(self), *each) for each in zip(rows_as_given(X), rows, answers, strict=True)
+                linear.explain(feature_names(self), *each)
+                for each in zip(rows_as_given(X), prepared, answers, strict=True)
             ]
         if getattr(machine, "kernel", None) == "precomputed":  # rows hold kernel values, and vectors have no columns
-            kept = Kept(["row of the kernel"], machine.support_[:, None].astype(np.float64), np.arange(1))
+            numbers = machine.support_[:, None].astype(np.float64)
+            kept = Kept(["row of the kernel"], numbers, numbers.tolist(), np.arange(1), are_rows=False)
             return [
-                by_vectors(machine, kept, {}, row[machine.support_], answer)
+                by_vectors(machine, kept, row, {}, row[machine.support_], answer)
                 for row, answer in zip(rows, answers, strict=True)
             ]
         vectors = machine._scaling(machine.support_vectors_)
-        kept = Kept(feature_names(self), machine.support_vectors_, telling_columns(vectors, MAX_COLUMNS))
+        telling = telling_columns(vectors, MAX_COLUMNS, machine._scaling.preparation)
+        shown = shown_values(machine, machine.support_vectors_)
+        kept = Kept(feature_names(self), machine.support_vectors_, shown, telling)
         nearness = _exact_nearness(machine, machine._scaling(rows), vectors)
         return [
-            by_vectors(machine, kept, dict(zip(kept.names, row.tolist(), strict=True)), near, answer)
-            for row, near, answer in zip(rows, nearness, answers, strict=True)
+            by_vectors(machine, kept, row, dict(zip(kept.names, own, strict=True)), near, answer)
+            for row, own, near, answer in zip(rows, shown_values(machine, rows), nearness, answers, strict=True)
         ]
 
     def _describe(self, about: Description, limits: Limits) -> None:
@@ -107,7 +113,7 @@ def _describe(machine: Any, about: Description, limits: Limits) -> None:
 
 def _weights(machine: Any, about: Description) -> None:
     """Scores of a linear machine as sums over columns."""
-    names, lines = feature_names(machine), []
+    names, lines = machine.prepared_feature_names_, []
     for which, row, constant in zip(outputs_of(machine), machine.coef_, machine.intercept_, strict=True):
         size = np.abs(row * machine._scaling.spread)
         used = np.flatnonzero(size > 1e-12 * max(1.0, size.max()))  # the rest is rounding

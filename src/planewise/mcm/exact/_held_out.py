@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_consistent_length, check_random_state
 
-from planewise._scaling import find_scaling
 from planewise.mcm._kernels import Matrix
+from planewise.mcm._preparation import ScalingOfRows
 from planewise.mcm._rows import Indices, Labels, Vector
-from planewise.mcm._scores import class_scores
+from planewise.mcm._scores import calibrate, class_scores, log_losses
+from planewise.mcm.exact._search_parts import by_point_and_fold, excess_and_error
 from planewise.mcm.exact._settings import Settings
 from planewise.mcm.exact._training import MachinePaths, train_machines
 
 Folds = list[tuple[Indices, Indices]]
+
+AT_A_TIME = 3  # machines of a path
+# A path ends once all of these are worse than the best before them by so many standard errors, and by this log-loss.
+WORSE_BY_ERRORS, WORSE_BY_LOSS = 2.0, 0.02
 
 
 def stratified_folds(n_folds: int, label: Labels, random_state: Any) -> Folds:
@@ -41,26 +47,33 @@ def stratified_folds(n_folds: int, label: Labels, random_state: Any) -> Folds:
 
 def given_folds(cv: Any, X: Matrix, label: Labels, kept: Indices, groups: Any = None) -> Folds:
     """The folds of a splitter or a list of (train, test) rows of X, as places among the rows that count."""
+    labels = np.zeros(len(X), dtype=np.int32)
+    labels[kept] = label
+    folds = split_rows(cv, X, labels, kept, groups, are_classes=True)
+    if any(len(np.unique(label[train])) < len(np.unique(label)) for train, _ in folds):
+        raise ValueError("The training part of a fold of 'cv' lacks a class; use stratified folds.")
+    return folds
+
+
+def split_rows(cv: Any, X: Matrix, y: NDArray[Any], kept: Indices, groups: Any = None, *, are_classes: bool) -> Folds:
+    """The same for targets y of any kind, of all rows."""
     groups = None if groups is None else np.asarray(groups)
     check_consistent_length(X, groups)
     place = np.full(len(X), -1)
     place[kept] = np.arange(len(kept))
-    labels = np.zeros(len(X), dtype=np.int32)
-    labels[kept] = label
-    folds = []
     try:
-        pairs = list(check_cv(cv, labels, classifier=True).split(X, labels, groups))
+        pairs = list(check_cv(cv, y, classifier=are_classes).split(X, y, groups))
     except ValueError as error:
         if groups is None and "'groups'" in str(error):
             raise ValueError(f"cv={cv!r} needs the group of every row: pass them as fit(X, y, groups=...).") from error
         raise
-    for train, held in pairs:
-        pair = [place[rows][place[rows] >= 0] for rows in (np.arange(len(X))[train], np.arange(len(X))[held])]
-        if len(np.unique(label[pair[0]])) < len(np.unique(label)):
-            raise ValueError("The training part of a fold of 'cv' lacks a class; use stratified folds.")
-        if len(pair[1]) == 0:
-            raise ValueError("A fold of 'cv' holds out no row that counts.")
-        folds.append((pair[0], pair[1]))
+    folds = []
+    for pair in pairs:
+        train, held = (place[rows][place[rows] >= 0] for rows in (np.arange(len(X))[part] for part in pair))
+        if len(train) == 0 or len(held) == 0:
+            what = "learns from" if len(train) == 0 else "holds out"
+            raise ValueError(f"A fold of 'cv' {what} no row that counts.")
+        folds.append((train, held))
     return folds
 
 
@@ -70,9 +83,15 @@ class Point:
 
     C: float
     mu: float
+    rho: float = 0.0
     gamma: float | None = None
     gamma_conformal: float | None = None
     shrinkage: float | None = None
+
+    @property
+    def path(self) -> tuple[Any, ...]:
+        """What points have in common that differ only in mu."""
+        return (self.C, self.rho, self.gamma, self.gamma_conformal, self.shrinkage)
 
 
 @dataclass(frozen=True)
@@ -99,58 +118,113 @@ def evaluate(
     X: Matrix,
     label: Labels,
     weight: Vector,
+    judged_by: Vector,
     folds: Folds,
     *,
-    scaling: str | None,
-    max_support: float,
+    scaling: ScalingOfRows,
+    most_vectors: Callable[[int], float],
     n_jobs: int,
 ) -> dict[Point, list[Held | None]]:
     """Held-out scores of every point in every fold; None where a path ended before it."""
     by_gamma: dict[float | None, list[Point]] = {}
     for point in points:
         by_gamma.setdefault(point.gamma, []).append(point)
-    # Wide kernels' paths are the long ones: begin with them, so that no thread waits for the last.
+    # Narrow kernels' paths are the long ones: begin with them, so that no thread waits for the last.
     order = sorted(by_gamma, key=lambda gamma: -(gamma or 0.0))
     tasks = [Task(fold, _with_gamma(settings, gamma), by_gamma[gamma]) for gamma in order for fold in range(len(folds))]
 
     def run(task: Task) -> dict[Point, Held]:
         train, held = folds[task.fold]
-        scale = find_scaling(X[train], weight[train], scaling)
-        return walk(task, scale(X[train]), label[train], weight[train], train, scale(X[held]), max_support)
+        scale = scaling(X[train], weight[train])
+        part = Fold(scale(X[train]), label[train], weight[train], train, scale(X[held]), label[held], judged_by[held])
+        return walk(task, part, most_vectors(len(train)))
 
-    if min(n_jobs, len(tasks)) == 1:
-        answers = [run(task) for task in tasks]
-    else:
-        answers = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(run)(task) for task in tasks)
-    found: dict[Point, list[Held | None]] = {point: [None] * len(folds) for point in points}
-    for task, answer in zip(tasks, answers, strict=True):
-        for point, held in answer.items():
-            found[point][task.fold] = held
+    return by_point_and_fold(run, tasks, points, len(folds), n_jobs)
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Scaled rows to learn from, with their places among all rows, and scaled rows held out."""
+
+    X: Matrix
+    label: Labels
+    weight: Vector
+    origin: Indices
+    X_held: Matrix
+    label_held: Labels
+    weight_held: Vector
+
+
+def walk(task: Task, fold: Fold, most: float) -> dict[Point, Held]:
+    """Down the path of each C and rho, from the largest mu to the smallest, until machines have too many vectors."""
+    found: dict[Point, Held] = {}
+    start = MachinePaths(replace(task.settings, rho=0.0), fold.X, fold.label, fold.weight, fold.origin)
+    values = start.values(fold.X_held) if start.can_follow() else None
+    for rho in dict.fromkeys(point.rho for point in task.points):
+        mine = [point for point in task.points if point.rho == rho]
+        paths = start.with_rho(rho) if rho > 0 else start
+        plain = all(point.gamma_conformal is None and (point.mu > 0 or rho > 0) for point in mine)
+        if plain and values is not None:
+            found |= _follow(paths, mine, values, fold.label_held, fold.weight_held, most)
+        else:
+            found |= _step_by_step(paths, mine, fold.X_held, most)
     return found
 
 
-def walk(
-    task: Task, X: Matrix, label: Labels, weight: Vector, origin: Indices, X_held: Matrix, max_support: float
+def _follow(
+    paths: MachinePaths, points: list[Point], values: Matrix, label: Labels, weight: Vector, most: float
 ) -> dict[Point, Held]:
-    """Down the path of each C, from the largest mu to the smallest, until machines have too many vectors.
+    """One path after another, a few machines at a time, while they have not become clearly worse than they were."""
+    found: dict[Point, Held] = {}
+    settings = paths.settings
+    for C in dict.fromkeys(point.C for point in points):
+        falling = sorted((point for point in points if point.C == C), key=lambda point: -point.mu)
+        mine = paths.with_rho(settings.rho)  # from the beginning: no path depends on which others there are
+        best: Vector | None = None
+        for at in range(0, len(falling), AT_A_TIME):
+            some = falling[at : at + AT_A_TIME]
+            followed = mine.follow(C, [point.mu for point in some], most)
+            losses = []
+            for point, raw, n_vectors, converged in zip(
+                some, followed.raw_scores(values), followed.n_vectors, followed.converged, strict=False
+            ):
+                scores = class_scores(raw, settings.n_classes, settings.multi_class)
+                found[point] = Held(scores, int(n_vectors), bool(converged))
+                losses.append(log_losses(scores, label, calibrate(scores, label, weight)))
+            least = min(losses, key=lambda loss: float(weight @ loss))
+            if len(followed.n_vectors) < len(some) or followed.n_vectors[-1] > most:
+                break
+            if best is not None and _clearly_worse(least, best, weight):
+                break
+            if best is None or weight @ least < weight @ best:
+                best = least
+    return found
+
+
+def _clearly_worse(loss: Vector, than: Vector, weight: Vector) -> bool:
+    (excess,), (error,) = excess_and_error(loss[None], than, weight / weight.sum())
+    return bool(excess > max(WORSE_BY_ERRORS * error, WORSE_BY_LOSS))
+
+
+def _step_by_step(paths: MachinePaths, points: list[Point], X_held: Matrix, most: float) -> dict[Point, Held]:
+    """Machine by machine, for conformal kernels, the program without penalties, and kernels not in memory.
 
     The paths are walked side by side: h hardly counts in the objective, so that machines of equal mu / C are nearly the
     same one, and each is the best start for the next.
     """
     found: dict[Point, Held] = {}
-    paths = MachinePaths(task.settings, X, label, weight, origin)
-    most = max_support * len(X)
+    settings = paths.settings
     ended: dict[float, float] = {}  # by C, the mu whose machine without a factor has too many vectors
-    for point in sorted(task.points, key=lambda point: (-point.mu / point.C, point.C)):
+    for point in sorted(points, key=lambda point: (-point.mu / point.C, point.C)):
         C, mu = point.C, point.mu
         if mu < ended.get(C, 0.0):  # other points of that mu still count
             continue
         share = 1.0 if point.shrinkage is None else point.shrinkage
         trained = train_machines(paths, C, mu, point.gamma_conformal, share)
-        if len(paths.solve(C, mu, published=mu == 0).origin) > most:
+        if len(paths.solve(C, mu, published=mu == 0 and point.rho == 0).origin) > most:
             ended[C] = mu
         raw = trained.raw_scores(X_held)
-        scores = class_scores(raw, task.settings.n_classes, task.settings.multi_class)
+        scores = class_scores(raw, settings.n_classes, settings.multi_class)
         found[point] = Held(scores, len(trained.origin), trained.converged)
     return found
 

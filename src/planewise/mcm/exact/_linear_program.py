@@ -1,37 +1,29 @@
-"""The machine's linear program, solved exactly by column generation along paths of its costs.
+"""The machine's program, solved exactly by column generation along paths of its prices.
 
-    min  h + C / W sum_i w_i q_i + mu sum_j |x_j|     W = sum_i w_i
+    min  h + C / W sum_i w_i q_i + mu sum_j |x_j| + rho x'K x     W = sum_i w_i
     s.t. s_i f_i + q_i >= 1,   s_i f_i + q_i <= h,   q >= 0,   f = G x + b
 
-The native program holds only the columns of G that were ever worth a price above mu; it keeps its vertex from one pair
-(C, mu) to the next, so that a path costs little more than its last point.
+K are the kernel values of the columns' centres, the rows of G that are centres. With rho = 0 this is a linear program.
+The native program holds only the columns of G that were ever worth a price above mu; it keeps its point from one set of
+prices to the next, so that a path costs little more than its last point.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from planewise._core import ComplexityProgram
+from planewise import _core
 from planewise.mcm._kernels import Kernel, Matrix
 from planewise.mcm._rows import Indices, Vector
 
-HELD_BYTES = 64_000_000  # a kernel matrix up to this size is computed once and kept
+HELD_BYTES = 256_000_000  # a kernel matrix up to this size (5,600 rows) is computed once and kept
 BLOCK_VALUES = 500_000  # kernel values computed at a time otherwise
 SINGLE_BLOCK_VALUES = 128_000  # the same in float32: what a core's own cache holds
-# Columns added to the program before prices are found anew: this many, or this share of those it has. For small
-# programs 5 and 100 took up to twice the time; for large ones the share took 0.7 to 0.9 of the time of 20.
-COLUMNS_A_ROUND = 20
-SHARE_A_ROUND = 0.25
 HANDICAP = 1e-7  # by which columns' prices differ at most, relatively
-PRICE_ROUNDING = 1e-14  # of a price, relative to the sum it is the result of
-DEAR_SLACK = 1e5  # times mu: from here on the price of slack is raised in steps
-LEAST_MU = 1e-3
-SMALLEST_SHARES = (1e-6, 1e-8, 1e-10, 1e-12)  # of the largest coefficient: what is smaller is dropped,
-WORTH_KEEPING = 1e-6  # unless the value of the machine rises by this share
-WORST_GAP = 1e-5  # between value and bound, relatively: above it a solution is not called one
 
 
 class Columns(Protocol):
@@ -42,28 +34,28 @@ class Columns(Protocol):
     def take(self, which: Indices) -> Matrix:
         """Some columns, each as a row of the answer."""
 
-    def prices(self, multiplier: Vector) -> tuple[Vector, float]:
-        """|G' m|, the price of every column, and how far these may be off."""
+    def products(self, multiplier: Vector) -> tuple[Vector, float]:
+        """G' m, one number for every column, and how far these may be off."""
 
-    def exact_prices(self, multiplier: Vector, which: Indices) -> Vector:
+    def exact_products(self, multiplier: Vector, which: Indices) -> Vector:
         """The same for some columns, to rounding."""
 
 
 class HeldColumns:
-    """Columns of a matrix in memory."""
+    """Columns of a matrix in memory, row by row."""
 
     def __init__(self, matrix: Matrix) -> None:
-        self.matrix = matrix
+        self.matrix = np.ascontiguousarray(matrix)
         self.n_columns = matrix.shape[1]
 
     def take(self, which: Indices) -> Matrix:
         return np.ascontiguousarray(self.matrix[:, which].T)
 
-    def prices(self, multiplier: Vector) -> tuple[Vector, float]:
-        return np.abs(multiplier @ self.matrix), 0.0
+    def products(self, multiplier: Vector) -> tuple[Vector, float]:
+        return multiplier @ self.matrix, 0.0
 
-    def exact_prices(self, multiplier: Vector, which: Indices) -> Vector:
-        return np.abs(multiplier @ self.matrix[:, which])
+    def exact_products(self, multiplier: Vector, which: Indices) -> Vector:
+        return multiplier @ self.matrix[:, which]
 
 
 class ComputedColumns:
@@ -84,21 +76,21 @@ class ComputedColumns:
         values = self.kernel(self.centres[which], self.rows)
         return values * self.centre_factor[which, None] * self.row_factor
 
-    def prices(self, multiplier: Vector) -> tuple[Vector, float]:
+    def products(self, multiplier: Vector) -> tuple[Vector, float]:
         if self.single is None:
-            return self.exact_prices(multiplier, np.arange(self.n_columns)), 0.0
+            return self.exact_products(multiplier, np.arange(self.n_columns)), 0.0
         by = self.row_factor * multiplier
         products, error = self.single.products(by)
-        return np.abs(products * self.centre_factor), error * float(np.abs(self.centre_factor).max())
+        return products * self.centre_factor, error * float(np.abs(self.centre_factor).max())
 
-    def exact_prices(self, multiplier: Vector, which: Indices) -> Vector:
+    def exact_products(self, multiplier: Vector, which: Indices) -> Vector:
         counts = np.flatnonzero(multiplier)  # rows above 1 and below h have none
         rows, by = self.rows[counts], (self.row_factor * multiplier)[counts]
         step = max(1, BLOCK_VALUES // max(1, len(counts)))
         out = np.empty(len(which))
         for at in range(0, len(which), step):
             out[at : at + step] = self.kernel(self.centres[which[at : at + step]], rows) @ by
-        return np.abs(out * self.centre_factor[which])
+        return out * self.centre_factor[which]
 
 
 class SinglePrecision:
@@ -138,11 +130,11 @@ class RepeatedColumns:
         once = self.columns.take(which)
         return np.hstack([once, once])
 
-    def prices(self, multiplier: Vector) -> tuple[Vector, float]:
-        return self.columns.prices(self._once(multiplier))
+    def products(self, multiplier: Vector) -> tuple[Vector, float]:
+        return self.columns.products(self._once(multiplier))
 
-    def exact_prices(self, multiplier: Vector, which: Indices) -> Vector:
-        return self.columns.exact_prices(self._once(multiplier), which)
+    def exact_products(self, multiplier: Vector, which: Indices) -> Vector:
+        return self.columns.exact_products(self._once(multiplier), which)
 
     @staticmethod
     def _once(multiplier: Vector) -> Vector:
@@ -166,21 +158,32 @@ class Solution:
     converged: bool
     mean_slack: float
 
+    @classmethod
+    def of(cls, machine: _core.Machine) -> Solution:
+        """Of what the native program found."""
+        return cls(**{name: getattr(machine, name) for name in cls.__dataclass_fields__})
+
     @property
     def gap(self) -> float:
         return max(0.0, self.objective - self.dual) / self.objective
 
 
-class Measured(NamedTuple):
-    """The value of a machine, whoever made it."""
+@dataclass(frozen=True)
+class Norm:
+    """What x'K x is: by column, the row of its centre, and by row, the column of its point; K is G there."""
 
-    h: float
-    mean_slack: float
-    objective: float
+    centre: Indices
+    column: Indices
+
+    @classmethod
+    def plain(cls) -> Norm:
+        """K is the identity, as for a linear machine, whose columns are features."""
+        nothing = np.zeros(0, dtype=np.intp)
+        return cls(nothing, nothing)
 
 
 class ProgramPath:
-    """One program along a path of costs, each solution the start of the next.
+    """One program along a path of prices, each solution the start of the next.
 
     Parameters
     ----------
@@ -190,158 +193,86 @@ class ProgramPath:
         Labels as +1 and -1, and positive weights.
     free : array of shape (n_free, n_rows) or None
         Further columns whose coefficients cost nothing, as the intercept's.
+    norm : Norm or None
+        The norm that costs rho; None: rho is 0, a linear program.
     """
 
-    def __init__(self, columns: Columns, sign: Vector, weight: Vector, free: Matrix | None = None) -> None:
-        # By a power of two, which changes no digit: only their ratios count, and the solver's tolerances are absolute.
-        self.columns, self.sign, self.weight = columns, sign, np.ldexp(weight, -np.frexp(weight.max())[1])
-        self.program = ComplexityProgram(sign, self.weight)
-        self.n_free = 0 if free is None else len(free)
-        if free is not None:
-            self.program.add_columns(np.ascontiguousarray(free), np.zeros(len(free)))
-        # Of several optima always the same one, whatever the way to it.
-        self.handicap = HANDICAP * np.random.default_rng(0).random(columns.n_columns)
-        self.known = np.zeros(0, dtype=np.intp)  # columns in the program, in its order
-        self.means = np.zeros(0)
+    def __init__(
+        self,
+        columns: Columns,
+        sign: Vector,
+        weight: Vector,
+        free: Matrix | None = None,
+        norm: Norm | None = None,
+    ) -> None:
+        self.columns, self.sign, self.norm = columns, sign, norm
+        by = Norm.plain() if norm is None else norm
+        self.program = _core.ProgramPath(
+            np.ascontiguousarray(sign, dtype=np.float64),
+            np.ascontiguousarray(weight, dtype=np.float64),
+            # Of several optima always the same one, whatever the way to it.
+            HANDICAP * np.random.default_rng(0).random(columns.n_columns),
+            np.empty((0, len(sign))) if free is None else np.ascontiguousarray(free),
+            by.centre.astype(np.int64),
+            by.column.astype(np.int64),
+            norm is not None,
+        )
+        self.last: _core.Machine | None = None
 
-    def solve(self, C: float, mu: float, *, tol: float = 1e-8, max_iter: int = 100_000) -> Solution:
-        """The optimum at these costs; not ``converged`` if `max_iter` steps did not reach it."""
-        program, before = self.program, self.program.steps()
-        for rung in _rungs(C, mu):
-            program.set_costs(rung / float(self.weight.sum()), mu)
-            solved, highest = False, 0.0
-            while _walk(program, max_iter - (program.steps() - before)):
-                dear, highest = self._dear_columns(mu, tol)
-                if len(dear) == 0:
-                    solved = True
-                    break
-                self._add(dear)
-        everything = np.arange(len(self.known))
-        steps = program.steps() - before
-        return self._solution(program, everything, C, mu, highest, solved, steps, max_iter)
+    def solve(self, C: float, mu: float, rho: float = 0.0, *, tol: float = 1e-8, max_iter: int = 100_000) -> Solution:
+        """The optimum at these prices; not ``converged`` if `max_iter` steps did not reach it."""
+        if isinstance(self.columns, HeldColumns):
+            self.last = self.program.solve(self.columns.matrix, C, mu, rho, tol, max_iter)
+        else:
+            self.last = self._generate(C, mu, rho, tol, max_iter)
+        return Solution.of(self.last)
 
-    def _dear_columns(self, mu: float, tol: float) -> tuple[Indices, float]:
-        """The columns most worth adding, and the highest price of all where none is."""
-        multiplier = self.program.multipliers()
-        price, error = self.columns.prices(multiplier)
-        limit = mu * (1 + self.handicap + tol) + PRICE_ROUNDING * float(np.abs(multiplier).sum())
-        excess = price - limit
-        excess[self.known] = -np.inf
-        most = max(COLUMNS_A_ROUND, int(SHARE_A_ROUND * len(self.known)))
-        best = _largest(excess, most)
-        surely = best[excess[best] > error]
-        if len(surely) or error == 0:
-            return surely, float(price.max(initial=0.0))
-        doubtful = np.flatnonzero(excess > -error)
-        exact = self.columns.exact_prices(multiplier, doubtful)
-        dear = doubtful[exact > limit[doubtful]]
-        # The program itself prices known columns no higher than this; the rest are below it by more than the error.
-        return dear[:most], max(mu * (1 + HANDICAP), float(exact.max(initial=0.0)))
+    def _generate(self, C: float, mu: float, rho: float, tol: float, max_iter: int) -> _core.Machine:
+        """As the native program does for columns in memory."""
+        program, columns, before = self.program, self.columns, self.program.steps()
+        solved, highest, products = False, 0.0, np.zeros(columns.n_columns)
+        for price in _core.slack_prices(C, mu, rho):
+            program.charge(price, mu, rho)
+            solved = False
+            while not solved and program.walk(max(0, max_iter - (program.steps() - before))):
+                multiplier = program.multipliers()
+                products, error = columns.products(multiplier)
+                dear, doubtful, highest = program.dear_columns(products, error, tol)
+                if error > 0 and len(dear) == 0:
+                    dear, highest = program.dear_among(doubtful, columns.exact_products(multiplier, doubtful), tol)
+                solved = len(dear) == 0
+                if not solved:
+                    program.add(dear, np.ascontiguousarray(columns.take(dear)))
+        if solved and mu == 0 and rho > 0:
+            products = columns.exact_products(program.multipliers(), np.arange(columns.n_columns))
+        return program.machine(highest, solved, program.steps() - before, max_iter, products)
 
-    def relax(self, whole: Solution, C: float, mu: float, *, max_iter: int = 100_000) -> Solution:
-        """The columns of the last solution, `whole`, at another mu: their coefficients, less drawn to zero.
+    def relax(self, C: float, mu: float, rho: float = 0.0, *, max_iter: int = 100_000) -> Solution:
+        """The columns of the last solution at another mu: their coefficients, less drawn to zero.
 
         Objective and bound are those of the program that chose the columns.
         """
-        program, before = self.program.restricted(), self.program.steps()
-        program.set_costs(C / float(self.weight.sum()), mu)
-        solved = _walk(program, max_iter)
-        kept = self.program.free_columns()[1 + self.n_free :] - (1 + self.n_free)
-        relaxed = self._solution(program, kept, C, mu, 0.0, solved, program.steps() - before, max_iter)
-        return replace(
-            relaxed,
-            objective=whole.objective,
-            dual=whole.dual,
-            n_iter=whole.n_iter + relaxed.n_iter,
-            converged=whole.converged and solved,
-        )
+        assert self.last is not None
+        return Solution.of(self.program.relax(self.last, C, mu, rho, max_iter))
 
-    def _add(self, which: Indices) -> None:
-        block = self.columns.take(which)
-        means = block.mean(axis=1)  # the intercept absorbs them, and the systems are better conditioned
-        self.program.add_columns(np.ascontiguousarray(block - means[:, None]), 1.0 + self.handicap[which])
-        self.known = np.concatenate([self.known, which])
-        self.means = np.concatenate([self.means, means])
-
-    def _solution(
+    def follow(
         self,
-        program: ComplexityProgram,
-        of: Indices,
         C: float,
-        mu: float,
-        highest_price: float,
-        solved: bool,
-        steps: int,
-        max_iter: int,
-    ) -> Solution:
-        """What the vertex of a program on the known columns `of` says."""
-        values = program.coefficients()
-        own = values[1 + self.n_free :]
-        size = np.abs(own)
-        margin = program.scores()
-        whole = self._measure(margin, own, C, mu)
-        kept, measured = own != 0, whole
-        # What rounding leaves of a zero is not a support vector; what the machine needs, however small, is one.
-        for share in SMALLEST_SHARES:
-            tiny = kept & (size <= share * size.max(initial=0.0))
-            if not tiny.any():
-                break
-            block = self.columns.take(self.known[of][tiny]) - self.means[of][tiny, None]
-            without = self._measure(margin - self.sign * (own[tiny] @ block), own * ~tiny, C, mu)
-            if without.objective <= whole.objective * (1 + WORTH_KEEPING):
-                kept, measured = kept & ~tiny, without
-                break
-        order = np.argsort(self.known[of][kept])
-        # Multipliers scaled down until no column is priced above mu are feasible: their value is a bound.
-        shrink = min(1.0, mu / highest_price) if highest_price > 0 and mu > 0 else 1.0
-        dual = 1.0 + shrink * (program.dual_value() - 1.0) if solved else 1.0
-        return Solution(
-            chosen=self.known[of][kept][order],
-            coefficients=own[kept][order],
-            intercept=float(values[0] - own[kept] @ self.means[of][kept]),
-            free_coefficients=values[1 : 1 + self.n_free],
-            h=measured.h,
-            objective=measured.objective,
-            dual=dual,
-            n_iter=steps,
-            max_iter=max_iter,
-            converged=solved and measured.objective - dual <= WORST_GAP * measured.objective,
-            mean_slack=measured.mean_slack,
+        mus: list[float],
+        rho: float,
+        relaxation: float,
+        most_vectors: int,
+        *,
+        tol: float = 1e-8,
+        max_iter: int = 100_000,
+    ) -> tuple[Matrix, Vector, NDArray[np.bool_]]:
+        """The machines of falling mus, each relaxed, up to the first of more vectors than allowed.
+
+        Returns the coefficients of all columns by machine, intercepts, and whether each is solved. Columns must be in
+        memory.
+        """
+        assert isinstance(self.columns, HeldColumns)
+        by_column, intercept, converged = self.program.follow(
+            self.columns.matrix, C, np.asarray(mus, dtype=np.float64), rho, relaxation, tol, max_iter, most_vectors
         )
-
-    def _measure(self, margin: Vector, coefficients: Vector, C: float, mu: float) -> Measured:
-        h = max(1.0, float(margin.max()))
-        mean_slack = float(np.average(np.maximum(0.0, 1.0 - margin), weights=self.weight))
-        return Measured(h, mean_slack, h + C * mean_slack + mu * float(np.abs(coefficients).sum()))
-
-
-def _rungs(C: float, mu: float) -> list[float]:
-    """Prices of slack up to C.
-
-    Where slack is very dear compared with mu, a walk from far off meets vertices too close to distinguish; one from the
-    solution at a lower price does not.
-    """
-    rungs = [C]
-    while rungs[-1] > DEAR_SLACK * max(mu, LEAST_MU):
-        rungs.append(rungs[-1] / 10)
-    return rungs[::-1]
-
-
-def _walk(program: ComplexityProgram, most_steps: int) -> bool:
-    """To the optimum over the program's columns, from the beginning if the numbers fail; false if not reached."""
-    before = program.steps()
-    outcome = program.walk(max(0, most_steps))
-    if outcome == "failed":
-        program.restart()  # another way rarely fails too
-        outcome = program.walk(max(0, most_steps - (program.steps() - before)))
-    return outcome == "optimal"
-
-
-def _largest(values: Vector, count: int) -> Indices:
-    """The places of the largest values, the largest first; among equals the first."""
-    if len(values) > 4 * count:
-        bound = np.partition(values, len(values) - count)[len(values) - count]
-        places = np.flatnonzero(values >= bound)
-    else:
-        places = np.arange(len(values))
-    return places[np.argsort(-values[places], kind="stable")[:count]]
+        return by_column, intercept, converged.astype(bool)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.typing import NDArray
 
 from planewise.mcm._conformal_factor import ConformalFactor, fit_conformal_factor
 from planewise.mcm._kernels import Kernel, Matrix
@@ -18,15 +20,20 @@ from planewise.mcm.exact._linear_program import (
     Columns,
     ComputedColumns,
     HeldColumns,
+    Norm,
     ProgramPath,
     Solution,
 )
 from planewise.mcm.exact._settings import Settings
 
-LEAST_MUS = (1e-6, 1e-5, 1e-4)  # in turn, where the published program, mu = 0, has no solution that numbers hold
+# In turn, where the published program, mu = 0, has no solution that numbers hold; times C if that is below 1, or the
+# machine without a vector would be the best one.
+LEAST_MUS = (1e-6, 1e-5, 1e-4)
 # Without a penalty, the programs of sixteen of the paper's small sets took at most eight steps per row if they could be
 # solved; the others went round in circles.
 STEPS_A_ROW = 20
+LEAST_EIGENVALUE = 1e-8  # of the largest: what rounding, also to float32, makes of zero
+MOST_CHECKED = 1000  # rows by which a kernel is found to be positive semidefinite
 
 
 class Design:
@@ -73,6 +80,40 @@ class Design:
             self.factor[self.problem.centre_of_row[take_row]],
             self.scale * self.factor[take_centre],
         )
+
+    def norm(self, rows: Indices | None = None, centres: Indices | None = None) -> Norm:
+        """The norm x'K x of these columns."""
+        problem = self.problem
+        if self.kernel is None and self.held is problem.rows:
+            return Norm.plain()
+        column = problem.centre_of_row if rows is None else problem.centre_of_row[rows]
+        if centres is not None:
+            column = np.searchsorted(centres, column)
+        centre = np.unique(column, return_index=True)[1]
+        return Norm(centre, column)
+
+    def require_norm(self) -> None:
+        """An error unless K is positive semidefinite, by the whole of it or, of many rows, a part."""
+        kernel = self.kernel
+        if kernel is None and self.held is self.problem.rows:
+            return
+        if kernel is not None and not callable(kernel.name):
+            if not kernel.is_semidefinite:
+                raise ValueError(
+                    f"rho needs a positive semidefinite kernel, and {kernel.name!r} "
+                    + ("with a negative coef0 is not" if kernel.name == "poly" else "is not")
+                    + "; use rho=0, or a kernel such as 'rbf'."
+                )
+            return
+        some = np.linspace(0, len(self.problem.centres) - 1, min(len(self.problem.centres), MOST_CHECKED)).astype(int)
+        rows = self.norm().centre[some]
+        values = self.columns(rows, some).take(np.arange(len(some)))
+        eigenvalues = np.linalg.eigvalsh((values + values.T) / 2)
+        if eigenvalues[0] < -LEAST_EIGENVALUE * np.abs(eigenvalues).max():
+            raise ValueError(
+                f"rho needs a positive semidefinite kernel; this one's matrix has the eigenvalue {eigenvalues[0]:.3g} "
+                f"(the largest is {eigenvalues[-1]:.3g}). Use rho=0."
+            )
 
 
 def _one_over(mean: float) -> float:
@@ -138,7 +179,24 @@ def kernel_scores(kernel: Kernel, X: Matrix, vectors: Matrix, coefficients: Matr
     if len(vectors) == 0:
         return np.zeros((len(X), len(coefficients)))
     step = max(1, BLOCK_VALUES // len(vectors))
+    coefficients = np.asfortranarray(coefficients)  # the last bits of the products depend on it; files do not keep it
     return np.concatenate([kernel(X[at : at + step], vectors) @ coefficients.T for at in range(0, len(X), step)])
+
+
+@dataclass(frozen=True)
+class Followed:
+    """Machines along a path, one after another."""
+
+    coefficients: NDArray[np.float64]  # points x machines x columns
+    intercept: Matrix  # points x machines
+    n_vectors: Indices
+    converged: NDArray[np.bool_]
+
+    def raw_scores(self, values: Matrix) -> NDArray[np.float64]:
+        """Points x rows x machines, from the values that the coefficients multiply."""
+        n_points, n_machines, n_columns = self.coefficients.shape
+        scores = values @ self.coefficients.reshape(-1, n_columns).T
+        return scores.reshape(-1, n_points, n_machines).transpose(1, 0, 2) + self.intercept[:, None]
 
 
 class MachinePaths:
@@ -164,13 +222,28 @@ class MachinePaths:
         self.duels: list[Duel] = list(
             duels(self.problem, settings.n_classes, settings.multi_class, linear=settings.linear)
         )
-        self.solved: dict[tuple[float, float, bool], Trained] = {}
         self._begin()
 
+    def with_rho(self, rho: float) -> MachinePaths:
+        """The same programs with another price of the norm, from the beginning."""
+        other = copy(self)
+        other.settings = replace(self.settings, rho=rho)
+        other._begin()
+        return other
+
     def _begin(self) -> None:
+        self.solved: dict[tuple[float, float, bool], Trained] = {}
+        rho = self.settings.rho
+        if rho > 0:
+            self.design.require_norm()
         weights = [self.problem.weight if duel.rows is None else self.problem.weight[duel.rows] for duel in self.duels]
         self.paths = [
-            ProgramPath(self.design.columns(duel.rows, duel.centres), duel.sign, weight)
+            ProgramPath(
+                self.design.columns(duel.rows, duel.centres),
+                duel.sign,
+                weight,
+                norm=self.design.norm(duel.rows, duel.centres) if rho > 0 else None,
+            )
             for duel, weight in zip(self.duels, weights, strict=True)
         ]
         # What C is multiplied by: the program's is that of a mean.
@@ -184,7 +257,9 @@ class MachinePaths:
         """
         if (C, mu, published) not in self.solved:
             if published:
+                before = self.solved
                 self._begin()
+                self.solved = before
             self.solved[C, mu, published] = self._solve(C, mu, published)
         return self.solved[C, mu, published]
 
@@ -195,8 +270,7 @@ class MachinePaths:
             solution.chosen if duel.centres is None else duel.centres[solution.chosen]
             for duel, solution in zip(self.duels, solutions, strict=True)
         ]
-        n_columns = self.design.problem.rows.shape[1] if settings.kernel is None else len(self.problem.centres)
-        coefficients = np.zeros((len(solutions), n_columns))
+        coefficients = np.zeros((len(solutions), self.n_columns))
         for machine, (places, solution) in enumerate(zip(chosen, solutions, strict=True)):
             coefficients[machine, places] = solution.coefficients
         intercept = np.array([solution.intercept for solution in solutions])
@@ -219,15 +293,61 @@ class MachinePaths:
             mu,
         )
 
+    @property
+    def n_columns(self) -> int:
+        return self.problem.rows.shape[1] if self.settings.kernel is None else len(self.problem.centres)
+
+    def can_follow(self) -> bool:
+        """Whether `follow` is possible: the columns are in memory."""
+        return self.design.held is not None
+
+    def follow(self, C: float, mus: list[float], most: float) -> Followed:
+        """The machines of falling mus above 0, until they have more vectors than `most`, all in one go."""
+        settings = self.settings
+        found = []
+        for path, duel, total in zip(self.paths, self.duels, self.totals, strict=True):
+            by_column, intercept, converged = path.follow(
+                C * total,
+                mus,
+                settings.rho,
+                settings.relaxation,
+                int(most),
+                tol=settings.tol,
+                max_iter=settings.max_iter,
+            )
+            if duel.centres is not None:
+                whole = np.zeros((len(by_column), self.n_columns))
+                whole[:, duel.centres] = by_column
+                by_column = whole
+            found.append((by_column, intercept, converged))
+        n_done = min(len(intercept) for _, intercept, _ in found)
+        coefficients = np.stack([by_column[:n_done] for by_column, _, _ in found], axis=1)
+        n_vectors = np.count_nonzero(coefficients.any(axis=1), axis=1)
+        too_many = np.flatnonzero(n_vectors > most)
+        n_done = int(too_many[0]) + 1 if len(too_many) else n_done
+        return Followed(
+            coefficients[:n_done],
+            np.stack([intercept[:n_done] for _, intercept, _ in found], axis=1),
+            np.zeros(n_done, dtype=np.intp) if settings.linear else n_vectors[:n_done],
+            np.all([converged[:n_done] for _, _, converged in found], axis=0),
+        )
+
+    def values(self, X: Matrix) -> Matrix:
+        """What `Followed.coefficients` multiply: of scaled rows, the kernel values with all centres."""
+        settings = self.settings
+        if settings.precomputed:
+            return self.design.scale * X[:, self.problem.origin]
+        return X if settings.kernel is None else self.design.scale * settings.kernel(X, self.problem.centres)
+
     def _solutions(self, C: float, mu: float, published: bool) -> list[Solution]:
         settings = self.settings
 
         def solve(path: ProgramPath, cost: float) -> Solution:
             most = min(settings.max_iter, STEPS_A_ROW * len(path.sign)) if published else settings.max_iter
-            solution = path.solve(cost, mu, tol=settings.tol, max_iter=most)
+            solution = path.solve(cost, mu, settings.rho, tol=settings.tol, max_iter=most)
             if settings.relaxation == 1 or mu == 0 or not solution.converged:
                 return solution
-            return path.relax(solution, cost, settings.relaxation * mu, max_iter=settings.max_iter)
+            return path.relax(cost, settings.relaxation * mu, settings.rho, max_iter=settings.max_iter)
 
         costs = [C * total for total in self.totals]
         jobs = min(settings.n_jobs, len(self.paths))
@@ -248,12 +368,14 @@ def train_machines(
     taken which has one.
     """
     conformal = gamma_conformal is not None and shrinkage > 0  # (1 - s) + s r is one where s = 0
+    published = mu == 0 and paths.settings.rho == 0
     tried = []
-    for penalty in (mu,) if mu > 0 else (0.0, *LEAST_MUS):
-        trained = paths.solve(C, penalty, published=mu == 0)
+    least = min(1.0, C * min(paths.totals))
+    for penalty in (0.0, *(least * each for each in LEAST_MUS)) if published else (mu,):
+        trained = paths.solve(C, penalty, published=published)
         if conformal:
             assert gamma_conformal is not None
-            trained = _with_factor(paths, trained, gamma_conformal, shrinkage).solve(C, penalty, published=mu == 0)
+            trained = _with_factor(paths, trained, gamma_conformal, shrinkage).solve(C, penalty, published=published)
         if trained.converged:
             return trained
         tried.append(trained)

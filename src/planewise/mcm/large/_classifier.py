@@ -14,15 +14,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from planewise._categories import categorical_limit
 from planewise._fit_callbacks import CallbackSupportMixin, FitTasks, with_callbacks
 from planewise._input import (
     FloatArray,
     all_or_nothing,
     class_problem,
-    complete_rows,
     one_target_per_row,
     row_weights,
     thread_count,
+    unshifted_rows,
     weights_by_class,
 )
 from planewise._params import (
@@ -39,12 +40,13 @@ from planewise._params import (
     threads,
 )
 from planewise._progress import Progress
-from planewise._scaling import Scaling, no_scaling, robust_scaling, scaling_limit
+from planewise._scaling import MEASURED_BY, scaling_limit
 from planewise._shown import ShownInNotebooks
 from planewise._warn import warn_user
 from planewise.mcm._conformal_factor import ConformalFactor
 from planewise.mcm._feature_maps import FeatureMap, FourierMap, KernelMap, PrototypeMap
-from planewise.mcm._kernels import KERNEL_NAMES, Kernel, one_blas_thread
+from planewise.mcm._kernels import KERNEL_NAMES, Kernel, gamma_limit, gamma_value, one_blas_thread
+from planewise.mcm._preparation import PreparedScaling, PreparesColumns, level_counts, scaling_to_float32
 from planewise.mcm._rows import balanced_draw
 from planewise.mcm._scores import calibrate, choose_class, probabilities
 from planewise.mcm.large._descent import (
@@ -65,7 +67,7 @@ from planewise.mcm.large._start import find_start, rows_to_start_from
 # What partial_fit cannot change any more.
 SETTLED_AT_FIRST = (
     *("kernel", "gamma", "degree", "coef0", "feature_map", "n_components", "refine", "scaling"),
-    *("conformal", "gamma_conformal", "max_cores", "equal_cores"),
+    *("categorical_features", "conformal", "gamma_conformal", "max_cores", "equal_cores"),
 )
 LEAST_MU, MOST_MU, MU_GROWS_BELOW = 0.01, 3.0, 10_000  # of mu="auto"
 ENOUGH_UPDATES = 1500  # what max_iter="auto" aims at
@@ -78,7 +80,7 @@ CALIBRATED_BY = 5000  # rows that set the steepness of the probabilities when no
 
 
 class LargeScaleMCMClassifier(
-    CallbackSupportMixin, ExplainsLargeMachine, ShownInNotebooks, ClassifierMixin, BaseEstimator
+    CallbackSupportMixin, PreparesColumns, ExplainsLargeMachine, ShownInNotebooks, ClassifierMixin, BaseEstimator
 ):
     """Minimal complexity machine (MCM) for many rows, on a few prototypes that are moved to where they help.
 
@@ -99,10 +101,10 @@ class LargeScaleMCMClassifier(
     kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian"} or callable, default="rbf"
         A callable gets two arrays of rows and returns the matrix of their kernel values. Fourier features exist for
         the RBF kernel only.
-    gamma : float, "auto" or "scale", default="auto"
-        Coefficient of the kernel, exp(-gamma |x - x'|^2), on standardised columns. "scale" is 1 / n_features; "auto"
-        takes the best of 0.1 to 10 times that for least squares on a few thousand rows or, with `refine`, 3 times that
-        to start from.
+    gamma : float, "search", "smooth", "medium" or "scale", default="search"
+        Coefficient of the kernel, exp(-gamma |x - x'|^2), on scaled columns. "search" takes the best of 0.1 to 10 times
+        1 / n_features for least squares on a few thousand rows or, with `refine`, 3 / n_features to start from.
+        "smooth", "medium" and "scale" are those of MCMClassifier.
     degree : int, default=3
         Degree of the "poly" kernel.
     coef0 : float, default=0.0
@@ -136,9 +138,14 @@ class LargeScaleMCMClassifier(
         Discard cores of the larger classes, the least important first, until all classes have equally many; if a class
         has none, r = 1, with a warning. The class of a prototype is that of the training row it is or, once it has
         moved, the one that its weight speaks for. True reproduces the paper. Used only with a conformal factor.
-    scaling : {"standard", None}, default="standard"
-        "standard" standardises the columns (those with two values by half the distance between these); None takes X as
-        it is.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        As in MCMClassifier: categorical columns are those of a category data type, or a list of names, numbers or a
+        mask.
+    scaling : {"robust", "standard", "arcsinh", None}, default="robust"
+        As in MCMClassifier: "robust" standardises without regard to the outermost 0.1 % of the values on either side,
+        and columns with two values by half the distance between these; "standard" standardises all columns; "arcsinh"
+        also compresses their long tails (a linear machine only standardises); None takes X as it is. Columns are
+        compared in float32.
     max_iter : int or "auto", default="auto"
         Number of passes over the rows. "auto" takes as many as make about 1,500 mini-batches, but 5 to 60.
     batch_size : int or "auto", default="auto"
@@ -167,7 +174,9 @@ class LargeScaleMCMClassifier(
     classes_ : array of shape (n_classes,)
         The class labels, sorted.
     support_vectors_ : array of shape (n_support, n_features)
-        The prototypes that remain, in the units of X (not with Fourier features).
+        The prototypes that remain, in the units of X (not with Fourier features). Categories are given by their places
+        in ``categories_`` and missing values by NaN; a prototype that has moved between categories, by the nearest, and
+        by one past the last place if no category is near.
     feature_origins_ : dict
         By its number, each column that float32 cannot resolve, and a number near its values. If there is one, rows are
         read in float64 until they are scaled.
@@ -182,19 +191,23 @@ class LargeScaleMCMClassifier(
         Number of prototypes (or features) that remain.
     gamma_, mu_ : float
         gamma and mu in use.
-    feature_scale_ : array of shape (n_features,)
-        What the squared distances of each standardised column are multiplied by in the RBF kernel: gamma, unless
-        learned.
+    feature_scale_ : array of shape (n_prepared_features,)
+        What the squared distances of each scaled column of ``prepared_feature_names_`` are multiplied by in the RBF
+        kernel: gamma, unless learned.
     h_ : array of shape (n_outputs,)
         The largest y f of the training rows, at least 1 (after `partial_fit`: of its rows).
     objective_ : float
         h + C mean[1 - y f]_+ + mu |w|_1, summed over the outputs (after `partial_fit`: of its rows).
     conformal_ : ConformalFactor or None
-        r(x), a function of standardised rows.
+        r(x), a function of scaled rows.
     n_iter_ : int
         Number of passes over the rows.
     validation_hinge_ : list of float
         Mean hinge loss of the held-out rows at each check.
+    categories_ : dict
+        The categories of each categorical column, by its number.
+    prepared_feature_names_ : array of shape (n_prepared_features,)
+        Names of the columns that the kernel compares, as in MCMClassifier.
     n_features_in_, feature_names_in_
         Number of features seen in ``fit``, and their names if it got a data frame.
 
@@ -204,6 +217,9 @@ class LargeScaleMCMClassifier(
 
     Notes
     -----
+    Missing values and categories are handled as in MCMClassifier, for one block of rows at a time; with missing values,
+    scaling the columns takes a copy of the table.
+
     Memory: apart from the table, a few numbers per row; features exist for one mini-batch or block of rows at a time.
     Weights multiply the hinge loss of rows; in the objective a weight of two equals the row twice, but the mini-batches
     of a fit on repeated rows differ. Probabilities are the logistic function (softmax for several classes) of a times
@@ -233,7 +249,7 @@ class LargeScaleMCMClassifier(
         "C": real(0, open_low=True),
         "mu": either(real(0), one_of("auto")),
         "kernel": either(one_of(*KERNEL_NAMES), Limit(callable, "a function of two arrays of rows")),
-        "gamma": either(real(0, open_low=True), one_of("auto", "scale")),
+        "gamma": gamma_limit(("search", "smooth", "medium", "scale"), " ('auto' is now called 'search')"),
         "degree": integer(1),
         "coef0": real(-1e30),
         "slack": one_of("mean", "sum"),
@@ -245,7 +261,8 @@ class LargeScaleMCMClassifier(
         "gamma_conformal": either(real(0, open_low=True), one_of("auto")),
         "max_cores": integer(1),
         "equal_cores": boolean(),
-        "scaling": scaling_limit("standard"),
+        "categorical_features": categorical_limit(),
+        "scaling": scaling_limit("robust", "standard", "arcsinh"),
         "max_iter": either(integer(1), one_of("auto")),
         "batch_size": either(integer(1), one_of("auto")),
         "learning_rate": real(0, open_low=True),
@@ -263,7 +280,7 @@ class LargeScaleMCMClassifier(
     validation_hinge_: list[float]
     _learner: Learner
     _model: LinearModel
-    _standardisation: Scaling
+    _scaling: PreparedScaling
 
     def __init__(
         self,
@@ -271,7 +288,7 @@ class LargeScaleMCMClassifier(
         C: float = 1000.0,
         mu: float | str = "auto",
         kernel: str | Callable[[Any, Any], Any] = "rbf",
-        gamma: float | str = "auto",
+        gamma: float | str = "search",
         degree: int = 3,
         coef0: float = 0.0,
         slack: str = "mean",
@@ -283,7 +300,8 @@ class LargeScaleMCMClassifier(
         gamma_conformal: float | str = "auto",
         max_cores: int = 500,
         equal_cores: bool = False,
-        scaling: str | None = "standard",
+        categorical_features: Any = "from_dtype",
+        scaling: str | None = "robust",
         max_iter: int | str = "auto",
         batch_size: int | str = "auto",
         learning_rate: float = 0.15,
@@ -301,6 +319,7 @@ class LargeScaleMCMClassifier(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
         return tags
 
     @all_or_nothing
@@ -311,7 +330,7 @@ class LargeScaleMCMClassifier(
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Numbers without missing values.
+            Numbers and categories, with NaN for missing values.
         y : array-like of shape (n_samples,)
             Class labels of any kind.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -323,7 +342,7 @@ class LargeScaleMCMClassifier(
         """
         self._check()
         rng = self._generator()
-        problem = class_problem(self, X, y, sample_weight, class_weight=self.class_weight, read=complete_rows)
+        problem = class_problem(self, X, y, sample_weight, class_weight=self.class_weight, read=unshifted_rows)
         label, self.classes_ = problem.label, problem.classes
         sample = self._begin(problem.rows, label, problem.weight)
         self.mu_ = mu_for(len(label)) if self.mu == "auto" else float(self.mu)
@@ -359,14 +378,14 @@ class LargeScaleMCMClassifier(
     ) -> Self:
         """Learn from more rows, in one pass.
 
-        The first call scales the columns, draws the prototypes and finds the conformal factor, if there is one, from
-        its own rows: they should be a fair sample, and several times `n_components`. `max_iter` and early stopping are
-        not used.
+        The first call scales the columns, learns categories and medians, draws the prototypes and finds the conformal
+        factor, if there is one, from its own rows: they should be a fair sample, and several times `n_components`.
+        `max_iter` and early stopping are not used.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Numbers without missing values.
+            Numbers and categories, with NaN for missing values.
         y : array-like of shape (n_samples,)
             Class labels.
         classes : array-like, default=None
@@ -390,11 +409,11 @@ class LargeScaleMCMClassifier(
         if first:
             self._check_streaming(classes)
             self.classes_ = np.unique(np.asarray(classes))
-            rows = complete_rows(self, X)
+            rows = unshifted_rows(self, X)
         else:
             if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
                 raise ValueError("classes must be the same in every call to partial_fit.")
-            rows = complete_rows(self, X, reset=False)
+            rows = unshifted_rows(self, X, reset=False)
         y = one_target_per_row(self, y, rows)
         if not np.isin(y, self.classes_).all():
             raise ValueError("y has labels that are not in classes; list all of them in the first call to partial_fit.")
@@ -411,7 +430,7 @@ class LargeScaleMCMClassifier(
         if first:
             sample = self._begin(rows, label, weight)
         else:
-            sample = Sample(rows, label, weight, self._standardisation, self._outputs)
+            sample = Sample(rows, label, weight, self._scaling, self._outputs)
         self.mu_ = LEAST_MU if self.mu == "auto" else float(self.mu)
         if len(self.classes_) == 1:
             self._keep_constant()
@@ -479,28 +498,27 @@ class LargeScaleMCMClassifier(
     def _begin(self, rows: FloatArray, label: NDArray[np.int32], weight: NDArray[np.float64]) -> Sample:
         """Measure the columns, and forget what was learned before."""
         n_classes = len(self.classes_)
-        self._standardisation = (
-            no_scaling(self.n_features_in_, np.float32) if self.scaling is None else robust_scaling(rows, weight)
-        )
+        wanted = "standard" if self.kernel == "linear" and self.scaling == "arcsinh" else self.scaling
+        self._scaling = scaling_to_float32(self, rows, weight, wanted)
         self._settled = {name: getattr(self, name) for name in SETTLED_AT_FIRST}
         self._outputs = np.array([1]) if n_classes <= 2 else np.arange(n_classes)
         self.conformal_, self.validation_hinge_, self.n_iter_, self._steepness = None, [], 0, 1.0
-        self.gamma_ = self._gammas()[0]
+        sample = Sample(rows, label, weight / weight.mean(), self._scaling, self._outputs)
+        self.gamma_ = self._gammas(sample)[0]
         for name in ("support_vectors_", "dual_coef_", "coef_", "feature_scale_"):
             self.__dict__.pop(name, None)  # another map may not have them
-        return Sample(rows, label, weight / weight.mean(), self._standardisation, self._outputs)
+        return sample
 
     def _keep_constant(self) -> None:
         """One class: nothing to learn."""
-        nowhere = PrototypeMap(
-            np.empty((0, self.n_features_in_), np.float32), np.zeros(self.n_features_in_, np.float32)
-        )
+        width = len(self._scaling.mean)
+        nowhere = PrototypeMap(np.empty((0, width), np.float32), np.zeros(width, np.float32))
         self._set_model(LinearModel(nowhere, np.empty((0, 1), np.float32), np.ones(1, np.float32)))
         self.h_, self.objective_ = np.ones(1), 1.0
 
     def _start(self, sample: Sample, learned: Places, rng: np.random.Generator, C: float) -> None:
         """Draw the map and find weights to start from; `C` is the penalty on the mean."""
-        n_rows, width = len(learned), self.n_features_in_
+        n_rows, width = len(learned), len(self._scaling.mean)
         n_components = min(256, max(32, n_rows // 8)) if self.n_components == "auto" else int(self.n_components)
         chosen = learned[balanced_draw(sample.label[learned], n_components, rng)]
         prototypes, drawn_by = sample.take(chosen).standard(), int(rng.integers(2**31))
@@ -512,7 +530,7 @@ class LargeScaleMCMClassifier(
                 return PrototypeMap(prototypes, np.full(width, np.log(gamma), np.float32))
             return KernelMap.of(Kernel(self.kernel, gamma, self.degree, self.coef0), prototypes)
 
-        self._start_from(self._gammas(), draw, sample, learned, rng, C)
+        self._start_from(self._gammas(sample), draw, sample, learned, rng, C)
 
     def _start_from(
         self,
@@ -546,12 +564,16 @@ class LargeScaleMCMClassifier(
     def _refines(self) -> bool:
         return self.kernel == "rbf" if self.refine == "auto" else bool(self.refine)
 
-    def _gammas(self) -> list[float]:
-        scale = 1 / self.n_features_in_
-        if self.gamma == "auto":
+    def _gammas(self, sample: Sample) -> list[float]:
+        """Those to start from, of which the best is taken."""
+        if self.gamma == "search":
             # To be learned from, bumps must be narrow enough to differ: from wide ones the descent finds no way out.
-            return [scale * times for times in ((3.0,) if self._refines() else (0.1, 0.3, 1.0, 3.0, 10.0))]
-        return [scale if self.gamma == "scale" else float(self.gamma)]
+            tried = (3.0,) if self._refines() else (0.1, 0.3, 1.0, 3.0, 10.0)
+            return [times / self.n_features_in_ for times in tried]
+        if not isinstance(self.gamma, str):
+            return [float(self.gamma)]
+        some = sample.take(np.arange(0, len(sample.rows), -(-len(sample.rows) // MEASURED_BY)))
+        return [gamma_value(self.gamma, some.standard().astype(np.float64), some.weight, self.n_features_in_)]
 
     def _hold_out(self, label: NDArray[np.int32], rng: np.random.Generator) -> tuple[Places, Places]:
         """The rows to learn from, and those to watch."""
@@ -675,7 +697,7 @@ class LargeScaleMCMClassifier(
         coefficients = model.weights.T.astype(np.float64)
         if isinstance(model.feature_map, (PrototypeMap, KernelMap)):
             self.dual_coef_ = coefficients / model.feature_map.unit
-            self.support_vectors_ = self._standardisation.inverse(model.feature_map.prototypes)
+            self.support_vectors_ = self._scaling.inverse(model.feature_map.prototypes, level_counts(self))
         else:
             self.coef_ = coefficients
         if isinstance(model.feature_map, PrototypeMap):
@@ -695,10 +717,11 @@ class LargeScaleMCMClassifier(
     # --------------------------------------------------------------------------------------------- predicting
     def _raw(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        return self._scores_of(complete_rows(self, X, reset=False))
+        return self._scores_of(unshifted_rows(self, X, reset=False))
 
-    def _scores_of(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
-        sample = Sample(rows, np.zeros(len(rows), np.int32), np.ones(len(rows)), self._standardisation, self._outputs)
+    def _scores_of(self, rows: NDArray[Any], *, prepared: bool = False) -> NDArray[np.float64]:
+        scaling = self._scaling.of_prepared() if prepared else self._scaling
+        sample = Sample(rows, np.zeros(len(rows), np.int32), np.ones(len(rows)), scaling, self._outputs)
         with self._workers() as pool:
             return scores_of(self._model, self._with_factor(sample, pool), pool, dtype=np.float64)
 

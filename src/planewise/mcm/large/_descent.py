@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from planewise import _core
 from planewise._input import FloatArray
 from planewise._progress import Progress
-from planewise._scaling import Scaling
 from planewise.mcm._feature_maps import FeatureMap
+from planewise.mcm._preparation import PreparedScaling
 
 BLOCK = 2048  # rows whose features are held at once
 CHUNK = 256  # rows whose gradient is one piece of work, and which share a bound on h
@@ -33,12 +33,12 @@ Places = NDArray[np.intp]
 
 
 class Sample(NamedTuple):
-    """Rows in the user's units; they are standardised when they are needed, a batch or block at a time."""
+    """Rows in the user's columns; they are prepared and scaled when they are needed, a batch or block at a time."""
 
     rows: FloatArray
     label: NDArray[np.int32]  # the number of each row's class
     weight: NDArray[np.float64]
-    scaling: Scaling
+    scaling: PreparedScaling
     outputs: NDArray[Any]  # the class each output stands for: the second of two, or one after another
     factor: FloatArray | None = None  # the conformal r of each row
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._input import complete_rows
+from planewise._input import unshifted_rows
 from planewise._tables import rows_as_given
 from planewise.mcm._explain import (
     MAX_COLUMNS,
@@ -23,6 +23,7 @@ from planewise.mcm._explain import (
     telling_columns,
 )
 from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
+from planewise.mcm._preparation import shown_values
 from planewise.words import Contributions, Description, Limits, Reason, feature_names, number
 
 ROWS_AT_ONCE = 50_000  # that are scored
@@ -37,7 +38,7 @@ class ExplainsLargeMachine:
     support_vectors_: Numbers
     conformal_: Any
     _model: Any
-    _standardisation: Any
+    _scaling: Any
 
     def explain(self, X: Any) -> list[Reason]:
         """Why each row gets its class: the prototypes near it, or what each column added or changes.
@@ -55,7 +56,7 @@ class ExplainsLargeMachine:
             One per row.
         """
         check_is_fitted(self)
-        rows, answers = complete_rows(self, X, reset=False), self.predict(X)  # type: ignore[attr-defined]
+        rows, answers = unshifted_rows(self, X, reset=False), self.predict(X)  # type: ignore[attr-defined]
         feature_map, names = self._model.feature_map, feature_names(self)
         if isinstance(feature_map, FourierMap):
             return [
@@ -64,17 +65,18 @@ class ExplainsLargeMachine:
             ]
         linear = _linear(self)
         if linear is not None:
-            exact = rows.astype(np.float64)
+            exact = self._scaling.preparation(rows).astype(np.float64)
             return [linear.explain(names, *each) for each in zip(rows_as_given(X), exact, answers, strict=True)]
-        standard = self._standardisation(rows)
+        standard = self._scaling(rows)
         nearness = feature_map.forward(standard).features.astype(np.float64) * feature_map.unit
         if self.conformal_ is not None:
             nearness = nearness * np.asarray(self.conformal_(standard))[:, None]
-        telling = telling_columns(self._standardisation(self.support_vectors_), MAX_COLUMNS)
-        kept = Kept(names, self.support_vectors_, telling, are_rows=False)
+        telling = telling_columns(feature_map.prototypes, MAX_COLUMNS, self._scaling.preparation)
+        vectors = self.support_vectors_
+        kept = Kept(names, vectors, shown_values(self, vectors), telling, are_rows=False)
         return [
-            by_vectors(self, kept, dict(zip(names, row.tolist(), strict=True)), near, answer)
-            for row, near, answer in zip(rows, nearness, answers, strict=True)
+            by_vectors(self, kept, row, dict(zip(names, own, strict=True)), near, answer)
+            for row, own, near, answer in zip(rows, shown_values(self, rows), nearness, answers, strict=True)
         ]
 
     def _describe(self, about: Description, limits: Limits) -> None:
@@ -83,25 +85,25 @@ class ExplainsLargeMachine:
 
 def _linear(machine: Any) -> Linear | None:
     """The weights by column of a machine with a linear kernel; None if it has another one."""
-    feature_map, standard = machine._model.feature_map, machine._standardisation
+    feature_map, standard = machine._model.feature_map, machine._scaling
     if not isinstance(feature_map, KernelMap) or feature_map.kernel.name != "linear":
         return None
     if machine.conformal_ is not None or len(machine.classes_) == 1:
         return None
-    slopes = machine.dual_coef_ @ standard(machine.support_vectors_) / standard.spread
+    slopes = machine.dual_coef_ @ feature_map.prototypes / standard.spread
     centre = standard.mean.astype(np.float64)
-    return Linear(machine, slopes, machine.intercept_ - slopes @ centre, centre)
+    return Linear(machine, slopes, machine.intercept_ - slopes @ centre, centre, standard.preparation)
 
 
 def _instead(machine: Any, rows: NDArray[np.float32]) -> Iterator[Numbers]:
     """Of each row its scores, and those it would have if one column after the other had its mean value."""
-    n_features = rows.shape[1]
+    n_features, preparation = rows.shape[1], machine._scaling.preparation
+    made_of = np.vstack([np.zeros(len(preparation.source), bool), np.arange(n_features)[:, None] == preparation.source])
     step = max(1, ROWS_AT_ONCE // (n_features + 1))
     for first in range(0, len(rows), step):
-        some = rows[first : first + step]
-        changed = np.repeat(some[:, None], n_features + 1, axis=1)
-        changed[:, np.arange(1, n_features + 1), np.arange(n_features)] = machine._standardisation.mean
-        scores = machine._scores_of(changed.reshape(-1, n_features))
+        some = preparation(rows[first : first + step])
+        changed = np.where(made_of, machine._scaling.mean, some[:, None])
+        scores = machine._scores_of(changed.reshape(-1, changed.shape[2]), prepared=True)
         yield from scores.reshape(len(some), n_features + 1, -1)
 
 
@@ -123,7 +125,7 @@ def _without_columns(machine: Any, names: Sequence[str], values: Any, instead: N
 
 def _describe(machine: Any, about: Description, limits: Limits) -> None:
     """A machine whose prototypes are learned, or that has Fourier features."""
-    feature_map, standard = machine._model.feature_map, machine._standardisation
+    feature_map, standard = machine._model.feature_map, machine._scaling
     if isinstance(feature_map, FourierMap):
         about.facts.append(("Fourier features", str(len(feature_map.arrays[0]))))
         about.facts.append(("starts from", ", ".join(number(each) for each in machine.intercept_)))
@@ -131,7 +133,7 @@ def _describe(machine: Any, about: Description, limits: Limits) -> None:
     prototypes = isinstance(feature_map, PrototypeMap)
     kernel = "exp(−Σ s·(x − v)²), s one number per column" if prototypes else kernel_in_words(feature_map.kernel)
     scaled = bool(standard.mean.any() or (standard.spread != 1).any())
-    vectors = standard(machine.support_vectors_)
-    describe_vectors(machine, about, limits, kernel + (", on standardised columns" if scaled else ""), vectors)
+    columns = ", on standardised columns" + (", long tails compressed" if standard.tails is not None else "")
+    describe_vectors(machine, about, limits, kernel + (columns if scaled else ""), feature_map.prototypes)
     if machine.conformal_ is not None:
         about.facts.append(("conformal factor", f"{len(machine.conformal_.cores)} cores"))

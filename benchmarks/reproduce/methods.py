@@ -132,6 +132,14 @@ MCM = Method(
     searches_itself=True,
     size="minimal_complexity_machine",
 )
+MCM_WITH_NORM = Method(
+    "MCM, rho > 0",
+    "planewise.MCMClassifierCV",
+    fixed=_SEARCH | {"conformal": "none"},
+    grid=grids.MCM_WITH_NORM,
+    searches_itself=True,
+    size="minimal_complexity_machine",
+)
 MCM_SIGNED = Method(
     "MCM conformal",
     "planewise.MCMClassifierCV",
@@ -169,6 +177,7 @@ MCM_CONFORMAL_PUBLISHED = Method(
 def mcm_as_published(mu: float, conformal: str) -> Method:
     """The published search over its thinned grid, with a penalty mu that it does not have."""
     published = {"slack": "sum", "relaxation": 1.0, "scaling": "standard", "selection": "first", "max_support": 1.0}
+    published |= {"rhos": (0.0,), "multi_class": "ovr"}
     published |= {"max_iter": 5000}  # what a small set takes, if it is ever solved
     points = grids.MCM_CONFORMAL_PUBLISHED
     more = {} if conformal == "none" else {"gammas_conformal": points["gamma_c"]}

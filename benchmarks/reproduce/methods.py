@@ -124,38 +124,24 @@ SLM_BOOST_PUBLISHED = Method(
 )
 
 _SEARCH = {"cv": 3, "n_repeats": 2}
-MCM = Method(
-    "MCM",
-    "planewise.MCMClassifierCV",
-    fixed=_SEARCH | {"conformal": "none"},
-    grid=grids.MCM,
-    searches_itself=True,
-    size="minimal_complexity_machine",
-)
-MCM_WITH_NORM = Method(
-    "MCM, rho > 0",
-    "planewise.MCMClassifierCV",
-    fixed=_SEARCH | {"conformal": "none"},
-    grid=grids.MCM_WITH_NORM,
-    searches_itself=True,
-    size="minimal_complexity_machine",
-)
-MCM_SIGNED = Method(
-    "MCM conformal",
-    "planewise.MCMClassifierCV",
-    fixed=_SEARCH | {"conformal": "signed"},
-    grid=grids.MCM,
-    searches_itself=True,
-    size="minimal_complexity_machine",
-)
-MCM_SHRUNK = Method(
-    "MCM shrunk",
-    "planewise.MCMClassifierCV",
-    fixed=_SEARCH | {"conformal": "shrunk"},
-    grid=grids.MCM,
-    searches_itself=True,
-    size="minimal_complexity_machine",
-)
+
+
+def _mcm(name: str, conformal: str = "none", grid: dict[str, Any] = grids.MCM) -> Method:
+    """Our search for the machine."""
+    return Method(
+        name,
+        "planewise.MCMClassifierCV",
+        fixed=_SEARCH | {"conformal": conformal},
+        grid=grid,
+        searches_itself=True,
+        size="minimal_complexity_machine",
+    )
+
+
+MCM = _mcm("MCM")
+MCM_WITH_NORM = _mcm("MCM, rho > 0", grid=grids.MCM_WITH_NORM)
+MCM_SIGNED = _mcm("MCM conformal", "signed")
+MCM_SHRUNK = _mcm("MCM shrunk", "shrunk")
 MCM_PUBLISHED = Method(
     "MCM, published",
     "planewise.published.mcm_search",

@@ -418,6 +418,9 @@ def test_a_search_shows_its_choice():
     search = MCMClassifierCV(random_state=0, n_repeats=1, cv=3).fit(X[:200], y[:200])
     display = SparsityDisplay.from_search(search)
     assert display.score[display.chosen] == search.best_score_
+    complete = np.isfinite(search.cv_results_["mean_test_log_loss"])
+    assert 0 < complete.sum() < len(complete)  # the others were left out of some folds
+    assert len(display.score) == complete.sum()
     display.plot()
     drawn = {artist.get_gid(): artist for artist in display.ax_.collections}
     assert drawn["chosen"].get_offsets()[0, 1] == pytest.approx(search.best_score_)

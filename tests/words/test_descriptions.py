@@ -81,3 +81,18 @@ def test_a_conformal_kernel_tells_its_cores_and_its_gain(tmp_path):
     assert f"and {len(kernel.cores_) - 3} more cores" in section["note"] and "2 of 4 columns" in section["note"]
     pw.save(kernel, tmp_path / "k")
     assert pw.load(tmp_path / "k").describe().data() == kernel.describe().data()
+
+
+def test_weights_of_many_pairs_of_classes_are_summed_by_class():
+    random = np.random.default_rng(0)
+    label = np.repeat(["a", "b", "c", "d"], 15)
+    X = random.normal(size=(60, 2)) + 2 * np.array([[0, 0], [0, 2], [2, 0], [2, 2]]).repeat(15, axis=0)
+    machine = pw.MCMClassifier().fit(X, label)
+    assert machine.dual_coef_.shape[0] == 6  # one machine per pair
+    table = next(each for each in machine.describe(Limits()).sections if each.heading == "Vectors")
+    assert table.columns[:4] == ["weight: a", "weight: b", "weight: c", "weight: d"]
+    # What a pair gives to one class it takes from the other, up to the rounding of what is shown.
+    shown = np.array([[float(each.replace("−", "-")) for each in row[:4]] for row in table.rows])
+    assert len(shown) == len(machine.support_)
+    np.testing.assert_allclose(shown.sum(axis=1), 0, atol=2e-3 * np.abs(shown).max())
+    assert "sums over its machines" in table.note

@@ -39,8 +39,8 @@ FITTING_AT_THE_END = """
 FITS = {
     "forest": ("SLMForestClassifier(n_estimators=10**6, n_jobs=2)", "_core.grow_class_trees"),
     "boosting": ("SLMBoostClassifier(n_estimators=10**6)", "_core.Boosting"),
-    "views": ("RECIPClassifier()", "_core.OwnWeightsSearch"),
-    "machine": ("MCMClassifier(kernel='rbf', C=10.0)", "_core.ProgramPath.solve"),
+    "views": ("RECIPClassifier()", "_core.NearestWeightsSearch"),
+    "machine": ("MCMClassifier(kernel='rbf', C=10.0, mu=1e-5)", "_core.ProgramPath.solve"),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sklearn
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
@@ -196,6 +196,8 @@ def test_an_exposure_helps():
 
 # ------------------------------------------------------------------------------------------- the best constant
 @settings(max_examples=25, deadline=None)
+@example(n_classes=4, seed=971, scale=20.0)  # almost flat between rows with far offsets
+@example(n_classes=5, seed=226, scale=20.0)
 @given(n_classes=st.integers(2, 5), seed=st.integers(0, 1000), scale=st.sampled_from([0.0, 0.5, 3.0, 20.0]))
 def test_classes_start_at_the_best_constants_beside_the_offsets(n_classes, seed, scale):
     rng = np.random.default_rng(seed)

@@ -324,9 +324,11 @@ def best_class_constants(label: NDArray[np.intp], weight: Floats, offset: Floats
         if np.abs(mean - share).max() < 1e-12 or not now < before:
             break
         hessian = np.diag(mean) - (probability * weight[:, None]).T @ probability
-        newton = constants + np.linalg.lstsq(hessian, share - mean, rcond=None)[0]
-        # Newton's step can overshoot; the other one never does (Jensen's inequality), but can be slow.
-        constants = newton if loss_at(newton) < now else constants + np.log(share / np.maximum(mean, 1e-300))
+        newton = np.linalg.lstsq(hessian, share - mean, rcond=None)[0]
+        # Newton's step can overshoot, and is halved until it does not; the other one never does (Jensen's inequality),
+        # but can be slow. Flat stretches between rows with far offsets need both.
+        steps = [newton * 0.5**halvings for halvings in range(10)] + [np.log(share / np.maximum(mean, 1e-300))]
+        constants = constants + steps[int(np.argmin([loss_at(constants + step) for step in steps]))]
     return constants[1:] - constants[:1] if two else constants
 
 

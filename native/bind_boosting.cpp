@@ -3,6 +3,7 @@
 
 #include "boost.hpp"
 #include "python.hpp"
+#include "view_gains.hpp"
 
 namespace planewise {
 
@@ -60,6 +61,58 @@ double mean_loss(const BoostOptions &options, const Targets &target, const Numbe
         .mean_loss(score.data(), target.data(), weight.data(), score.shape(0));
 }
 
+// Gradient and Hessian of the built-in loss at these scores, rows x outputs each.
+nb::tuple derivatives(const BoostOptions &options, const Targets &target, const Numbers &weight, const Scores &score,
+                      int n_threads) {
+    const std::size_t rows = score.shape(0), outputs = score.shape(1);
+    check_length(weight.size(), rows, "weight");
+    const Objective objective = fitting(options.objective, target, rows, outputs);
+    std::vector<double> gradient(rows * outputs), hessian(rows * outputs);
+    run_native(n_threads, [&](Threads &threads, const std::function<bool()> &) {
+        objective.derivatives(score.data(), target.data(), weight.data(), rows, gradient.data(), hessian.data(),
+                              threads);
+    });
+    return nb::make_tuple(array(std::move(gradient), outputs), array(std::move(hessian), outputs));
+}
+
+using Bins = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// By view (columns from `first` and `second`), the gain of its cells; `bin` and `place` are columns x rows, gradient
+// and hessian outputs x rows.
+Out<double> gains_of_views(const Bins &bin, const Rows &place, const Numbers &weight,
+                           const std::vector<std::int32_t> &bins, const std::vector<std::int32_t> &numeric,
+                           const std::vector<std::int32_t> &has_missing, const Scores &gradient, const Scores &hessian,
+                           const std::vector<double> &noise, double lambda, const Labels &first, const Labels &second,
+                           int n_threads) {
+    const std::size_t columns = bin.shape(0), rows = bin.shape(1), outputs = gradient.shape(0);
+    if (place.shape(0) != columns || place.shape(1) != rows || bins.size() != columns || numeric.size() != columns ||
+        has_missing.size() != columns)
+        throw std::invalid_argument("bin, place, bins and numeric must agree");
+    check_length(weight.size(), rows, "weight");
+    if (gradient.shape(1) != rows || hessian.shape(1) != rows || hessian.shape(0) != outputs || noise.size() != outputs)
+        throw std::invalid_argument("gradient, hessian and noise must agree with the rows and with each other");
+    for (std::size_t j = 0; j < columns; ++j) {
+        if (bins[j] < 1 || bins[j] > 255) throw std::invalid_argument("a column must have from 1 to 255 bins");
+        const std::uint8_t *column = bin.data() + j * rows;
+        if (std::any_of(column, column + rows, [&](std::uint8_t b) { return b >= bins[j]; }))
+            throw std::invalid_argument("no such bin");
+    }
+    check_length(second.size(), first.size(), "second");
+    std::vector<View> views;
+    for (std::size_t v = 0; v < first.size(); ++v) {
+        for (const std::int32_t j : {first.data()[v], second.data()[v]})
+            if (j < 0 || static_cast<std::size_t>(j) >= columns) throw std::invalid_argument("no such column");
+        views.emplace_back(first.data()[v], second.data()[v]);
+    }
+    std::vector<double> gains;
+    const BinnedColumns table{bin.data(), place.data(), weight.data(), bins, numeric, has_missing, rows, columns};
+    const Derivatives left{gradient.data(), hessian.data(), noise, outputs, lambda};
+    run_native(n_threads, [&](Threads &threads, const std::function<bool()> &) {
+        gains = view_gains(table, left, views, threads);
+    });
+    return array(std::move(gains));
+}
+
 constexpr std::size_t n_trial_losses = std::tuple_size_v<TreeTrials::Losses>;
 
 // A booster with the table it learns from; the table must outlive it (kept alive by the binding).
@@ -71,7 +124,7 @@ class Boosting {
         : kept_{{target, weight}},
           objective_(fitting(options.objective, target, table.matrix().rows, score.shape(1))),
           booster_(table.matrix(), target.data(), checked(weight, table), of_rows(score, table.matrix().rows), trees,
-                   with_objective(std::move(options), objective_)),
+                   with_objective(std::move(options), objective_, table.matrix().columns)),
           rows_(table.matrix().rows),
           columns_(table.matrix().columns),
           n_threads_(n_threads) {}
@@ -159,7 +212,12 @@ class Boosting {
         run_native(n_threads_, [&](Threads &threads, const std::function<bool()> &) { found = find(threads); });
         return found;
     }
-    static BoostOptions with_objective(BoostOptions options, const Objective &objective) {
+    static BoostOptions with_objective(BoostOptions options, const Objective &objective, std::size_t columns) {
+        for (const std::vector<std::int32_t> &view : options.views) {
+            if (view.empty()) throw std::invalid_argument("a view needs a column");
+            for (const std::int32_t j : view)
+                if (j < 0 || static_cast<std::size_t>(j) >= columns) throw std::invalid_argument("no such column");
+        }
         options.objective = objective;
         return options;
     }
@@ -215,6 +273,7 @@ void bind_boosting(nb::module_ &m) {
         .def_rw("reg_lambda", &BoostOptions::reg_lambda)
         .def_rw("subsample", &BoostOptions::subsample)
         .def_rw("colsample", &BoostOptions::colsample)
+        .def_rw("views", &BoostOptions::views)
         .def_rw("max_rows_per_tree", &BoostOptions::max_rows_per_tree)
         .def_rw("seed", &BoostOptions::seed)
         .def_rw("find_smoothing", &BoostOptions::find_smoothing)
@@ -222,6 +281,11 @@ void bind_boosting(nb::module_ &m) {
         .def_rw("remember", &BoostOptions::remember)
         .def_rw("vector_leaves", &BoostOptions::vector_leaves);
     m.def("mean_loss", &mean_loss, "options"_a, "target"_a, "weight"_a, "score"_a, "Weighted mean loss of raw scores.");
+    m.def("derivatives", &derivatives, "options"_a, "target"_a, "weight"_a, "score"_a, "n_threads"_a,
+          "Gradient and Hessian of the loss at raw scores.");
+    m.def("view_gains", &gains_of_views, "bin"_a, "place"_a, "weight"_a, "bins"_a, "numeric"_a, "has_missing"_a,
+          "gradient"_a, "hessian"_a, "noise"_a, "reg_lambda"_a, "first"_a, "second"_a, "n_threads"_a,
+          "What the cells of each view of one or two columns gain beyond chance.");
     nb::class_<Boosting>(m, "Boosting", "Second-order boosting on one table.")
         .def(
             nb::init<const Table &, const Targets &, const Numbers &, const Scores &, std::size_t, BoostOptions, int>(),

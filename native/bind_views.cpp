@@ -128,6 +128,12 @@ class RowSearch {
     Search search_;
 };
 
+void check_classes(const Labels &label, std::size_t classes) {
+    for (std::size_t i = 0; i < label.size(); ++i)
+        if (label.data()[i] < 0 || static_cast<std::size_t>(label.data()[i]) >= classes)
+            throw std::invalid_argument("label must lie in 0 .. n_classes - 1");
+}
+
 // Without labels (an empty array) all rows are of one class.
 void nearest_of_classes(const Rows &x, const Labels &label, std::size_t classes, const Vector<float> &categorical,
                         const Labels &view_start, const Labels &view_column, const Rows &queries, const Labels &exclude,
@@ -139,9 +145,7 @@ void nearest_of_classes(const Rows &x, const Labels &label, std::size_t classes,
     check_size(distance.size(), row.size(), "distance");
     if (exclude.size() != 0) check_size(exclude.size(), queries.shape(0), "exclude");
     if (label.size() != 0) check_length(label.size(), points.rows, "label");
-    for (std::size_t i = 0; i < label.size(); ++i)
-        if (label.data()[i] < 0 || static_cast<std::size_t>(label.data()[i]) >= classes)
-            throw std::invalid_argument("label must lie in 0 .. n_classes - 1");
+    check_classes(label, classes);
     run_native(n_threads, [&](Threads &threads, const std::function<bool()> &stop) {
         class_neighbours(points, label.size() != 0 ? label.data() : nullptr, views,
                          {queries.data(), queries.shape(0), exclude.size() != 0 ? exclude.data() : nullptr, classes, k,
@@ -149,6 +153,32 @@ void nearest_of_classes(const Rows &x, const Labels &label, std::size_t classes,
                          threads, [&] {
                              if (stop()) throw Interrupted();
                          });
+    });
+}
+
+void nearest_class_weights(const Rows &x, const Labels &label, const Vector<double> &weight, std::size_t classes,
+                           const Vector<float> &categorical, const Labels &view_start, const Labels &view_column,
+                           const Rows &queries, const Labels &exclude, std::size_t k,
+                           const Filled<double> &class_weight, const Filled<std::int32_t> &nearer,
+                           const Filled<std::int32_t> &tied, int n_threads) {
+    const Points points = points_of(x, categorical);
+    const Views views = views_of(view_start, view_column, points.columns);
+    check_size(queries.shape(1), points.columns, "queries");
+    check_size(class_weight.size(), views.count() * queries.shape(0) * classes, "class_weight");
+    check_size(nearer.size(), views.count() * queries.shape(0), "nearer");
+    check_size(tied.size(), nearer.size(), "tied");
+    if (exclude.size() != 0) check_size(exclude.size(), queries.shape(0), "exclude");
+    check_length(label.size(), points.rows, "label");
+    check_length(weight.size(), points.rows, "weight");
+    check_classes(label, classes);
+    run_native(n_threads, [&](Threads &threads, const std::function<bool()> &stop) {
+        NearestWeights(points, label.data(), weight.data())
+            .by_class(views,
+                      {queries.data(), queries.shape(0), exclude.size() != 0 ? exclude.data() : nullptr, classes, k,
+                       class_weight.data(), nearer.data(), tied.data()},
+                      threads, [&] {
+                          if (stop()) throw Interrupted();
+                      });
     });
 }
 
@@ -181,21 +211,28 @@ void bind_views(nb::module_ &m) {
             "view_start"_a, "view_column"_a, "rows"_a, "k"_a, "same"_a.noconvert(), "other"_a.noconvert(),
             "n_threads"_a,
             "Fill `same` and `other` with the distances to the k-th nearest row of the own and of any other label.");
-    nb::class_<RowSearch<OwnWeights>>(m, "OwnWeightsSearch", "Weights of the nearest rows of the own label, by view.")
+    nb::class_<RowSearch<NearestWeights>>(m, "NearestWeightsSearch",
+                                          "Weights of the nearest rows by label; equally far ones share places.")
         .def(nb::init<const Rows &, const Labels &, const Vector<double> &, const Vector<float> &>(), "points"_a,
              "label"_a, "weight"_a, "categorical"_a)
         .def(
-            "weights",
-            [](RowSearch<OwnWeights> &self, const Labels &view_start, const Labels &view_column, const Labels &rows,
+            "own_and_other",
+            [](RowSearch<NearestWeights> &self, const Labels &view_start, const Labels &view_column, const Labels &rows,
                std::size_t k, const Filled<float> &own, const Filled<float> &other, int n_threads) {
                 self.run(view_start, view_column, rows, own, other, n_threads,
-                         [&](OwnWeights &search, const Views &views, const auto &queries, Threads &threads,
+                         [&](NearestWeights &search, const Views &views, const auto &queries, Threads &threads,
                              const Pause &pause) {
-                             search.weights(views, queries, k, own.data(), other.data(), threads, pause);
+                             search.own_and_other(views, queries, k, own.data(), other.data(), threads, pause);
                          });
             },
             "view_start"_a, "view_column"_a, "rows"_a, "k"_a, "own"_a.noconvert(), "other"_a.noconvert(), "n_threads"_a,
             "Fill `own` and `other` with the weights of the k nearest rows of the own label and of others.");
+    m.def(
+        "nearest_class_weights", &nearest_class_weights, "points"_a, "label"_a, "weight"_a, "n_classes"_a,
+        "categorical"_a, "view_start"_a, "view_column"_a, "queries"_a, "exclude"_a, "k"_a, "class_weight"_a.noconvert(),
+        "nearer"_a.noconvert(), "tied"_a.noconvert(), "n_threads"_a,
+        "Fill `class_weight` with the weights of the k nearest rows by class, `nearer` and `tied` with the numbers of "
+        "rows that are nearer than the k-th and as far away.");
     m.def("class_neighbours", &nearest_of_classes, "points"_a, "label"_a, "n_classes"_a, "categorical"_a,
           "view_start"_a, "view_column"_a, "queries"_a, "exclude"_a, "k"_a, "row"_a.noconvert(),
           "distance"_a.noconvert(), "n_threads"_a, "Fill `row` and `distance` with the k nearest rows of each class.");

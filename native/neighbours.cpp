@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <numeric>
 
 #include "view_layout.hpp"
 #include "view_search.hpp"
@@ -14,10 +13,6 @@ namespace planewise {
 namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
-constexpr float missing = std::numeric_limits<float>::quiet_NaN();
-
-// So few queries are answered sooner by looking at every row than by sorting columns first.
-constexpr std::size_t few_queries = 32;
 
 // The k nearest so far, by distance and then by row: kept as whole numbers in that order, for distances are not
 // negative and the bits of such floats rise with them. Twice as many are gathered before the further half is dropped:
@@ -38,12 +33,6 @@ class Nearest {
         drop_further();
         const double last = distance_of(keys_[k_ - 1]);
         reach_ = std::nextafter(static_cast<float>(std::min(last * last * (1 + 1e-6), 3e38)), infinity);
-    }
-    // visit(row) for each, in no particular order.
-    template <class Visit>
-    void each(Visit visit) {
-        drop_further();
-        for (const std::uint64_t key : keys_) visit(row_of(key));
     }
     void write(std::int32_t *row, float *distance) {
         drop_further();
@@ -77,20 +66,6 @@ class Nearest {
     std::size_t k_ = 1;
     float reach_ = infinity;
 };
-
-// NaN if either lacks a value.
-float squared_distance(const Points &points, const std::int32_t *column, std::size_t dimensions, const float *a,
-                       const float *b) {
-    float sum = 0;
-    for (std::size_t d = 0; d < dimensions; ++d) {
-        const std::int32_t j = column[d];
-        const float differ = points.difference_of_categories(static_cast<std::size_t>(j));
-        float difference = a[j] - b[j];
-        if (differ > 0 && difference == difference) difference = difference != 0 ? differ : 0.0f;
-        sum += difference * difference;
-    }
-    return sum;
-}
 
 // What is searched for: k nearest rows of each class, at most, to queries that are complete rows of the table's width.
 struct Wanted {
@@ -191,44 +166,6 @@ void class_neighbours(const Points &points, const std::int32_t *label, const Vie
         SortedColumns rows(points, nullptr, std::move(members[c]));
         search_class(rows, c, views, search, threads, pause, write);
     }
-}
-
-OwnWeights::OwnWeights(const Points &points, const std::int32_t *label, const double *weight)
-    : label_(label), weight_(weight) {
-    std::vector<std::int32_t> all(points.rows);
-    std::iota(all.begin(), all.end(), 0);
-    rows_ = std::make_unique<SortedColumns>(points, nullptr, std::move(all));
-}
-
-OwnWeights::~OwnWeights() = default;
-
-void OwnWeights::weights(const Views &views, const std::vector<std::int32_t> &queries, std::size_t k, float *own,
-                         float *other, Threads &threads, const Pause &pause) {
-    const Points &points = rows_->points();
-    std::vector<float> query;
-    query.reserve(queries.size() * points.columns);
-    for (const std::int32_t q : queries) {
-        const float *row = points.row(static_cast<std::size_t>(q));
-        query.insert(query.end(), row, row + points.columns);
-    }
-    const Wanted search{query.data(), queries.size(), queries.data(), 1, k};  // no row is its own neighbour
-    const auto add_up = [&](std::size_t v, std::size_t q, std::size_t, Nearest &list) {
-        const std::int32_t mine = label_[static_cast<std::size_t>(queries[q])];
-        double same = 0, different = 0;
-        std::size_t found = 0;
-        list.each([&](std::int32_t row) {
-            const auto i = static_cast<std::size_t>(row);
-            (label_[i] == mine ? same : different) += weight_[i];
-            ++found;
-        });
-        const std::size_t at = v * queries.size() + q;
-        own[at] = found == 0 ? missing : static_cast<float>(same);
-        other[at] = found == 0 ? missing : static_cast<float>(different);
-    };
-    if (queries.size() <= few_queries)
-        look_at_every_row(points, nullptr, views, search, threads, pause, add_up);
-    else
-        search_class(*rows_, 0, views, search, threads, pause, add_up);
 }
 
 }  // namespace planewise

@@ -70,23 +70,48 @@ struct ClassNeighbours {
 void class_neighbours(const Points &points, const std::int32_t *label, const Views &views,
                       const ClassNeighbours &wanted, Threads &threads, const Pause &pause);
 
-// Of the nearest rows, whatever their label, the weight of those of a row's own. What views share is kept between
-// calls.
-class OwnWeights {
+// Of the k nearest rows, whatever their label, the weights by label. Rows that are as far away as the k-th share the
+// places that nearer rows leave, in equal parts: each counts as often as it would on average if lots were drawn. The
+// weights of the labels are sums of whole numbers (of a fixed unit), so that they depend on no order of rows.
+class NearestWeights {
   public:
-    // Points, labels and weights must outlive this.
-    OwnWeights(const Points &points, const std::int32_t *label, const double *weight);
-    ~OwnWeights();
+    // Points and labels must outlive this; labels are 0 and up.
+    NearestWeights(const Points &points, const std::int32_t *label, const double *weight);
+    ~NearestWeights();
 
     // For each view and each query, a row of the table: the weight of those of its k nearest other rows that have its
     // label, and of the others (both views x queries). NaN where it has no neighbour.
-    void weights(const Views &views, const std::vector<std::int32_t> &queries, std::size_t k, float *own, float *other,
-                 Threads &threads, const Pause &pause);
+    void own_and_other(const Views &views, const std::vector<std::int32_t> &queries, std::size_t k, float *own,
+                       float *other, Threads &threads, const Pause &pause);
+
+    struct ByClass {
+        const float *query;  // queries x columns
+        std::size_t queries;
+        const std::int32_t *exclude;  // per query a row that is not its neighbour; may be null
+        std::size_t classes, k;
+        double *weight;               // views x queries x classes
+        std::int32_t *nearer, *tied;  // views x queries: how many rows are nearer than the k-th, and as far away
+    };
+    // Labels are below the number of classes. Without k neighbours, all are nearer; there are none where a value is
+    // lacking.
+    void by_class(const Views &views, const ByClass &wanted, Threads &threads, const Pause &pause);
 
   private:
-    std::unique_ptr<SortedColumns> rows_;
+    struct Search;
+    template <class Answer>
+    void search(const Views &views, const Search &wanted, Threads &threads, const Pause &pause, Answer answer);
+    template <class Answer>
+    void look_at_every_row(const Views &views, const Search &wanted, Threads &threads, const Pause &pause,
+                           Answer answer);
+    template <class Answer>
+    void search_layouts(const Views &views, const Search &wanted, Threads &threads, const Pause &pause, Answer answer);
+
+    Points points_;
     const std::int32_t *label_;
-    const double *weight_;
+    std::size_t labels_ = 0;
+    std::vector<std::int64_t> weight_;  // in units
+    double unit_;
+    std::unique_ptr<SortedColumns> rows_;  // once there are many queries
 };
 
 }  // namespace planewise

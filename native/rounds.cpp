@@ -45,7 +45,10 @@ std::vector<std::uint32_t> pick(std::size_t count, std::size_t wanted, Random &r
 }
 
 Rounds::Rounds(std::size_t rows, std::size_t trees, const BoostOptions &options)
-    : rows_(rows), options_(options), tree_(trees), known_(options.trees_a_round()) {
+    : rows_(rows),
+      options_(options),
+      tree_(trees),
+      known_(options.trees_a_round() * std::max<std::size_t>(options.views.size(), 1)) {
     if (rows > std::numeric_limits<std::uint32_t>::max())
         throw std::invalid_argument("boosting takes at most 4,294,967,295 rows");
     forest_.n_values = options.vector_leaves ? outputs() : 1;
@@ -102,7 +105,8 @@ double Rounds::certainty_left(std::size_t tree, const double *hessian, std::size
 GrowOptions Rounds::grow_options(std::size_t tree, const Matrix &matrix, Random &random) const {
     GrowOptions options = options_.grow;
     options.seed = random.next();
-    options.known = options_.remember ? &known_[tree] : nullptr;
+    options.known = options_.remember ? &known_[place_of(tree_ + tree)] : nullptr;
+    if (!options_.views.empty()) options.features = options_.views[tree_ / trees_a_round() % options_.views.size()];
     if (options_.colsample >= 1) return options;
     std::vector<std::int32_t> usable;
     for (std::size_t j = 0; j < matrix.columns; ++j)
@@ -218,14 +222,14 @@ void Rounds::finish(Forest &trees) const {
 
 void Rounds::keep(const Forest &trees) {
     for (std::size_t tree = 0; tree < trees.trees(); ++tree)
-        remember(trees.part(tree, tree + 1), known_[(tree_ + tree) % known_.size()]);
+        remember(trees.part(tree, tree + 1), known_[place_of(tree_ + tree)]);
     forest_.append(trees);
     tree_ += trees.trees();
 }
 
 void Rounds::recall(const Forest &before) {
     for (std::size_t tree = 0; tree < before.trees(); ++tree)
-        remember(before.part(tree, tree + 1), known_[tree % known_.size()]);
+        remember(before.part(tree, tree + 1), known_[place_of(tree)]);
 }
 
 // The oblique directions of the latest trees, the newest first: what parted the rows well is worth trying again.

@@ -24,10 +24,11 @@ struct BoostOptions {
     double colsample = 1;                   // share of the columns a tree may use
     std::size_t max_rows_per_tree = 65536;  // where there are more, so many of them decide a tree's planes
     std::uint64_t seed = 0;
-    bool find_smoothing = false;  // by trials on rows set aside, rather than grow.smoothing
-    bool find_depth = false;      // likewise, rather than grow.max_depth
-    bool remember = true;         // whether directions of earlier trees are among the candidates
-    bool vector_leaves = false;   // one tree per round, its leaves hold a value for every output
+    bool find_smoothing = false;                   // by trials on rows set aside, rather than grow.smoothing
+    bool find_depth = false;                       // likewise, rather than grow.max_depth
+    bool remember = true;                          // whether directions of earlier trees are among the candidates
+    bool vector_leaves = false;                    // one tree per round, its leaves hold a value for every output
+    std::vector<std::vector<std::int32_t>> views;  // columns that rounds may use, in turn; none: any round all
 
     std::size_t trees_a_round() const { return vector_leaves ? 1 : objective.outputs; }
     // Rows a tree is grown on, of so many.
@@ -120,11 +121,13 @@ class Rounds {
                     Forest &trees) const;
     void find_units(const double *gradient, const double *hessian, std::size_t rows);
     static void remember(const Forest &tree, Directions &known);
+    // Where the directions of a tree are kept: those of a round's output, by view.
+    std::size_t place_of(std::size_t tree) const { return tree % known_.size(); }
 
     std::size_t rows_;
     BoostOptions options_;
     std::size_t tree_;
-    std::vector<Directions> known_;  // by output
+    std::vector<Directions> known_;  // by view and output
     std::vector<double> first_;      // by tree of a round: the summed Hessian before the first one
     double first_weight_ = 1;        // of the same rows
     std::vector<double> units_;

@@ -26,4 +26,17 @@ PLANEWISE_CLONES void leaf_squares(const ViewLayout &view, std::size_t leaf, con
     for (std::size_t l = 0; l < size; ++l) square[l] = sum[l];
 }
 
+float squared_distance(const Points &points, const std::int32_t *column, std::size_t dimensions, const float *a,
+                       const float *b) {
+    float sum = 0;
+    for (std::size_t d = 0; d < dimensions; ++d) {
+        const std::int32_t j = column[d];
+        const float differ = points.difference_of_categories(static_cast<std::size_t>(j));
+        float difference = a[j] - b[j];
+        if (differ > 0 && difference == difference) difference = difference != 0 ? differ : 0.0f;
+        sum += difference * difference;
+    }
+    return sum;
+}
+
 }  // namespace planewise

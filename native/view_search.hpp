@@ -23,6 +23,13 @@ Reach reach_of(const ViewLayout &view, const float *query);
 // The squared distances of a query to the points of a leaf; leaf_size numbers are written even if there are fewer.
 void leaf_squares(const ViewLayout &view, std::size_t leaf, const float *query, float *square);
 
+// So few queries are answered sooner by looking at every row than by sorting columns first.
+constexpr std::size_t few_queries = 32;
+
+// Of two rows of the table's width in a view; NaN if either lacks a value.
+float squared_distance(const Points &points, const std::int32_t *column, std::size_t dimensions, const float *a,
+                       const float *b);
+
 // Into how many parts a view is cut, so that few views keep many threads busy.
 inline std::size_t shares_of_views(std::size_t views, const Threads &threads) {
     const std::size_t pieces = threads.count() > 1 ? 4 * static_cast<std::size_t>(threads.count()) : 1;

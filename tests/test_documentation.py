@@ -129,12 +129,19 @@ def test_the_examples_of_the_page_on_the_command_line_run(capsys):
 def test_the_examples_of_the_guide_to_pictures_run():
     pyplot = pytest.importorskip("matplotlib.pyplot")
     run_blocks(ROOT / "docs" / "pictures.md")
-    assert len(pyplot.get_fignums()) == 11
+    assert len(pyplot.get_fignums()) == 13
 
 
 def test_the_examples_of_the_guide_to_views_run(capsys):
     run_blocks(ROOT / "docs" / "views.md")
     assert "nearest rows in the view area error × worst concave points" in capsys.readouterr().out
+
+
+def test_the_examples_of_the_guide_to_sums_of_views_run():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("Agg")
+    run_blocks(ROOT / "docs" / "sums_of_views.md")
+    pyplot.close("all")
 
 
 def test_the_examples_of_the_page_on_reviews_run(capsys):

@@ -67,6 +67,7 @@ PARTS = [
     "report",
     "slm",
     "table",
+    "views",
     "words",
 ]
 

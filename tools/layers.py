@@ -22,6 +22,7 @@ LAYERS = (
     ("words",),
     ("parts",),
     ("slm", "mcm", "recip"),
+    ("views",),
     ("datasets", "published"),
     ("table",),
     ("evaluate",),

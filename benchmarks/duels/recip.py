@@ -11,7 +11,8 @@ tree one-hot, numbers standardised for neighbours, gaps filled by medians; RECIP
 (the key in the file of results) is k = 1, distances, Algorithm 1 with lam by cross-validation, but on standardised
 columns and with the main views only (keep="best"): not planewise.published.recip. "All features too" has the view of
 all features as one more candidate; "tuned" chooses that and k from 1, 5 and the default by three inner folds. For RECIP
-also: how many views are kept, and which share of the queries the two leading ones decide.
+also: how many views are kept, and which share of the queries the two leading ones decide. For the sum of views: in
+which share of the queries the leading view alone gives the same answer.
 Table 3 of the paper does not say how its sets were split, so its figures stand beside ours for orientation only.
 """
 
@@ -30,7 +31,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from planewise import RECIPClassifier, datasets
+from planewise import RECIPClassifier, SLMViewsClassifier, datasets
 
 try:
     from interpret.glassbox import ExplainableBoostingClassifier
@@ -82,6 +83,7 @@ def contenders(n_classes=2):
     neighbours = make_pipeline(as_numbers(), KNeighborsClassifier())
     tuned = {"k": [1, 5, None], "include_all_features": [False, True]}
     made = {
+        "sum of views": SLMViewsClassifier(n_jobs=-1, random_state=0),
         "RECIP": RECIPClassifier(n_jobs=-1, random_state=0),
         "RECIP, all features too": RECIPClassifier(include_all_features=True, n_jobs=-1, random_state=0),
         "RECIP, published": RECIPClassifier(estimate="distances", k=1, selection="recip", n_jobs=-1, random_state=0),
@@ -108,6 +110,7 @@ def duel(name, data_home, folds, max_rows, wanted):
         "accuracy": {},
         "views": {},
         "two_leading": {},
+        "alone": {},
         "leading": [],
     }
     for train, test in StratifiedKFold(folds, shuffle=True, random_state=0).split(X, y):
@@ -116,6 +119,11 @@ def duel(name, data_home, folds, max_rows, wanted):
                 continue
             model.fit(X.iloc[train], y[train])
             out["accuracy"].setdefault(who, []).append(float(np.mean(model.predict(X.iloc[test]) == y[test])))
+            if isinstance(model, SLMViewsClassifier):
+                report = model.views_report(X.iloc[test], y[test])
+                out["views"].setdefault(who, []).append(len(report))
+                alone = sum(row["leads"] * row["alone_agrees"] for row in report if row["leads"])
+                out["alone"].setdefault(who, []).append(alone)
             if isinstance(model, RECIPClassifier):
                 report = model.views_report(X.iloc[test], y[test])
                 leading = sorted((row["decides"] for row in report), reverse=True)[:2]
@@ -130,8 +138,8 @@ def merged(old, new):
     """What was measured before and what is new; the same rows and folds, or nothing to keep."""
     if old is None or old["rows"] != new["rows"] or old["folds"] != new["folds"]:
         return new
-    for part in ("accuracy", "views", "two_leading"):
-        new[part] = old[part] | new[part]
+    for part in ("accuracy", "views", "two_leading", "alone"):
+        new[part] = old.get(part, {}) | new[part]
     new["leading"] = new["leading"] or old["leading"]
     return new
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         SLMForestRegressor,
         SLMRegressor,
     )
+    from planewise.views import SLMViewsClassifier, SLMViewsRegressor
 
 __version__ = "0.1.0"
 
@@ -47,6 +48,8 @@ __all__ = [
     "SLMForestClassifier",
     "SLMForestRegressor",
     "SLMRegressor",
+    "SLMViewsClassifier",
+    "SLMViewsRegressor",
     "__version__",
     "load",
     "save",
@@ -67,6 +70,7 @@ _PARTS = (
     "report",
     "slm",
     "table",
+    "views",
     "words",
 )
 
@@ -89,6 +93,8 @@ def _home(name: str) -> str:
     """The part of the library that a public name is from."""
     if name in ("load", "save"):
         return "io"
+    if name.startswith("SLMViews"):
+        return "views"
     if name.startswith(("SLM", "Discriminant")):
         return "slm"
     return "recip" if name.startswith(("RECIP", "Projection")) else "mcm"

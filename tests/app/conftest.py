@@ -25,6 +25,7 @@ def models(table):
         "forest": {"n_estimators": 5},
         "boost": {"n_estimators": 10},
         "mcm": {"Cs": [10.0], "gammas": [0.1], "mus": [1.0], "cv": 2},
+        "views": {"n_estimators": 20, "cv": 2, "max_views": 4},
         "recip": {"k": 7},
     }
 

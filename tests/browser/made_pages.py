@@ -57,6 +57,16 @@ def mixed() -> Rows:
     return frame, y
 
 
+def credits() -> Rows:
+    """Two columns of categories with long names, and a number."""
+    rng = np.random.default_rng(0)
+    history = rng.choice(["delayed payment previously", "critical/other existing credit", "all paid"], 400)
+    purpose = rng.choice(["radio/television and other entertainment", "car (new)", "domestic_appliances", ""], 400)
+    frame = pd.DataFrame({"history": history, "purpose": np.where(purpose == "", None, purpose)}).astype("category")
+    frame["amount"] = rng.normal(size=400)
+    return frame, np.where((history == "all paid") ^ (rng.random(400) < 0.2), "good", "bad")
+
+
 REPORTS: dict[str, tuple[Callable[[], Rows], Any]] = {
     "tree": (wine, planewise.SLMClassifier(random_state=0)),
     "forest": (wine, planewise.SLMForestClassifier(n_estimators=20, random_state=0)),
@@ -67,6 +77,10 @@ REPORTS: dict[str, tuple[Callable[[], Rows], Any]] = {
         planewise.LargeScaleMCMClassifier(n_components=20, max_iter=30, random_state=0),
     ),
     "views": (wine, planewise.RECIPClassifier(max_projections=4, random_state=0)),
+    "views of categories": (
+        credits,
+        planewise.RECIPClassifier(projections=[(0, 1), (1, 2), (0,)], random_state=0),
+    ),
     "views of numbers": (diabetes, planewise.RECIPRegressor(max_projections=4, random_state=0)),
     "views of a table": (mixed, TableModel("recip", random_state=0)),
     "numbers": (diabetes, planewise.SLMBoostRegressor(n_estimators=30, random_state=0)),

@@ -10,7 +10,7 @@ from made_pages import REPORTS, fitted_and_rest, make_explanations, make_summari
 from planewise import RECIPClassifier
 from planewise.report import html
 from planewise.report._view_scene import TrainingRows
-from planewise.report.views import block, views_of, views_switch
+from planewise.report.views import ShownView, block, views_of, views_switch
 
 FREE_ROWS = """plot => {  // training rows that no mark lies over: where they are on the screen, and their numbers
     const crowd = plot.querySelector('.pw-rows');
@@ -173,6 +173,21 @@ def test_outputs_of_a_notebook_keep_to_themselves(open_page, tmp_path):
     views[1].locator(".pw-tabs label").nth(1).click()
     assert [view.locator(".pw-panel").first.is_visible() for view in views[:2]] == [True, False]
     assert page.evaluate(GLOBALS) == []
+
+
+def test_a_line_of_equal_rows_is_tied_to_their_cell(open_page, tmp_path):
+    model, X, _ = fitted_and_rest("views of categories")
+    known = X[X["purpose"].notna()]
+    explanation = model.explain(known[:1])[0]
+    path = tmp_path / "page.html"
+    data = [ShownView("deciding", explanation.data_in((0, 1)))]
+    shown = block(views_switch(data, TrainingRows.of(model), ident="case"))
+    path.write_text(html.page("Case", [html.heading("Case", level=1), shown]), encoding="utf-8")
+    page = open_page(path)
+    page.locator(".pw-pick").first.click()
+    assert page.locator(".pw-here .pw-hold.pw-picked").count() == 1
+    page.locator(".pw-here .pw-cell").click()
+    assert page.locator(".pw-picked").count() == 0
 
 
 def test_a_tree_says_its_planes(open_page, tmp_path):

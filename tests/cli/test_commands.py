@@ -11,15 +11,18 @@ import pytest
 
 import planewise as pw
 from clean_shell import run_python
+from planewise.cli._choose import Trial, _by_score, choose_family
 from planewise.cli._show import working
 from planewise.table import TableModel
 
-FAMILIES = ["slm", "forest", "boost", "mcm", "recip"]
+FAMILIES = ["slm", "forest", "boost", "mcm", "views", "recip"]
 
 
 def settings(family, target="class"):
     if family == "mcm":
         return ["--set", "kernel=linear"] if target == "price" else ["--set", "mus=10,1", "--set", "gammas=0.2"]
+    if family == "views":
+        return ["--set", "n_estimators=10", "--set", "cv=2"]
     return ["--set", "n_estimators=10"] if family in ("forest", "boost") else []
 
 
@@ -56,13 +59,69 @@ def test_auto_compares_the_families_and_says_why(csv, run, target):
     best = max(answer["compared"], key=lambda each: each[measure])
     chosen = next(each for each in answer["compared"] if each["model"] == answer["model"])
     assert best["model"] in answer["why"]
-    assert chosen[measure] >= best[measure] - best["standard_error"] and chosen["bytes"] <= best["bytes"]
+    assert chosen[measure] >= best[measure] - best["standard_error"]
+    near = [each for each in answer["compared"] if each[measure] >= best[measure] - best["standard_error"]]
+    readable = [name for name in ("slm", "views") if name in {each["model"] for each in near}]
+    smallest = min(near, key=lambda each: each["bytes"])
+    assert answer["model"] == (readable[0] if readable else smallest["model"])
     assert set(answer["quality"]) == {
         "model",
         *(("most_common_class", "logistic_regression") if target == "class" else ("mean", "ridge_regression")),
     }
     assert answer["task"] == ("classification" if target == "class" else "regression")
     assert answer["file"] is None
+
+
+@pytest.mark.parametrize(("target", "measure"), [("class", "log_loss"), ("price", "rmse")])
+def test_explainable_compares_a_tree_with_views_by_their_loss(csv, run, target, measure):
+    ask = ["fit", csv, "--target", target, "--drop", "price" if target == "class" else "class"]
+    answer = json.loads(run(*ask, "--model", "explainable", "--json").stdout)
+    assert [each["model"] for each in answer["compared"]] == ["slm", "views"]
+    assert answer["model"] == min(answer["compared"], key=lambda each: each[measure])["model"]
+    assert "of the models that a person can read, it has the lowest" in answer["why"]
+
+
+def trial(family, mean, n_bytes=1000):
+    return Trial(family, [mean - 0.02, mean, mean + 0.02], n_bytes, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("means", "chosen", "words"),
+    [
+        (
+            {"slm": 0.90, "boost": 0.94, "views": 0.93},
+            "views",
+            "views is within one standard error of it (0.9300) and a person can read it",
+        ),
+        (
+            {"slm": 0.93, "boost": 0.94, "views": 0.935},
+            "slm",
+            "slm is within one standard error of it (0.9300) and a person can read it",
+        ),
+        (
+            {"slm": 0.93, "boost": 0.90, "views": 0.935},
+            "slm",
+            "slm is within one standard error of it (0.9300) and easier to read",
+        ),
+        ({"slm": 0.90, "boost": 0.94, "views": 0.95}, "views", "views has the best accuracy, 0.9500"),
+        (
+            {"slm": 0.90, "boost": 0.95, "mcm": 0.94, "views": 0.93},
+            "mcm",
+            "mcm is within one standard error of it (0.9400) and smaller",
+        ),
+    ],
+)
+def test_among_the_best_auto_takes_what_a_person_can_read(means, chosen, words):
+    sizes = {"mcm": 100}
+    found = _by_score([trial(family, mean, sizes.get(family, 1000)) for family, mean in means.items()], "accuracy")
+    assert found[0] == chosen and words in found[1]
+
+
+def test_families_are_compared_only_where_they_can_be_fitted(monkeypatch):
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame({f"x{j}": rng.normal(size=40) for j in range(4)} | {"y": ["a", "b"] * 20})
+    monkeypatch.setattr("planewise.views.fitted.MOST_COLUMNS", 3)
+    assert choose_family(table, "y", "classification", 0, True, wanted="explainable").family == "slm"
 
 
 @pytest.mark.parametrize("target", ["class", "price"])
@@ -101,6 +160,20 @@ def test_contributions_add_up_to_the_score(family, fitted, run):
     about = told["explanation"]
     assert about["average"] + sum(part["added"] for part in about["parts"]) == pytest.approx(about["total"])
     assert about["total"] == pytest.approx(told["prediction"])
+
+
+@pytest.mark.parametrize("target", ["class", "price"])
+def test_the_scores_of_views_add_up_to_the_total(fitted, run, target):
+    path = fitted("views", target, *settings("views"))
+    told = json.loads(run("explain", path, "towns.csv", "--row", "3", "--json").stdout)
+    about = told["explanation"]
+    assert about["base"] + sum(each["score"] for each in about["contributions"]) == pytest.approx(about["total"])
+    if target == "price":
+        assert about["total"] == pytest.approx(told["prediction"])
+    shown = run("explain", path, "towns.csv", "--row", "3").stdout
+    assert "The leading view" in shown and "what each view adds" in shown
+    for each in about["contributions"]:
+        assert " × ".join(each["features"]) in shown
 
 
 def test_vectors_add_up_to_the_score(fitted, run, towns):
@@ -256,7 +329,7 @@ def test_constraints_are_given_by_name(family, fitted, csv, run):
 
 @pytest.mark.parametrize(("family", "target"), [("recip", "class"), ("recip", "price"), ("mcm", "price")])
 def test_what_cannot_take_all_rows_says_that_it_learns_from_a_sample(family, target, csv, run, monkeypatch):
-    for limit in ("MAX_ROWS_VIEWS", "MAX_ROWS_REGRESSION_MACHINE"):
+    for limit in ("MAX_ROWS_RECIP", "MAX_ROWS_REGRESSION_MACHINE"):
         monkeypatch.setattr(f"planewise.table._families.{limit}", 60)
     ask = ("fit", csv, "--target", target, "--model", family, "--drop", "class" if target == "price" else "price")
     done = run(*ask)

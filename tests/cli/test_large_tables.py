@@ -145,9 +145,9 @@ def test_classes_of_a_large_table_keep_their_type(run, little_memory, ending, ta
 
 def test_models_that_keep_their_rows_are_refused_by_name(run, little_memory):
     write(homes(), "homes", "parquet")
-    for family in ("mcm", "recip"):
+    for family in ("mcm", "views", "recip"):
         done = run("fit", "homes", "--target", "class", "--model", family)
-        mistake(done, f"--model {family} keeps all rows in memory, but the table would take about")
+        mistake(done, f"--model {family} needs all rows in memory, but the table would take about")
     mistake(run("fit", "homes", "--target", "class", "--folder", "none"), "--folder: there is no folder 'none'")
 
 
@@ -156,6 +156,15 @@ def test_auto_compares_trees_alone(run, little_memory):
     done = run("fit", "homes", "--target", "class", "--drop", "price", "--json")
     assert done.exit_code == 0, done.stderr
     assert {trial["model"] for trial in json.loads(done.stdout)["compared"]} == {"slm", "forest", "boost"}
+
+
+def test_explainable_is_one_tree_where_rows_do_not_fit_in_memory(run, little_memory):
+    write(homes(800), "homes", "parquet")
+    done = run("fit", "homes", "--target", "class", "--drop", "price", "--model", "explainable", "--json")
+    assert done.exit_code == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["model"] == "slm" and [trial["model"] for trial in answer["compared"]] == ["slm"]
+    assert "no other such model can be fitted on a table of this size" in answer["why"]
 
 
 def test_every_row_with_a_target_is_equally_likely_to_be_in_the_sample(little_memory, monkeypatch):

@@ -251,7 +251,7 @@ def test_the_demo_without_matplotlib_names_the_extra(run, monkeypatch):
 def test_a_model_that_keeps_its_rows_as_a_program(run, fitted, to):
     words = "a recip model keeps its training rows and cannot be written as C or ONNX. Use --to text or --to html, or "
     model = fitted("recip")
-    mistake(run("export", model, "--to", to, "--out", "m"), words + "fit with --model slm, forest, boost or mcm")
+    mistake(run("export", model, "--to", to, "--out", "m"), words + "fit with --model slm, forest, boost, mcm or views")
     assert not Path("m").exists()
 
 

@@ -64,7 +64,12 @@ def test_numbers_and_settings(files, address):
     ("words", "told"),
     [
         (["t.csv", "--target", "target"], "--dask needs one kind of model: choose it with --model slm, forest, boost"),
-        (["t.csv", "--target", "target", "--model", "mcm"], "--dask needs one kind of model"),
+        (
+            ["t.csv", "--target", "target", "--model", "mcm"],
+            "--dask cannot fit --model mcm: choose --model slm, forest",
+        ),
+        (["t.csv", "--target", "target", "--model", "views"], "--dask cannot fit --model views: choose --model slm"),
+        (["t.csv", "--target", "target", "--model", "explainable"], "--dask needs one kind of model"),
         (["t.csv", "--target", "nothing", "--model", "slm"], "The table has no column 'nothing'"),
         (["t.arrow", "--target", "target", "--model", "slm"], "--dask reads files that end in .csv, .tsv"),
         (["t.csv", "--target", "a", "--model", "recip", "--task", "regression"], "RECIPRegressor cannot be fitted on"),

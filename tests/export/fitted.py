@@ -20,6 +20,8 @@ from planewise import (
     SLMForestClassifier,
     SLMForestRegressor,
     SLMRegressor,
+    SLMViewsClassifier,
+    SLMViewsRegressor,
 )
 
 N_ROWS, N_COLUMNS = 300, 5
@@ -89,6 +91,10 @@ TREES = {
         "numbers",
     ),
     "boost-targets-statistics": (SLMBoostRegressor, {"n_estimators": 5, "target_statistics": 3}, "targets"),
+    "views-two": (SLMViewsClassifier, {"n_estimators": 8, "cv": 2, "max_views": 4}, "two"),
+    "views-three": (SLMViewsClassifier, {"n_estimators": 5, "cv": 2, "max_views": 3}, "three"),
+    "views-numbers": (SLMViewsRegressor, {"n_estimators": 8, "cv": 2, "max_views": 4}, "numbers"),
+    "views-counts": (SLMViewsRegressor, {"n_estimators": 8, "cv": 2, "loss": "poisson"}, "counts"),
     "boost-vector-targets": (SLMBoostRegressor, {"n_estimators": 5, "multi_strategy": "multi_output_tree"}, "targets"),
 }
 KINDS = ("numbers", "gaps", "categories")

@@ -11,7 +11,7 @@ import pytest
 from compiled import COMPILERS, assert_same_answers, c_answers, compile_with, needs_compiler, wrapper
 from fitted import KINDS, TREES, fitted_tree, near_a_plane, table, targets, trial_rows
 
-from planewise import SLMBoostClassifier, SLMClassifier, SLMForestClassifier, SLMRegressor
+from planewise import SLMBoostClassifier, SLMClassifier, SLMForestClassifier, SLMRegressor, SLMViewsClassifier
 from planewise.export import to_c
 from planewise.export._c import _trees
 from planewise.export._models import TreeEnsemble
@@ -115,6 +115,13 @@ def test_one_class_and_no_plane(make):
     rng = np.random.default_rng(0)
     bare = make(max_depth=1, min_samples_leaf=len(X), random_state=0).fit(X, rng.integers(0, 3, len(X)))
     assert_same_answers(bare, to_c(bare), X, X)
+
+
+@needs_compiler
+def test_a_sum_of_views_of_one_class():
+    X, _ = table("numbers")
+    one = SLMViewsClassifier(random_state=0).fit(X, np.full(len(X), 7))
+    assert_same_answers(one, to_c(one), X, X)
 
 
 @needs_compiler

@@ -22,7 +22,14 @@ from fitted import (
     trial_rows,
 )
 
-from planewise import LargeScaleMCMClassifier, MCMClassifier, SLMBoostClassifier, SLMClassifier, SLMForestClassifier
+from planewise import (
+    LargeScaleMCMClassifier,
+    MCMClassifier,
+    SLMBoostClassifier,
+    SLMClassifier,
+    SLMForestClassifier,
+    SLMViewsClassifier,
+)
 from planewise.export import to_onnx
 
 onnx = pytest.importorskip("onnx")
@@ -94,6 +101,12 @@ def test_one_class_and_no_plane(make):
         y = np.random.default_rng(0).integers(0, 3, len(X))
         bare = make(max_depth=1, min_samples_leaf=len(X), random_state=0).fit(X, y)
         assert_same_answers(bare, to_onnx(bare), X, X, nowhere)
+
+
+def test_a_sum_of_views_of_one_class():
+    X, _ = table("numbers")
+    one = SLMViewsClassifier(random_state=0).fit(X, np.full(len(X), "all"))
+    assert_same_answers(one, to_onnx(one), X, X, np.zeros(len(X), dtype=bool))
 
 
 def test_a_machine_without_vectors():

@@ -24,10 +24,24 @@ from planewise.words import cell_in_words, linear_sum
 def test_every_tree_has_rules_with_every_leaf(which, kind):
     model, _ = fitted_tree(which, kind)
     text = to_text(model, max_nodes=10**6, max_trees=1)
-    forest = model.forest_.part(0, 1) if hasattr(model, "forest_") else model.tree_
-    leaves = int((np.diff(forest.plane_start) == 0).sum())
+    forest = model.forest_ if hasattr(model, "forest_") else model.tree_
+    n_views = len(getattr(model, "projections_", [()]))  # each has a first tree
+    first = [forest.part(at, at + 1) for at in range(0, forest.n_trees, forest.n_trees // n_views)]
+    leaves = sum(tree.n_leaves for tree in (first if hasattr(model, "projections_") else first[:1]))
     assert len(re.findall(r"→ .* rows?$", text, flags=re.M)) == leaves
     assert "nodes more" not in text
+
+
+def test_a_sum_of_views_has_a_section_of_rules_for_each_view():
+    model, _ = fitted_tree("views-three", "categories")
+    text = to_text(model, max_trees=2)
+    for place, names in enumerate(model.projection_names_):
+        section = text.split(f"View {place + 1} of {len(model.projections_)}: {' × '.join(names)}\n")[1]
+        rules = section.split("\n\n")[0]
+        others = set(model.feature_names_in_) - set(names)
+        assert any(name in rules for name in names)
+        assert not any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", rules) for name in others)
+        assert f"… and {model.n_iter_ * 3 - 2} more trees" in rules
 
 
 def read_rules(text, row):

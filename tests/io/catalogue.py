@@ -278,21 +278,47 @@ def _views():
     yield "views for numbers, frame", lambda: pw.RECIPRegressor(random_state=0).fit(graded, y * 1.5), graded
 
 
+def _sums_of_views():
+    X, y = iris()
+    table, _ = frame()
+    Xr, yr = numbers()
+    few = {"n_estimators": 6, "max_views": 4, "cv": 2, "random_state": 0}
+    yield "sum of views", lambda: pw.SLMViewsClassifier(**few).fit(table, labels("str")), table
+    yield "sum of views, two classes", lambda: pw.SLMViewsClassifier(**few, keep_rows=40).fit(X, labels("two")), X
+    yield "sum of views, number labels", lambda: pw.SLMViewsClassifier(**few, max_dim=1).fit(X, y), X
+    yield "sum of views, one class", lambda: pw.SLMViewsClassifier(**few).fit(X, labels("one")), X
+    own = {"projections": [("word", "number"), ("petal length", "word"), ("sepal width",)], "keep_rows": 0}
+    yield (
+        "sum of views, own views",
+        lambda: pw.SLMViewsClassifier(**few | own, monotonic_cst={"sepal width": 1}).fit(table, labels("bool")),
+        table,
+    )
+    yield "sum of views for numbers", lambda: pw.SLMViewsRegressor(**few).fit(Xr, yr), Xr
+    yield "sum of views for numbers, frame", lambda: pw.SLMViewsRegressor(**few).fit(table, y * 1.5), table
+    for loss in ("poisson", "quantile", "tweedie"):
+        yield (
+            f"sum of views for numbers, {loss}",
+            lambda name=loss: pw.SLMViewsRegressor(**few, loss=name).fit(Xr, np.abs(yr)),
+            Xr,
+        )
+
+
 def _table_models():
     table = pl.from_pandas(frame()[0].astype({"word": str, "number": int}))
     table = table.with_columns(pl.Series("kind", labels("str")), pl.Series("key", np.arange(150)))
     settings = {"n_estimators": 5}
+    of_views = {"n_estimators": 5, "cv": 2, "max_views": 3}
     yield "table, boosting", lambda: TableModel("boost", settings=settings, random_state=0).fit(table, "kind"), table
     yield "table, machine", lambda: TableModel("mcm", random_state=0, settings=SEARCH).fit(table, "kind"), table
     yield "table, numbers", lambda: TableModel("slm", random_state=0).fit(table, "petal ü"), table
-    quick = {"forest": settings, "boost": settings}
-    for family in ("slm", "forest", "recip"):
+    quick = {"forest": settings, "boost": settings, "views": of_views}
+    for family in ("slm", "forest", "views", "recip"):
         yield (
             f"table, {family}, classes",
             lambda f=family: TableModel(f, settings=quick.get(f), random_state=0).fit(table, "kind"),
             table,
         )
-    for family in ("forest", "boost", "mcm", "recip"):
+    for family in ("forest", "boost", "mcm", "views", "recip"):
         yield (
             f"table, {family}, numbers",
             lambda f=family: TableModel(f, settings=quick.get(f), random_state=0).fit(table, "sepal width"),
@@ -301,7 +327,8 @@ def _table_models():
 
 
 def _catalogue():
-    for part in (_trees, _forests, _boosting, _feature_tests, _machines, _large_machines, _views, _table_models):
+    trees = (_trees, _forests, _boosting, _feature_tests)
+    for part in (*trees, _machines, _large_machines, _views, _sums_of_views, _table_models):
         yield from part()
 
 
@@ -322,6 +349,7 @@ def _is_too_old(model, ask):
 def answers(model, X):
     """Everything the model can say about the rows."""
     asked = ("predict", "predict_proba", "decision_function", "apply", "transform", "predict_contributions", "factor")
+    asked += ("view_score",)
     found = {ask: getattr(model, ask)(X) for ask in asked if hasattr(model, ask) and not _is_too_old(model, ask)}
     if hasattr(model, "feature_importances_"):
         found["feature_importances_"] = model.feature_importances_

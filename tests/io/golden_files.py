@@ -30,6 +30,8 @@ GOLDEN = {
     "conformal_kernel": "conformal kernel, cores",
     "views": "views",
     "views_numbers": "views for numbers",
+    "sum_of_views": "sum of views",
+    "sum_of_views_numbers": "sum of views for numbers, poisson",
     "table": "table, boosting",
     "table_machine": "table, machine",
 }

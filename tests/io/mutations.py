@@ -138,6 +138,9 @@ def try_mutation(path, seed, to):
         warnings.simplefilter("ignore")
         try:
             answers(model, X)
+            if hasattr(model, "view_score"):
+                [each.sentence() for each in model.explain(X)]
+                model.fitted_rows()
         except (ValueError, OverflowError):
             return "loaded, and complains about rows"
     return "loaded"

@@ -14,6 +14,7 @@ SEVERAL = [
     *("tree, frame", "forest, frame", "boosting", "boosting, monotone", "feature test, names", "machine, conformal"),
     *("machine for numbers", "search", "large machine, conformal", "large machine, poly", "conformal kernel"),
     *("table, boosting", "table, machine", "views", "views for numbers"),
+    *("sum of views", "sum of views for numbers, frame"),
 ]
 
 

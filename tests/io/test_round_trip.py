@@ -87,6 +87,20 @@ def test_pickles_work_too_and_are_hardly_larger(saved):
     assert len(zlib.compress(content)) < 2 * path.stat().st_size + 1000  # files are compressed
 
 
+@pytest.mark.parametrize("name", [name for name in CATALOGUE if name.startswith("sum of views")])
+def test_a_loaded_sum_of_views_explains_itself_with_the_same_words_and_rows(name, tmp_path):
+    model, X = fitted(name)
+    pw.save(model, tmp_path / "m")
+    loaded = pw.load(tmp_path / "m")
+    for ours, theirs in zip(model.explain(X[:20]), loaded.explain(X[:20]), strict=True):
+        assert ours.data() == theirs.data() and ours.sentence() == theirs.sentence()
+    same(model.fitted_rows(), loaded.fitted_rows())
+    same(model.view_base_, loaded.view_base_)
+    assert repr(model.describe().to_text()) == repr(loaded.describe().to_text())
+    if len(model._kept.values):
+        assert str(model.views_report()) == str(loaded.views_report())
+
+
 @pytest.mark.parametrize("X_y", [iris, numbers])
 def test_boosting_goes_on_from_a_loaded_model_as_from_the_saved_one(X_y, tmp_path):
     X, y = X_y()

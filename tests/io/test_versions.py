@@ -90,3 +90,14 @@ def test_trees_of_earlier_files_refuse_contributions_and_explain_all_the_same(ve
 def test_an_earlier_tree_that_is_saved_again_still_has_no_means(tmp_path):
     pw.save(pw.load(FOLDER / "schema-3" / "tree.planewise"), tmp_path / "new")
     assert not hasattr(pw.load(tmp_path / "new"), "feature_means_")
+
+
+def test_views_of_earlier_files_count_equally_far_rows_as_they_did_also_when_saved_again(tmp_path):
+    old, X = pw.load(FOLDER / "schema-5" / "views.planewise"), fitted(GOLDEN["views"])[1]
+    pw.save(old, tmp_path / "new")
+    again = pw.load(tmp_path / "new")
+    assert (again.predict_proba(X) == old.predict_proba(X)).all()
+    assert not (again.predict_proba(X) == pw.load(FOLDER / "schema-6" / "views.planewise").predict_proba(X)).all()
+    for explanation in again.explain(X[:20]):
+        counts = explanation.data()["counts"]
+        assert (counts["n_for"] + counts["n_against"], counts["n_tied"]) == (old.k_, 0)

@@ -184,32 +184,51 @@ TEST("the nearest rows of each class are those of looking at every row, equal on
     }
 }
 
-TEST("weights of the nearest rows are those of the rows that are found") {
+TEST("weights of the nearest rows are those of looking at every row, equally far ones sharing places") {
     const Table table = mixed(250, 6, 3);
     const Views views = all_views(6);
     std::vector<double> weight(table.rows);
     for (std::size_t i = 0; i < table.rows; ++i) weight[i] = static_cast<double>(1 + i % 4) / 2;
-    OwnWeights search(table.points(), table.label.data(), weight.data());
-    for (const std::size_t queries : {5u, 60u})
+    NearestWeights search(table.points(), table.label.data(), weight.data());
+    for (const std::size_t queries : {5u, 60u})  // few and many are answered differently
         for (const std::size_t k : {1u, 20u}) {
             std::vector<float> own(views.count() * queries), other(own.size());
-            std::vector<std::int32_t> chosen(queries), row(own.size() * k);
+            std::vector<double> by_class(own.size() * 3);
+            std::vector<std::int32_t> chosen(queries), nearer(own.size()), tied(own.size());
             std::iota(chosen.begin(), chosen.end(), 0);
-            std::vector<float> far(row.size());
             Threads threads(2);
-            search.weights(views, chosen, k, own.data(), other.data(), threads, [] {});
-            class_neighbours(table.points(), nullptr, views,
-                             {table.value.data(), queries, chosen.data(), 1, k, row.data(), far.data()}, threads,
-                             [] {});
+            search.own_and_other(views, chosen, k, own.data(), other.data(), threads, [] {});
+            search.by_class(
+                views, {table.value.data(), queries, chosen.data(), 3, k, by_class.data(), nearer.data(), tied.data()},
+                threads, [] {});
             std::size_t wrong = 0;
             for (std::size_t at = 0; at < own.size(); ++at) {
-                float mine = 0, others = 0;
-                for (std::size_t place = 0; place < k; ++place)
-                    if (const std::int32_t r = row[at * k + place]; r >= 0)
-                        (table.label[static_cast<std::size_t>(r)] == table.label[at % queries] ? mine : others) +=
-                            static_cast<float>(weight[static_cast<std::size_t>(r)]);
-                if (row[at * k] < 0) mine = others = missing;
-                wrong += !equal(own[at], mine) || !equal(other[at], others);
+                const std::size_t v = at / queries, q = at % queries;
+                std::vector<std::pair<float, std::size_t>> all;
+                for (std::size_t r = 0; r < table.rows; ++r) {
+                    const float d = distance(table, views, v, table.points().row(q), table.points().row(r));
+                    if (r != q && !std::isnan(d)) all.push_back({d, r});
+                }
+                std::sort(all.begin(), all.end());
+                const float last = all.size() < k ? infinity : all[k - 1].first;
+                double whole[3] = {}, shared[3] = {};
+                std::int32_t closer = 0, equal_far = 0;
+                for (const auto &[d, r] : all) {
+                    const bool before = d < last * (1 - 1e-5f);
+                    if (d > last * (1 + 1e-5f)) continue;
+                    (before ? closer : equal_far) += 1;
+                    (before ? whole : shared)[table.label[r]] += weight[r];
+                }
+                wrong += closer != nearer[at] || equal_far != tied[at];
+                const auto mine = static_cast<std::size_t>(table.label[q]);
+                double others = 0;
+                for (std::size_t c = 0; c < 3; ++c) {
+                    if (equal_far > 0) whole[c] += shared[c] * (static_cast<double>(k) - closer) / equal_far;
+                    wrong += std::abs(whole[c] - by_class[at * 3 + c]) > 1e-12;
+                    if (c != mine) others += whole[c];
+                }
+                wrong += all.empty() ? !std::isnan(own[at]) || !std::isnan(other[at])
+                                     : std::abs(own[at] - whole[mine]) > 1e-5 || std::abs(other[at] - others) > 1e-5;
             }
             CHECK(wrong == 0);
         }

@@ -134,8 +134,8 @@ void views() {
     OwnAndOther(points, label.data()).distances(pairs, queries, k, own.data(), other.data(), threads, [] {});
     Fingerprint found;
     found.add(own).add(other);
-    OwnWeights(points, label.data(), table.weight().data())
-        .weights(pairs, queries, k, own.data(), other.data(), threads, [] {});
+    NearestWeights(points, label.data(), table.weight().data())
+        .own_and_other(pairs, queries, k, own.data(), other.data(), threads, [] {});
     found.add(own).add(other);
     std::vector<std::int32_t> nearest(pairs.count() * 200 * 3 * k);
     std::vector<float> distance(nearest.size());

@@ -17,7 +17,7 @@ import numpy as np
 from picture_check import coarse
 from sklearn.datasets import load_iris
 
-from planewise import MCMClassifier, RECIPClassifier, SLMClassifier, SLMRegressor
+from planewise import MCMClassifier, RECIPClassifier, SLMClassifier, SLMRegressor, SLMViewsClassifier
 from planewise.plot import (
     ConvergenceDisplay,
     Curve,
@@ -28,6 +28,7 @@ from planewise.plot import (
     SelectionDisplay,
     SparsityDisplay,
     TreeDisplay,
+    ViewsDisplay,
     style,
 )
 
@@ -59,6 +60,11 @@ def one_projection(ax):
 def many_projections(ax):
     model = RECIPClassifier(projections=[(2, 3)], random_state=0).fit(X[::2], y[::2])
     ProjectionDisplay.from_estimator(model, X[::2], y[::2], X[1::2], y[1::2]).plot(ax, with_key=False)
+
+
+def views(ax):
+    model = SLMViewsClassifier(projections=[(0, 1), (2, 3), (2,)], random_state=0).fit(X[::2], y[::2])
+    ViewsDisplay.from_estimator(model, case=model.explain(X[71:72])[0]).plot(ax, with_key=False)
 
 
 def selection(ax):
@@ -102,7 +108,7 @@ def sparsity_of_a_search(ax):
 PICTURES = {
     each.__name__: each
     for each in (
-        tree, tree_of_numbers, partition, one_projection, many_projections, selection, feature_test, convergence,
+        tree, tree_of_numbers, partition, one_projection, many_projections, views, selection, feature_test, convergence,
         embedding, sparsity, sparsity_of_a_search,
     )
 }  # fmt: skip
@@ -112,7 +118,7 @@ def drawn(name, font="DejaVu Sans"):
     """A picture's figure; nothing in it is arranged by the size of its type: a tree's boxes count letters instead."""
     by_letters = mock.patch.object(style, "_width", lambda text, size, family: 0.6 * size * len(text) / 72)
     with by_letters, plt.style.context("default"), plt.rc_context({"font.family": font}):
-        if name == "embedding":
+        if name in ("embedding", "views"):
             figure, ax = plt.subplots(1, 3, figsize=(7, 2.6))
         elif name == "one_projection":
             figure, ax = plt.subplots(1, 2, figsize=(7, 3.6))

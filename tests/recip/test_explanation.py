@@ -70,6 +70,27 @@ def merged(X, y):
     return list(members.values())
 
 
+def counted_again(data, far, mine):
+    """The weights of both sides from the rows listed, which are all rows up to the k-th distance."""
+    sides, counts = data["neighbours"], data["counts"]
+    listed = [*sides["for"], *sides["against"]]
+    distance = np.array([neighbour["distance"] for neighbour in listed])
+    last = np.sort(distance)[data["k"] - 1]
+    near, tied = distance < last * (1 - 1e-5), np.abs(distance - last) <= last * 1e-5
+    assert (near | tied).all()
+    share = (data["k"] - near.sum()) / tied.sum()
+    assert np.allclose([neighbour["share"] for neighbour in listed], np.where(near, 1, share))
+    for side, label in (("for", mine), ("against", ~mine)):  # no row is left out, up to rounding
+        n_rows = counts[f"n_{side}"]
+        assert n_rows == len(sides[side])
+        assert (label & (far < last - 1e-4)).sum() <= n_rows <= (label & (far < last + 1e-4)).sum()
+    assert counts["n_tied"] == (0 if share == 1 else tied.sum()) and np.isclose(counts["tied_share"], share)
+    assert counts["n_tied_for"] == (0 if share == 1 else tied[: len(sides["for"])].sum())
+    weight = [sum(each["weight"] * each["share"] for each in sides[side]) for side in ("for", "against")]
+    assert np.allclose(weight, [counts["weight_for"], counts["weight_against"]])
+    return weight
+
+
 @settings(max_examples=25, deadline=None)
 @given(
     st.integers(0, 2**31),
@@ -111,10 +132,7 @@ def test_every_explanation_is_found_again_by_brute_force(seed, estimate, k, scal
             ratio = 1.0 if own == other == 0 else 1e7 if other < 1e-6 else min((own / other) ** data["power"], 1e7)
             assert other < 1e-4 or np.isclose(ratio, data["ratio"], rtol=1e-2, atol=1e-3)
         else:
-            near = np.sort(far[~np.isnan(far)])[:k]
-            shown = sorted(neighbour["distance"] for neighbour in sides["for"] + sides["against"])
-            assert np.allclose(near, shown, rtol=1e-4, atol=1e-5)
-            weight = [sum(neighbour["weight"] for neighbour in sides[side]) for side in ("for", "against")]
+            weight = counted_again(data, far, mine)
             odds = (weight[1] + data["prior_weight"] * (1 - data["share"])) / (
                 weight[0] + data["prior_weight"] * data["share"]
             )
@@ -161,6 +179,35 @@ def test_text_names_the_view_the_units_and_the_neighbours():
     published = RECIPClassifier(projections=[("length", "grade")], estimate="distances", k=2).fit(X, y)
     assert "2nd nearest" in published.explain(X[:1])[0].to_text()
     assert isinstance(published.explain(X[:1])[0], ProjectionExplanation)
+
+
+def test_the_sentence_tells_of_rows_that_are_equally_far():
+    X = np.array([[0.0]] * 3 + [[1.0]] * 8 + [[9.0]] * 30)
+    X = np.column_stack([X[:, 0], np.arange(41)])  # no two rows are equal
+    y = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1] + [1] * 30)
+    model = RECIPClassifier(projections=[(0,)], k=5).fit(X, y)
+    near, at_a_tie = model.explain([[0.0, 0.0], [1.0, 0.0]])
+    words = (
+        "0 with probability 0.60: 5 of its 11 nearest rows in the view x0 are of this class (the last 8 are equally "
+    )
+    assert near.to_text().startswith(words + "far and together count as 2 rows), with 70 % of the weight, which gives")
+    assert near.data()["counts"] == {
+        "n_for": 5, "n_against": 6, "n_tied": 8, "n_tied_for": 2, "tied_share": 0.25, "weight_for": 3.5,
+        "weight_against": 1.5,
+    }  # fmt: skip
+    assert "6 of its 8 nearest rows" in at_a_tie.to_text()
+    assert "(all are equally far and together count as 5 rows), which gives" in at_a_tie.to_text()
+
+
+def test_of_many_equally_far_rows_some_are_listed_and_all_are_counted():
+    X = np.column_stack([np.zeros(1000), np.arange(1000)])
+    X[900:, 0] = 1
+    y = np.arange(1000) % 4 == 0
+    data = RECIPClassifier(projections=[(0,)], k=20).fit(X, y).explain([[0.0, 0.0]])[0].data()
+    assert [len(data["neighbours"][side]) for side in ("for", "against")] == [100, 100]
+    assert (data["counts"]["n_for"], data["counts"]["n_against"], data["counts"]["n_tied"]) == (675, 225, 900)
+    assert np.allclose([data["counts"]["weight_for"], data["counts"]["weight_against"]], [15, 5])
+    assert data["view_probability"] == pytest.approx((15 + data["share"]) / 21)
 
 
 def test_a_case_between_the_classes_is_undecided_and_one_inside_is_not():

@@ -14,6 +14,7 @@ from planewise.recip._neighbours import (
     VIEWS_PER_STEP,
     class_neighbours,
     nearest,
+    nearest_class_weights,
     own_and_other_distances,
     own_and_other_weights,
 )
@@ -142,23 +143,65 @@ def test_class_neighbours_equal_brute_force(table, k, n_threads):
     assert_array_equal(distance, wanted[1][:, :, 0])
 
 
+def brute_class_weights(points, labels, weights, n_classes, views, queries, k, exclude, categorical):
+    """Rows at the k-th distance share the places that nearer ones leave."""
+    found = np.zeros((len(views), len(queries), n_classes))
+    nearer, tied = np.zeros((2, len(views), len(queries)), np.int32)
+    for v, view in enumerate(views):
+        d = distances(points, queries, view, categorical)
+        if exclude is not None:
+            d[np.asarray(exclude)[:, None] == np.arange(len(points))] = np.nan
+        for q, far in enumerate(d):
+            known = np.sort(far[~np.isnan(far)])
+            last = known[k - 1] if len(known) >= k else np.float32(np.inf)
+            before = far < last * np.float32(1 - 1e-5)
+            equal = ~before & (far <= last * np.float32(1 + 1e-5)) & np.isfinite(last)
+            nearer[v, q], tied[v, q] = before.sum(), equal.sum()
+            found[v, q] = np.bincount(labels[before], weights[before], n_classes)
+            if equal.any():
+                shared = np.bincount(labels[equal], weights[equal], n_classes)
+                found[v, q] += shared * ((k - before.sum()) / equal.sum())
+    return found, nearer, tied
+
+
 @settings(max_examples=60, deadline=None)
 @given(tables(), st.sampled_from([1, 2, 3, 7, 20]), st.sampled_from([1, 2]))
 def test_weights_of_the_nearest_rows_equal_brute_force(table, k, n_threads):
-    points, labels, _, categorical, random = table
+    points, labels, n_classes, categorical, random = table
     views = all_views(points.shape[1], 5)[:12]
     weights = random.integers(1, 9, len(points)) / 2.0  # sums are exact in any order
-    rows = random.integers(0, len(points), int(random.choice([12, 40])))
-    own, other = own_and_other_weights(
-        points, labels, weights, views, rows, k, categorical=categorical, n_threads=n_threads
-    )
-    one_class = np.zeros(len(points), np.int32)
-    near = brute_class_neighbours(points, one_class, 1, views, points[rows], k, rows, categorical)[0][:, :, 0]
-    there = np.where(near >= 0, weights[near], 0)
-    mine = labels[near] == labels[rows][None, :, None]
-    none = (near < 0).all(axis=2)
-    assert_array_equal(own, np.where(none, np.nan, np.where(mine, there, 0).sum(axis=2)))
-    assert_array_equal(other, np.where(none, np.nan, np.where(mine, 0, there).sum(axis=2)))
+    rows = random.integers(0, len(points), int(random.choice([12, 40])))  # few are answered by looking at every row
+    how = {"categorical": categorical, "n_threads": n_threads}
+    wanted = brute_class_weights(points, labels, weights, n_classes, views, points[rows], k, rows, categorical)
+    got = nearest_class_weights(points, labels, weights, n_classes, views, points[rows], k, exclude=rows, **how)
+    assert_array_equal(got[0], wanted[0])
+    assert_array_equal(got[1], wanted[1])
+    assert_array_equal(got[2], wanted[2])
+    own, other = own_and_other_weights(points, labels, weights, views, rows, k, **how)
+    mine = np.take_along_axis(wanted[0], labels[rows].astype(np.intp)[None, :, None], axis=2)[..., 0]
+    none = wanted[1] + wanted[2] == 0
+    assert_array_equal(own, np.where(none, np.nan, mine).astype(np.float32))
+    assert np.allclose(other, np.where(none, np.nan, wanted[0].sum(axis=2) - mine), equal_nan=True)
+
+
+@pytest.mark.parametrize("n_queries", [20, 200])
+def test_weights_of_the_nearest_rows_do_not_depend_on_the_order_of_rows(n_queries):
+    random = np.random.default_rng(0)
+    points = random.integers(0, 4, (300, 3)).astype(np.float32)
+    labels, weights = random.integers(0, 3, 300).astype(np.int32), random.uniform(0.1, 3, 300)
+    queries, views = random.integers(0, 4, (n_queries, 3)).astype(np.float32), all_views(3)
+    wanted = nearest_class_weights(points, labels, weights, 3, views, queries, 10)
+    order = random.permutation(300)
+    got = nearest_class_weights(points[order], labels[order], weights[order], 3, views, queries, 10)
+    for one, other in zip(got, wanted, strict=True):
+        assert_array_equal(one, other)
+
+
+def test_rounding_does_not_part_rows_that_are_equally_far():
+    values = np.arange(9.0)
+    points = ((values - 3.7) / 2.9).astype(np.float32)[:, None]
+    _, nearer, tied = nearest_class_weights(points, np.zeros(9, np.int32), np.ones(9), 1, [(0,)], points[2:7], 2)
+    assert nearer.tolist() == [[1] * 5] and tied.tolist() == [[2] * 5]  # itself, and one on either side
 
 
 def test_weights_must_be_one_a_row():

@@ -445,6 +445,43 @@ def test_progress_is_shown_only_if_wanted(capsys):
     assert "views [" in capsys.readouterr().err
 
 
+def small_integers(seed, n=250):
+    """Most rows have many others at the same distance in every view."""
+    random = np.random.default_rng(seed)
+    X = random.integers(0, 4, (n, 5)).astype(float)
+    y = (X[:, 0] > 1).astype(int) + (X[:, 1] + X[:, 2] + random.normal(size=n) > 4)
+    return X, y, random
+
+
+def chosen_and_answered(X, y, queries, **parameters):
+    model = RECIPClassifier(random_state=0, **parameters).fit(X, y)
+    return model.projections_, model.predict(queries), model.predict_proba(queries)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.integers(0, 2**31),
+    st.sampled_from([None, 1, 7]),
+    st.sampled_from(["standard", None]),
+    st.sampled_from(["select", "vote"]),
+)
+def test_neither_the_order_of_rows_nor_the_direction_of_columns_matters_where_many_rows_are_equally_far(
+    seed, k, scaling, decide
+):
+    X, y, random = small_integers(seed)
+    queries = random.integers(-1, 5, (100, 5)).astype(float)
+    parameters = {"k": k, "scaling": scaling, "decide": decide}
+    views, predicted, probability = chosen_and_answered(X, y, queries, **parameters)
+    order = random.permutation(len(X))
+    for same in (
+        chosen_and_answered(X[order], y[order], queries, **parameters),
+        chosen_and_answered(3 - X, y, 3 - queries, **parameters),
+    ):
+        assert same[0] == views
+        assert np.array_equal(same[1], predicted)
+        assert np.allclose(same[2], probability, rtol=1e-9, atol=0)
+
+
 def seconds_since_1970(n, seed):
     rng = np.random.default_rng(seed)
     second, other = rng.integers(0, 3600, n), rng.normal(size=n)

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 from planewise.report.html import view_script
 
-VOID = {"meta", "img", "br", "link", "input"}
+VOID = {"meta", "img", "br", "link", "input", "wbr"}
 
 
 class Balanced(HTMLParser):

@@ -29,6 +29,8 @@ from planewise import (
     SLMForestClassifier,
     SLMForestRegressor,
     SLMRegressor,
+    SLMViewsClassifier,
+    SLMViewsRegressor,
 )
 from planewise.report._tree_svg import MOST_NODES, tree_figure
 from planewise.report.html import view_script
@@ -52,6 +54,8 @@ ESTIMATORS = [
     ConformalKernel(),
     RECIPClassifier(projections=[(0, 1), (2,)]),
     RECIPRegressor(projections=[(0, 1), (2,)]),
+    SLMViewsClassifier(projections=[(0, 1), (2,)], n_estimators=3, cv=2, random_state=0),
+    SLMViewsRegressor(projections=[(0, 1), (2,)], n_estimators=3, cv=2, random_state=0),
 ]
 NAMES = ["<script>alert(1)</script>", 'a" onload="x', "</svg>\u202e\x00", "n" * 10**6]
 LABELS = np.array(["<img src=x onerror=alert(1)>", "שלום", "k" * 10**4], dtype=object)

@@ -17,7 +17,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from planewise import RECIPClassifier, RECIPRegressor
 from planewise.plot.views import Axis
 from planewise.report import html
-from planewise.report._view_scene import MOST_NEIGHBOURS, TrainingRows, scene
+from planewise.report._view_scene import MOST_NEIGHBOURS, TrainingRows, n_neighbours, neighbours_of, scene
 from planewise.report._view_shapes import FORMS, arrow, badge_places, class_form, png_bytes, scale_colours
 from planewise.report._view_svg import _coded, view_figure
 from planewise.report.html import view_script, view_style
@@ -247,7 +247,7 @@ def test_many_neighbours_are_bounded(cancer):
     model = RECIPClassifier(projections=[(0, 1)], k=80, random_state=0).fit(data.data, data.target)
     each = model.explain(data.data[:1])[0]
     page = view_figure(each.data(), TrainingRows.of(model), ident="a")
-    assert len(_numbered(page)) == MOST_NEIGHBOURS and "Of 80 neighbours the 30 nearest are drawn." in page
+    assert len(_numbered(page)) == MOST_NEIGHBOURS and "30 of 80 neighbours are drawn." in page
 
 
 def test_hostile_names_classes_and_values_stay_words():
@@ -328,3 +328,14 @@ def test_badges_keep_apart_where_there_is_room():
     apart = [np.hypot(*(a - b)) for k, a in enumerate(places) for b in places[:k]]
     assert min(apart) >= 15
     assert arrow(np.zeros(2), np.array([100.0, 0])).count("L") == 3 and arrow(np.zeros(2), np.ones(2)).count("L") == 1
+
+
+def test_of_many_equally_far_rows_both_classes_are_drawn():
+    X = np.column_stack([np.zeros(400), np.arange(400)])
+    X[300:, 0] = 1
+    y = np.arange(400) % 3 == 0
+    data = RECIPClassifier(projections=[(0,)], k=20).fit(X, y).explain([[0.0, 0.0]])[0].data()
+    drawn = [each.side for each in neighbours_of(data)]
+    assert len(drawn) == MOST_NEIGHBOURS
+    assert 10 <= drawn.count("against") <= 20
+    assert n_neighbours(data) == 300

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from planewise.table import estimator_name
+import planewise as pw
+from planewise.table import FAMILIES, estimator_class, estimator_name, max_columns, max_rows
 
 
 @pytest.mark.parametrize(
@@ -16,3 +17,18 @@ from planewise.table import estimator_name
 )
 def test_the_parameters_of_a_machine_are_searched_on_small_tables(task, n_rows, name):
     assert estimator_name("mcm", task, n_rows) == name
+
+
+@pytest.mark.parametrize(
+    ("task", "cls"), [("classification", pw.SLMViewsClassifier), ("regression", pw.SLMViewsRegressor)]
+)
+def test_a_sum_of_views_has_no_limit_of_rows_but_one_of_columns(task, cls):
+    assert estimator_class("views", task, 10**6) is cls
+    assert max_rows("views", task) is None and max_columns("views") == 2000
+    assert {max_columns(family) for family in FAMILIES if family != "views"} == {None}
+
+
+def test_the_words_of_families_are_all_different():
+    assert FAMILIES["views"] == "a sum of two-feature views"
+    assert FAMILIES["recip"] == "nearest rows in two-feature views"
+    assert len(set(FAMILIES.values())) == len(FAMILIES)

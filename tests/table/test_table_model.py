@@ -12,7 +12,7 @@ import pytest
 
 import planewise as pw
 from planewise._input import values_as_given
-from planewise.table import TableModel, read_setting, task_of
+from planewise.table import TableModel, as_table_model, read_setting, task_of
 from planewise.table._columns import find_columns, read_words
 
 N = 60
@@ -198,6 +198,31 @@ def test_rows_are_called_by_the_given_numbers_and_those_without_a_target_by_none
     plain = TableModel("recip", random_state=0).fit(rows, "y")
     assert sorted(plain.estimator_._rows.origin.tolist()) == known.tolist()
     assert (plain.predict(rows) == model.predict(rows)).all()
+
+
+def test_kept_rows_of_a_sum_of_views_are_called_by_the_given_numbers():
+    rows = table()
+    rows = rows.with_columns(pl.when(pl.int_range(pl.len()) % 4 > 0).then(pl.col("y")).alias("y"))
+    numbers = np.arange(N)[::-1] + 1000
+    few = {"n_estimators": 5, "cv": 2, "max_views": 3, "keep_rows": 30}
+    model = TableModel("views", settings=few, random_state=0).fit(rows, "y", numbers)
+    kept = model.estimator_.fitted_rows()
+    assert len(kept.row_number) == 30 and kept.row_number.min() >= 1000
+    places = N - 1 - (kept.row_number - 1000)
+    assert [rows["y"][int(place)] for place in places] == kept.target.tolist()
+    plain = TableModel("views", settings=few, random_state=0).fit(rows, "y")
+    assert plain.estimator_.fitted_rows().row_number.tolist() == places.tolist()
+    with pytest.raises(ValueError, match="numbers must have one number for each row of fit"):
+        model.estimator_.renumber_rows(np.arange(3))
+    with pytest.raises(ValueError, match="numbers must be 0 or more"):
+        model.estimator_.renumber_rows(-np.arange(2000))
+
+
+def test_an_estimator_of_views_in_a_file_becomes_a_model_of_that_family():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=["a", "b", "c"])
+    few = {"n_estimators": 3, "cv": 2, "max_views": 2, "random_state": 0}
+    assert as_table_model(pw.SLMViewsRegressor(**few).fit(X, X["a"])).family == "views"
+    assert as_table_model(pw.RECIPRegressor(random_state=0).fit(X, X["a"])).family == "recip"
 
 
 @pytest.mark.parametrize("wrong", [[1, 2], np.zeros(N), -np.arange(N)])

@@ -30,6 +30,8 @@ ESTIMATORS = [
     pw.ConformalKernel(),
     pw.RECIPClassifier(**SMALL),
     pw.RECIPRegressor(**SMALL),
+    pw.SLMViewsClassifier(n_estimators=3, cv=2, **SMALL),
+    pw.SLMViewsRegressor(n_estimators=3, cv=2, **SMALL),
 ]
 IRIS, DIABETES = load_iris(), load_diabetes()
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planewise.words import number, percent, plain_data, shorten, shown, signed, tidy, value_in_words
+from planewise.words import name_in_lines, number, percent, plain_data, shorten, shown, signed, tidy, value_in_words
 
 
 def read(text):
@@ -68,3 +68,21 @@ def test_words_load_no_family_no_learner_and_no_drawing():
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
     heavy = {"sklearn", "scipy", "pandas", "polars", "matplotlib", "planewise.slm", "planewise.mcm", "planewise.recip"}
     assert not heavy & set(loaded)
+
+
+@given(st.text(st.sampled_from("ab cd-/_ é"), max_size=60), st.integers(1, 20))
+def test_a_name_in_lines_is_whole_and_fits(name, most):
+    lines = name_in_lines(name, lambda line: len(line) <= most)
+    assert "".join("".join(lines).split()) == "".join(name.split())
+    assert all(len(line) <= most for line in lines)
+
+
+def test_a_name_is_broken_where_it_may_be():
+    def broken(name):
+        return name_in_lines(name, lambda line: len(line) <= 10)
+
+    assert broken("no credits/all paid") == ["no", "credits/", "all paid"]
+    assert broken("domestic_appliances") == ["domestic_", "appliances"]
+    assert broken("start-up or extension") == ["start-up", "or", "extension"]
+    assert broken("Donaudampfschifffahrt") == ["Donaudampf", "schifffahr", "t"]
+    assert len("".join(name_in_lines("x" * 99, lambda line: len(line) <= 10))) == 60

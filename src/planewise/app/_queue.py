@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise.app._answers import ACCEPTED, OPEN, OVERRIDDEN, Decisions
-from planewise.recip.fitted import triage
+from planewise.recip import fitted as recip
 from planewise.table import TableModel
+from planewise.views import fitted as views
 
 SHOWN = {
     "open": "open",
@@ -53,8 +54,10 @@ class Judgement:
 def judge(model: TableModel, table: Any) -> Judgement:
     """Predict all rows at once."""
     estimator, rows = model.estimator_, model.read(table)
+    if hasattr(estimator, "view_score"):
+        return _by_views(views.triage(estimator, rows))
     if hasattr(estimator, "projections_"):
-        found = triage(estimator, rows)
+        found = recip.triage(estimator, rows)
         words = (
             "undecided cases first, then by how close the two most probable classes are"
             if model.task_ == "classification"
@@ -73,6 +76,14 @@ def judge(model: TableModel, table: Any) -> Judgement:
     if hasattr(estimator, "predict_proba"):
         return _by_probability(np.asarray(estimator.predict_proba(rows), dtype=np.float64))
     return _by_score(estimator, rows)
+
+
+def _by_views(found: views.Triage) -> Judgement:
+    """A sum of views: undecided is what its explanations call so."""
+    words = "undecided cases first (two classes are about as likely, or views disagree), starting with the closest"
+    if found.clearness is None:
+        words = "undecided cases first (a view speaks as strongly against the leading one), then as in the table"
+    return Judgement(found.answer, found.probability, found.undecided, found.clearness, words)
 
 
 def first_untaken(model: TableModel, table: Any) -> int | None:

@@ -18,27 +18,22 @@ EQUAL = 1e-5  # distances are measured in small floats
 
 @dataclass(frozen=True)
 class Ties:
-    """All training rows at the distance of the last neighbour: how many, how many of these count, and say the same."""
+    """All training rows at the distance of the last neighbour: how many there are, and how many of them count."""
 
     n_rows: int
     n_counted: int
-    n_for: int  # that are of the answered class
 
 
 def ties(data: Mapping[str, Any], training: TrainingRows, one: Any) -> Ties | None:
-    """None where every row that is as near as the last neighbour is counted; `one` is the case as a table."""
-    sides = [data["neighbours"]] if data["task"] == "regression" else data["neighbours"].values()
-    near = [each["distance"] for side in sides for each in side]
+    """Of a predicted number; None where all rows as near as the last neighbour count. `one` is the case as a table."""
+    near = [each["distance"] for each in data["neighbours"]]
     if not near:
         return None
     last = max(near)
     within = EQUAL * max(last, 1.0)
     tied = np.abs(_distances(data, training, one) - last) <= within
     n_rows, n_counted = int(np.count_nonzero(tied)), sum(abs(each - last) <= within for each in near)
-    if n_rows <= n_counted:
-        return None
-    same = tied & (np.asarray(training.target) == data["prediction"]) if data["task"] == "classification" else tied
-    return Ties(n_rows, n_counted, int(np.count_nonzero(same)))
+    return Ties(n_rows, n_counted) if n_rows > n_counted else None
 
 
 def _distances(data: Mapping[str, Any], training: TrainingRows, one: Any) -> Any:

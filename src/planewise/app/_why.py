@@ -19,6 +19,7 @@ from planewise.words import (
     View,
     number,
     percent,
+    ties_in_words,
     value_in_words,
     weight_in_words,
 )
@@ -76,8 +77,12 @@ class Explainer:
             lacking = sorted({name for each in data["skipped"] for name in each["missing"]})
             notes.insert(0, f"Views with {_listed_names(lacking)} were skipped: the case has no value there.")
         telling = [name for view in views for name in view.data["view"]["features"]]
-        tied = None if data["view"] is None else ties(data, self.training, self.model.read(one))
-        sentence = view_sentence(data, tied)
+        if data.get("estimate") == "score":  # views are added up, and no neighbours are counted
+            sentence = reason.answer_sentence()  # doubts have a place of their own
+        else:
+            by_lot = data["view"] is not None and data["task"] == "regression"
+            tied = ties(data, self.training, self.model.read(one)) if by_lot else None
+            sentence = view_sentence(data, tied)
         return Why(reason.prediction, sentence, drawn, list(data["reasons"]), notes, list(dict.fromkeys(telling)))
 
     def _drawn(self, views: list[ShownView], before: dict[str, Any] | None) -> str:
@@ -117,7 +122,7 @@ class Explainer:
 def view_sentence(data: Mapping[str, Any], tied: Ties | None = None) -> str:
     """Such as "spam, because 9 of the 10 nearest in (capital length, your) are spam.".
 
-    Where more rows are as near as the last that is counted, their number is told: which of them count is chance.
+    `tied` says how many rows are as near as the last one in the mean of a predicted number: which count is chance.
     """
     answer = value_in_words(data["prediction"])
     if data["view"] is None:
@@ -132,12 +137,12 @@ def view_sentence(data: Mapping[str, Any], tied: Ties | None = None) -> str:
             f"{'' if tied is None else f' (of {tied.n_rows} equally near rows {tied.n_counted} are counted)'}; "
             f"rows around it were predicted with an error of about {number(data['expected_error'], 3)}."
         )
-    near, far = data["neighbours"]["for"], data["neighbours"]["against"]
     if data["estimate"] == "counts":
-        why = f"{len(near)} of the {len(near) + len(far)} nearest in ({named}) are {answer}{weight_in_words(near, far)}"
-        if tied is not None:
-            why += f" (of {tied.n_rows} equally near rows {tied.n_for} are {answer})"
+        n_for, n_against = data["counts"]["n_for"], data["counts"]["n_against"]
+        why = f"{n_for} of the {n_for + n_against} nearest in ({named}) are {answer}"
+        why += ties_in_words(data) + weight_in_words(data)
     else:
+        near, far = data["neighbours"]["for"], data["neighbours"]["against"]
         own, other = near[-1]["distance"], far[-1]["distance"]
         why = f"in ({named}) {answer} is {number(own, 3)} away and anything else {number(other, 3)}"
     return f"{answer}, because {why}."

@@ -1,10 +1,9 @@
-"""Which rows a model learns from, and which family of models suits them: the smallest among the best."""
+"""Which rows a model learns from, and which family of models suits them: one that people can read, if it is as good."""
 
 from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,9 @@ from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
 from planewise.cli._mistakes import MistakeError
 from planewise.cli._show import size_in_words, working
-from planewise.evaluate import MEASURES, evaluate, score
+from planewise.evaluate import MEASURES, evaluate, measures, score
 from planewise.io import save
-from planewise.table import FAMILIES, TableModel, max_rows, target_values
+from planewise.table import FAMILIES, READABLE, TREES, TableModel, max_columns, max_rows, target_values
 
 FOLDS = 3
 MAX_ROWS = 6000  # that the families are compared on
@@ -59,13 +58,13 @@ class Trial:
     """What cross-validation found about a family."""
 
     family: str
-    scores: list[float]
+    scores: list[float]  # accuracies or R², or losses
     n_bytes: int
     seconds: float
 
     @property
     def mean(self) -> float:
-        """The mean score of the folds."""
+        """The mean of the folds."""
         return float(np.mean(self.scores))
 
     @property
@@ -85,28 +84,68 @@ class Choice:
 
 
 def choose_family(
-    table: Any, target: str, task: str, seed: int, quiet: bool, families: Iterable[str] = tuple(FAMILIES)
+    table: Any, target: str, task: str, seed: int, quiet: bool, *, wanted: str = "auto", from_files: bool = False
 ) -> Choice:
-    """Cross-validate the families on (a sample of) the rows; of those near the best, the smallest."""
+    """Cross-validate families on (a sample of) the rows and choose one; `from_files`: all rows do not fit in memory.
+
+    "auto" tries all: of those near the best in accuracy or R², one that a person can read, else the smallest.
+    "explainable" tries those that a person can read, and takes the one with the least log loss or RMSE.
+    """
     n_rows = table.height
+    families = [
+        family
+        for family in (FAMILIES if wanted == "auto" else READABLE)
+        if _can_be_fitted(family, task, n_rows, table.width - 1) and (family in TREES or not from_files)
+    ]
     if n_rows > MAX_ROWS:
         table = table.sample(MAX_ROWS, seed=seed, shuffle=True)
     folds = _folds(target_values(table[target], task), task, seed)
+    measure = _COMPARED_BY[wanted, task]
     trials = []
     for family in families:
-        limit = max_rows(family, task)
-        if limit is None or n_rows <= limit:  # else it could not be fitted on all rows
-            with working(f"cross-validating {family} on {table.height} rows", quiet):
-                trials.append(_tried(family, table, target, task, folds, seed))
+        with working(f"cross-validating {family} on {table.height} rows", quiet):
+            trials.append(_tried(family, table, target, task, folds, seed, measure))
+    family, why = (_by_score if wanted == "auto" else _by_loss)(trials, MEASURES[measure])
+    return Choice(family, why, measure, trials)
+
+
+_COMPARED_BY = {
+    ("auto", "classification"): "accuracy",
+    ("auto", "regression"): "r2",
+    ("explainable", "classification"): "log_loss",
+    ("explainable", "regression"): "rmse",
+}
+
+
+def _can_be_fitted(family: str, task: str, n_rows: int, n_columns: int) -> bool:
+    """Whether a family can be fitted on a table of this size."""
+    most_rows, most_columns = max_rows(family, task), max_columns(family)
+    return (most_rows is None or n_rows <= most_rows) and (most_columns is None or n_columns <= most_columns)
+
+
+def _by_score(trials: list[Trial], measure: str) -> tuple[str, str]:
+    """Among those within one standard error of the best: the easiest to read, or else the smallest; and why."""
     best = max(trials, key=lambda trial: trial.mean)
-    near = [trial for trial in trials if trial.mean >= best.mean - best.error]
-    chosen = min(near, key=lambda trial: trial.n_bytes)
-    measure = "accuracy" if task == "classification" else "r2"
-    words = f"{best.family} has the best {MEASURES[measure]}, {best.mean:.4f} ± {best.error:.4f}"
-    if chosen is not best:
-        sizes = f"{size_in_words(chosen.n_bytes)} instead of {size_in_words(best.n_bytes)}"
-        words += f"; {chosen.family} is within one standard error of it ({chosen.mean:.4f}) and smaller ({sizes})"
-    return Choice(chosen.family, words, measure, trials)
+    near = {trial.family: trial for trial in trials if trial.mean >= best.mean - best.error}
+    readable = [near[family] for family in READABLE if family in near]
+    chosen = readable[0] if readable else min(near.values(), key=lambda trial: trial.n_bytes)
+    words = f"{best.family} has the best {measure}, {best.mean:.4f} ± {best.error:.4f}"
+    if chosen is best:
+        return chosen.family, words
+    words += f"; {chosen.family} is within one standard error of it ({chosen.mean:.4f}) and "
+    if readable:
+        words += "easier to read" if best.family in READABLE else "a person can read it"
+    else:
+        words += f"smaller ({size_in_words(chosen.n_bytes)} instead of {size_in_words(best.n_bytes)})"
+    return chosen.family, words
+
+
+def _by_loss(trials: list[Trial], measure: str) -> tuple[str, str]:
+    """The one with the least loss, and why."""
+    best = min(trials, key=lambda trial: trial.mean)
+    if len(trials) == 1:
+        return best.family, "a person can read it, and no other such model can be fitted on a table of this size"
+    return best.family, f"of the models that a person can read, it has the lowest {measure}, {best.mean:.4f}"
 
 
 def _folds(y: NDArray[Any], task: str, seed: int) -> list[tuple[Indices, Indices]]:
@@ -115,12 +154,13 @@ def _folds(y: NDArray[Any], task: str, seed: int) -> list[tuple[Indices, Indices
     return list(make(FOLDS, shuffle=True, random_state=seed).split(y, y))
 
 
-def _tried(family: str, table: Any, target: str, task: str, folds: Any, seed: int) -> Trial:
+def _tried(family: str, table: Any, target: str, task: str, folds: Any, seed: int, measure: str) -> Trial:
     scores, n_bytes = [], 0
     start = time.perf_counter()
     for train, held_out in folds:
         model = TableModel(family, task, random_state=seed).fit(table[train], target)
-        scores.append(score(evaluate(model, table[held_out])))
+        case = evaluate(model, table[held_out])
+        scores.append(score(case) if measure in ("accuracy", "r2") else measures(case)[measure].value)
         n_bytes = max(n_bytes, file_size(model))
     return Trial(family, scores, n_bytes, time.perf_counter() - start)
 

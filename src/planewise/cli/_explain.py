@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,7 +23,7 @@ def explain(
     force: Annotated[bool, typer.Option("--force", help="Overwrite the --html file if it exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
-    """Explain the prediction for a row: its path down a tree, what each column added, or the nearest vectors.
+    """Explain the prediction for a row: its path down a tree, what each column or view added, or the nearest vectors.
 
     Examples:
       planewise explain wine.planewise new.csv --row 17
@@ -53,10 +54,29 @@ def explain(
     if not isinstance(why, View):  # whose details are the sentence
         say("", why.sentence())
     show_table(details.heading, details.columns, details.rows, why.text_columns)
+    if (known := why.data()).get("estimate") == "score":
+        _show_views(known)
     if details.note:
         say("", details.note)
     if html is not None:
         say("", f"page    {html}")
+
+
+def _show_views(known: Mapping[str, Any]) -> None:
+    """What each view of a sum adds to the score, the largest first."""
+    from planewise.words import number, signed
+
+    views = sorted(known["contributions"], key=lambda each: -abs(each["score"]))
+    rival = known.get("versus")
+    towards = "" if rival is None else f" to the score of {known['prediction']} against {rival}"
+    show_table(
+        f"what each view adds{towards}",
+        ["view", "adds"],
+        [[" × ".join(each["features"]), signed(each["score"], 4)] for each in views]
+        + [["start", number(known["base"], 4)], ["total", number(known["total"], 4)]],
+    )
+    if known.get("link") == "log":
+        say("These are logarithms: the prediction is the exponential of the total.")
 
 
 def _answer(model: Any, one: Any, row: int) -> dict[str, Any]:

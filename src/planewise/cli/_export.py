@@ -52,7 +52,7 @@ def export(
     if to in ("c", "onnx") and isinstance(estimator, (RECIPClassifier, RECIPRegressor)):
         raise MistakeError(
             "a recip model keeps its training rows and cannot be written as C or ONNX. Use --to text or --to html, or "
-            "fit with --model slm, forest, boost or mcm."
+            "fit with --model slm, forest, boost, mcm or views."
         )
     if to == "c":
         exports.to_c(loaded, out, name=name)

@@ -24,11 +24,16 @@ class Family(StrEnum):
     """What --model may be."""
 
     auto = "auto"
+    explainable = "explainable"
     slm = "slm"
     forest = "forest"
     boost = "boost"
     mcm = "mcm"
+    views = "views"
     recip = "recip"
+
+
+CHOSEN = ("auto", "explainable")  # by cross-validation, from several families
 
 
 class Task(StrEnum):
@@ -44,7 +49,10 @@ def fit(
     target: Annotated[str, typer.Option(help="Column to predict.", show_default=False)],
     model: Annotated[
         Family,
-        typer.Option(help="Family of models; auto cross-validates all and takes the smallest among the best."),
+        typer.Option(
+            help="Family of models. auto cross-validates all; among the best, it prefers one that a person can read "
+            "(slm, then views), else the smallest. explainable compares slm and views only."
+        ),
     ] = Family.auto,
     out: Annotated[
         Path | None, typer.Option(help="Model file to write, such as m.planewise.", show_default=False)
@@ -86,6 +94,8 @@ def fit(
 
       planewise fit wine.csv --target quality --model slm --set max_depth=4 --set max_planes=2
 
+      planewise fit wine.csv --target quality --model explainable
+
       planewise fit "trips/*.parquet" --target fare --model boost --folder /scratch
     """
     from planewise.cli._choose import choose_family, file_size, sample_rows, split_rows
@@ -93,7 +103,7 @@ def fit(
     from planewise.cli._large import fit_from_files
     from planewise.evaluate import evaluate, leading_features, quality
     from planewise.io import save
-    from planewise.table import FAMILIES, TREES, max_rows, task_of
+    from planewise.table import FAMILIES, max_rows, task_of
 
     dropped = drop or []
     if dask is not None:
@@ -104,8 +114,10 @@ def fit(
     rows, numbers = sample.rows.drop(dropped), sample.numbers
     kind = task_of(rows[target]) if task == "auto" else str(task)
     learned, held_out = split_rows(rows, target, kind, test_size, seed)
-    families = TREES if sample.why else FAMILIES
-    choice = choose_family(rows[learned], target, kind, seed, as_json, families) if model == "auto" else None
+    choice = None
+    if model in CHOSEN:
+        of, large = str(model), bool(sample.why)
+        choice = choose_family(rows[learned], target, kind, seed, as_json, wanted=of, from_files=large)
     family, n_training = str(model) if choice is None else choice.family, sample.n_with_target - len(held_out)
     limit = max_rows(family, kind)
     if limit is not None and n_training > limit:
@@ -160,9 +172,9 @@ def _check_options(
     require_columns([target, *dropped], column_names(table))
     if target in dropped:
         raise MistakeError(f"{target!r} is the target; it cannot be dropped.")
-    if model == "auto" and settings:
+    if model in CHOSEN and settings:
         raise MistakeError(
-            "--set applies to one kind of model: choose the kind with --model slm, forest, boost, mcm or recip."
+            "--set applies to one kind of model: choose the kind with --model slm, forest, boost, mcm, views or recip."
         )
 
 

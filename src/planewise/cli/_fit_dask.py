@@ -28,13 +28,16 @@ def fit_on_cluster(
 ) -> None:
     """Fit on all rows of a table on a cluster, and say what was found."""
     from planewise._extras import require_all
+    from planewise.table import ON_CLUSTERS
 
     if out is not None:
         refuse_existing(out, force, table)
     if target in dropped:
         raise MistakeError(f"{target!r} is the target; it cannot be dropped.")
-    if family in ("auto", "mcm"):
+    if family in ("auto", "explainable"):
         raise MistakeError(f"--dask needs one kind of model: choose it with --model {ON_A_CLUSTER}.")
+    if family not in ON_CLUSTERS:
+        raise MistakeError(f"--dask cannot fit --model {family}: choose --model {ON_A_CLUSTER}.")
     require_all("--dask", ("dask", "distributed", "pandas"), "dask")
     from dask.distributed import Client
 

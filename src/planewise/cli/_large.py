@@ -124,9 +124,9 @@ def _typed(rows: pl.DataFrame, path: Path) -> pl.DataFrame:
 
 def require_tree(family: str, why: str) -> None:
     """An error if a family cannot learn from a table that is too large for the memory."""
-    if family not in (*TREES, "auto"):
+    if family not in (*TREES, "auto", "explainable"):
         raise MistakeError(
-            f"--model {family} keeps all rows in memory, but {why}; use --model slm, forest or boost, or a table with "
+            f"--model {family} needs all rows in memory, but {why}; use --model slm, forest or boost, or a table with "
             "fewer rows."
         )
 

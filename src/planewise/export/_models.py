@@ -22,12 +22,13 @@ from planewise.slm import (
 )
 from planewise.slm.fitted import Forest, Statistics, n_tree_columns, output_names, start_and_link
 from planewise.table import COLUMN_KINDS, Column, TableModel
+from planewise.views import SLMViewsClassifier, SLMViewsRegressor
 from planewise.words import WITHOUT_OFFSET, feature_names, fitted_model, fitted_with_offset, number, shorten
 
 Floats = NDArray[np.float64]
 TREE_MODELS = (
     *(SLMClassifier, SLMRegressor, SLMForestClassifier, SLMForestRegressor),
-    *(SLMBoostClassifier, SLMBoostRegressor, SLMBoostRanker),
+    *(SLMBoostClassifier, SLMBoostRegressor, SLMBoostRanker, SLMViewsClassifier, SLMViewsRegressor),
 )
 MACHINES = (MCMClassifier, MCMClassifierCV, MCMRegressor, MCMRegressorCV, LargeScaleMCMClassifier)
 FINEST = 1e-3  # of a column's spread: how far the float input of an export may move a value

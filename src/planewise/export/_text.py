@@ -24,7 +24,8 @@ def to_text(
 
     A tree is written as nested rules, with the mix of classes (or the number) and the training rows of each leaf; a
     forest or boosting as a summary and its first trees; a minimal complexity machine as its vectors and their weights,
-    or its weights by column if it is linear; RECIP as its views. The largest weight of a plane is brought to one.
+    or its weights by column if it is linear; a sum of views as the first trees of each view; RECIP as its views. The
+    largest weight of a plane is brought to one.
 
     Parameters
     ----------
@@ -37,7 +38,7 @@ def to_text(
     max_nodes : int, default=200
         Maximum number of inner nodes of a tree to show.
     max_trees : int, default=1
-        Number of trees of a forest or boosting to show.
+        Number of trees of a forest or boosting, or of each view, to show.
     max_vectors : int, default=20
         Maximum number of vectors of a machine to show, those with the largest weights first.
     max_columns : int, default=10

@@ -96,14 +96,22 @@ _SHARED: dict[str, Kind] = {
     "objective_": _VECTOR,
     "_overall_entropy": _VECTOR,
 }
+
+
+def _counts(shares_ties: bool = False, **parts: Any) -> Counts:
+    """Models of files before version 6 do not share places among rows that are equally far."""
+    return Counts(shares_ties=shares_ties, **parts)
+
+
 _ESTIMATE = OneKindOf(
     {
         "counts": (
             Counts,
             Record(
-                Counts,
-                {"k": _COUNT, "alpha": Number(), "smoothing": Number(0), "share": _VECTOR},
+                _counts,
+                {"k": _COUNT, "alpha": Number(), "smoothing": Number(0), "share": _VECTOR, "shares_ties": Truth()},
                 attributes={"alpha": "tsallis_order", "smoothing": "prior_weight"},
+                later=frozenset({"shares_ties"}),
             ),
         ),
         "distances": (

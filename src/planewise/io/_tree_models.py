@@ -112,7 +112,8 @@ _OUT_OF_BAG: dict[str, Kind] = {"oob_score_": Number(finite=False)}
 
 
 # --------------------------------------------------------------------------------------------------------- boosting
-def _boosting(losses: tuple[str, ...]) -> dict[str, Kind]:
+def boosted(losses: tuple[str, ...]) -> dict[str, Kind]:
+    """What all sums of trees have, with one of these losses."""
     # A custom loss is a function and not kept; prediction does not need it.
     parts: dict[str, Kind] = {
         "core": Word(losses),
@@ -121,17 +122,18 @@ def _boosting(losses: tuple[str, ...]) -> dict[str, Kind]:
         "levels": Several(Number(), as_tuple=True),
         "power": Number(),
     }
-    loss = Record(RawLoss, parts, later=frozenset({"levels", "power"}))
     return {
         "forest_": Trees(FOREST_ARRAYS),
         "feature_means_": Numbers("float32"),
         "base_score_": Numbers("float64"),
         "n_iter_": Integer(),
-        "best_iteration_": Maybe(Integer()),
-        "evals_result_": Plain(dict),
         "_seed": _SEED,
-        "_loss": loss,
+        "_loss": Record(RawLoss, parts, later=frozenset({"levels", "power"})),
     }
+
+
+def _boosting(losses: tuple[str, ...]) -> dict[str, Kind]:
+    return boosted(losses) | {"best_iteration_": Maybe(Integer()), "evals_result_": Plain(dict)}
 
 
 _STATISTICS = Record(
@@ -174,9 +176,9 @@ def _are_classes(given: Any, length: int, n_classes: int) -> bool:
     return bool((np.diff(given) > 0).all() and (given >= 0).all() and (given < n_classes).all())
 
 
-def _check_boosting(model: Any) -> None:
+def check_boosted(model: Any, n_views: int = 1) -> None:
+    """The trees, their number and their outputs; each of so many views has its own trees in every round."""
     forest, loss = model.forest_, model._loss
-    _check_statistics(model)
     _check_trees(model, forest, "forest_")
     outputs = loss.n_outputs
     if hasattr(model, "classes_"):
@@ -190,11 +192,18 @@ def _check_boosting(model: Any) -> None:
         "has a forest_ whose number of values does not match the classes or targets",
     )
     require(
-        forest.n_trees == model.n_iter_ * forest.trees_per_round, "has a number of trees that does not match its rounds"
+        forest.n_trees == n_views * model.n_iter_ * forest.trees_per_round,
+        "has a number of trees that does not match its rounds",
     )
     check_length(model.base_score_, outputs, "base_score_")
     n_columns = n_tree_columns(model.n_features_in_, getattr(model, "target_statistics_", {}))
     check_length(model.feature_means_, n_columns, "feature_means_")
+
+
+def _check_boosting(model: Any) -> None:
+    _check_statistics(model)
+    check_boosted(model)
+    loss, outputs = model._loss, model._loss.n_outputs
     require(hasattr(model, "_trials") == (loss.core != "constant"), "lacks what boosting continues from")
     if hasattr(model, "_trials"):
         if model._trials.losses.shape[1] == N_STRENGTHS:  # versions 1 and 2 knew one depth

@@ -8,6 +8,7 @@ from planewise.plot._projection import ProjectionDisplay
 from planewise.plot._selection import SelectionDisplay
 from planewise.plot._sparsity import SparsityDisplay
 from planewise.plot._tree import TreeDisplay
+from planewise.plot._views import ViewsDisplay
 
 __all__ = [
     "ConvergenceDisplay",
@@ -19,4 +20,5 @@ __all__ = [
     "SelectionDisplay",
     "SparsityDisplay",
     "TreeDisplay",
+    "ViewsDisplay",
 ]

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise._tables import distinct_rows, n_rows, take
+from planewise._tables import column_values, distinct_rows, n_rows, take
+from planewise.plot._cell_grid import cell_size, draw_cells, lane_height, name_lanes_up
 from planewise.plot._display import Display
 from planewise.plot._points import draw_classes, draw_numbers
+from planewise.plot.cells import CellGrid, Place, cell_grid, is_grid
 from planewise.plot.style import (
     ACCENT,
     COLOURS,
@@ -30,7 +32,7 @@ from planewise.plot.style import (
     require_matplotlib,
     scale_bar,
 )
-from planewise.plot.views import Axis, DecidingRows, Numbers, axes_of, rows_in
+from planewise.plot.views import Axis, DecidingRows, Numbers, axes_of, drawn_axes, features_of, rows_in
 from planewise.words import class_names as names_of_classes
 from planewise.words import counted, number, tidy
 
@@ -48,6 +50,8 @@ class QueryInView:
     opposing: Numbers
     opposing_labels: list[Any]
     undecided: bool = False
+    cell: Place | None = None
+    cells_near: dict[Place, int] = field(default_factory=dict)
 
 
 @dataclass
@@ -70,6 +74,9 @@ class ViewOfRows:
         The one query that is explained.
     share : float
         Share of the queries that this view decided.
+    grid : CellGrid or None
+        The rows counted in cells, which are drawn instead of points, where one query is explained in a view of
+        categories. ``one.cell`` is the query's cell, and ``one.cells_near`` counts the nearest rows in each.
     """
 
     axes: list[Axis]
@@ -84,6 +91,7 @@ class ViewOfRows:
     one: QueryInView | None = None
     share: float = 1.0
     note: str = ""
+    grid: CellGrid | None = None
 
 
 @dataclass(repr=False)
@@ -160,8 +168,13 @@ class ProjectionDisplay(Display):
             raise ValueError("No view could judge this query, so there is nothing to draw: " + _reasons(data))
         numbers = data["task"] == "regression"
         classes = None if numbers else _labels(data, y)
-        view = _view(data["view"], X, y, classes)
+        near = data["neighbours"] if numbers else [*data["neighbours"]["for"], *data["neighbours"]["against"]]
+        view = _view(data["view"], X, y, classes, [data["query"], *(each["values"] for each in near)])
         view.one = _query(data, view.axes, classes)
+        if is_grid(view.axes):
+            columns = [np.asarray(column_values(X, axis.column)) for axis in view.axes]
+            view.grid = cell_grid(view.axes, columns, view.target, len(classes or []))
+            _add_cells(view.one, view, data, near)
         if classes is not None and all(not axis.categories for axis in view.axes):
             known = None if isinstance(explanation, Mapping) else explanation.fitted_rows()
             _add_ratio(view, data, resolution, _deciding_rows(view, X, classes, known))
@@ -211,7 +224,7 @@ class ProjectionDisplay(Display):
         views = []
         for columns, times in used.most_common(n_views):
             mine = [at for at, data in enumerate(found) if data["view"] and tuple(data["view"]["columns"]) == columns]
-            view = _view(found[mine[0]]["view"], X, y, classes)
+            view = _view(found[mine[0]]["view"], X, y, classes, [found[at]["query"] for at in mine])
             _add_queries(view, [found[at] for at in mine], None if truth is None else truth[mine], classes)
             view.share = times / len(found)
             views.append(view)
@@ -233,7 +246,7 @@ class ProjectionDisplay(Display):
         require_matplotlib()
         one = self.views[0].one is not None
         if panels is None:
-            several = ax is None or np.size(np.asarray(ax, dtype=object)) > 1
+            several = np.size(np.asarray(ax, dtype=object)) > 1 if ax is not None else self.views[0].grid is None
             panels = PANELS if one and several else PANELS[:1]
         if bad := [panel for panel in panels if panel not in PANELS]:
             raise ValueError(f"panels may hold 'view' and 'near'; got {bad[0]!r}.")
@@ -242,7 +255,7 @@ class ProjectionDisplay(Display):
         drawn = [(view, panel) for view in self.views for panel in panels]
         names = [f"{'/'.join(axis.name for axis in view.axes)}, {panel}" for view, panel in drawn]
         axes = (
-            list(new_axes(1, len(drawn), size=(max(4.2, 3.5 * len(drawn)), 3.6))[0])
+            list(new_axes(1, len(drawn), size=self._size(len(drawn)))[0])
             if ax is None
             else as_axes(ax, len(drawn), names)
         )
@@ -253,7 +266,30 @@ class ProjectionDisplay(Display):
         self.figure_, self.axes_ = axes[0].get_figure(root=True), axes
         return self
 
+    def _size(self, n_panels: int) -> tuple[float, float]:
+        """Inches of a new figure: names of categories need room."""
+        grid = self.views[0].grid
+        if grid is not None:
+            width, height = cell_size(grid)
+            return n_panels * width, height
+        lanes = [view.axes[1].lanes for view in self.views if len(view.axes) > 1 and view.axes[1].categories]
+        height = max((1.2 + len(names) * lane_height(names, 7) for names in lanes), default=0.0)
+        return max(4.2, (4.2 if lanes else 3.5) * n_panels), max(3.6, height)
+
+    def _draw_grid(self, ax: Any, view: ViewOfRows, grid: CellGrid, near: bool) -> None:
+        sizes = dress(ax, "" if grid.across is None else grid.across.name, grid.down.name, self._title(view, near))
+        assert view.one is not None
+        numbers = self.classes is None
+        star = "white" if self.classes is None else colour(self.classes.index(view.one.answer))
+        draw_cells(
+            ax, grid, self._norm() if numbers else None, sizes, own=view.one.cell, near=view.one.cells_near, star=star,
+            close_up=near,
+        )  # fmt: skip
+
     def _draw(self, ax: Any, view: ViewOfRows, near: bool) -> None:
+        if view.grid is not None:
+            self._draw_grid(ax, view, view.grid, near)
+            return
         second = view.axes[1].name if len(view.axes) > 1 else ""
         sizes = dress(ax, view.axes[0].name, second, self._title(view, near))
         box = _surroundings(view) if near else _extent(view)
@@ -333,7 +369,12 @@ class ProjectionDisplay(Display):
         ax.set_xticks(at, [plain(word) for word in words])
         if len(view.axes) > 1:
             at, words = view.axes[1].ticks(box[2], box[3], max(3, int(sizes.height * 1.8)))
-            ax.set_yticks(at, [plain(word) for word in words])
+            if view.axes[1].categories:
+                inside = [place for place in range(len(at)) if box[2] <= at[place] <= box[3]]
+                lane = 0.95 * sizes.height * view.axes[1].gap / (box[3] - box[2])
+                name_lanes_up(ax, at[inside].tolist(), [words[place] for place in inside], sizes.small, lane)
+            else:
+                ax.set_yticks(at, [plain(word) for word in words])
         elif self.class_names is not None:
             ax.set_yticks(range(len(self.class_names)), [plain(name) for name in self.class_names])
         else:
@@ -359,9 +400,12 @@ class ProjectionDisplay(Display):
         ring: dict[str, Any] = {"markerfacecolor": "none", "markersize": 1.3 * size}
         if self.views[0].one is not None:
             star = Line2D([], [], marker="*", color="white", markeredgecolor=INK, linestyle="", markersize=2 * size)
-            handles += [star, Line2D([], [], marker="o", color=INK, linestyle="-", **ring)]
-            labels += ["the query", "nearest of its class" if self.classes is not None else "nearest rows"]
-            if len(self.views[0].one.opposing):
+            handles.append(star)
+            labels.append("the query")
+            if self.views[0].grid is None:
+                handles.append(Line2D([], [], marker="o", color=INK, linestyle="-", **ring))
+                labels.append("nearest of its class" if self.classes is not None else "nearest rows")
+            if len(self.views[0].one.opposing) and self.views[0].grid is None:
                 handles.append(Line2D([], [], marker="o", color=INK, linestyle=":", **ring))
                 labels.append("nearest of the others")
         else:
@@ -381,9 +425,9 @@ def _labels(data: Mapping[str, Any], y: Any) -> list[Any]:
     return np.unique(np.asarray(y)).tolist()
 
 
-def _view(view: Mapping[str, Any], X: Any, y: Any, classes: list[Any] | None) -> ViewOfRows:
-    """The rows in a view; of three features the first two are drawn."""
-    axes = axes_of(view, X)
+def _view(view: Mapping[str, Any], X: Any, y: Any, classes: list[Any] | None, cases: list[Any]) -> ViewOfRows:
+    """The rows in a view; of three features the first two are drawn, of many categories those of the cases first."""
+    axes = drawn_axes(axes_of(view, X), X, view, cases)
     target = np.asarray(y)
     if len(target) != n_rows(X):
         raise ValueError(f"y has {len(target)} values for {n_rows(X)} rows.")
@@ -431,9 +475,25 @@ def _points(
     """Coordinates of rows given by the names of their features."""
     if not values:
         return np.empty((0, 2))
-    names = data["view"]["features"]
+    names = features_of(axes, data["view"])
     columns = [axis.places([row[name] for row in values]) for axis, name in zip(axes, names, strict=False)]
     return np.column_stack([*columns, lanes]) if len(columns) == 1 else np.column_stack(columns)
+
+
+def _add_cells(one: QueryInView, view: ViewOfRows, data: Mapping[str, Any], near: Sequence[Mapping[str, Any]]) -> None:
+    """Where the query and its nearest rows are in the grid."""
+    assert view.grid is not None
+    names = features_of(view.axes, data["view"])
+
+    def place_of(values: Mapping[str, Any]) -> Place | None:
+        assert view.grid is not None
+        return view.grid.place_of({axis.column: values[name] for axis, name in zip(view.axes, names, strict=True)})
+
+    one.cell = place_of(data["query"])
+    for each in near:
+        at = place_of(each["values"])
+        if at is not None:
+            one.cells_near[at] = one.cells_near.get(at, 0) + max(len(each.get("rows", ())), 1)
 
 
 def _add_queries(view: ViewOfRows, found: list[Any], truth: NDArray[Any] | None, classes: list[Any] | None) -> None:
@@ -472,7 +532,10 @@ def _add_ratio(view: ViewOfRows, data: Mapping[str, Any], resolution: int, rows:
 
 def _extent(view: ViewOfRows) -> tuple[float, float, float, float]:
     points = [view.rows, view.queries] + ([view.one.at[None]] if view.one is not None else [])
-    return (*limits(*(each[:, 0] for each in points)), *limits(*(each[:, 1] for each in points)))
+    across, up = (limits(*(each[:, at] for each in points)) for at in range(2))
+    if len(view.axes) > 1 and view.axes[1].categories:
+        up = -0.5 * view.axes[1].gap, (len(view.axes[1].lanes) - 0.5) * view.axes[1].gap
+    return *across, *up
 
 
 def _surroundings(view: ViewOfRows) -> tuple[float, float, float, float]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,11 +13,12 @@ from scipy.spatial import cKDTree
 
 from planewise._categories import is_missing
 from planewise._tables import column_values
-from planewise.recip.fitted import nearest
-from planewise.words import number, shorten
+from planewise.recip.fitted import nearest_class_weights
+from planewise.words import count, number, tidy
 
 Numbers = NDArray[np.float64]
 LARGEST = 1e7  # eq. 9: a distance over none
+MOST_LANES = 12  # of categories on an axis
 LONG = 8.0  # tails that reach so many standard deviations are compressed
 
 
@@ -26,7 +28,8 @@ class Axis:
 
     The model measures distances in scaled values. The picture shows these, but for long tails: where `tails` is true
     they are compressed, so that the bulk of the rows is not pressed into a corner. `categories` are the values of a
-    column that does not hold numbers; they stand `gap` apart.
+    column that does not hold numbers; they have lanes that stand `gap` apart. Where `drawn` names some of them, the
+    others share the last lane.
     """
 
     name: str
@@ -34,6 +37,27 @@ class Axis:
     scaling: Mapping[str, Any]
     categories: tuple[str, ...] = ()
     tails: bool = False
+    drawn: tuple[str, ...] = ()
+
+    @property
+    def lanes(self) -> list[str]:
+        """Names of the lanes of categories."""
+        own = self.drawn or self.categories
+        left = len(self.categories) - len(own)
+        return [*own, f"… and {count(left)} more"] if left else [*own]
+
+    def lanes_of(self, values: Iterable[Any]) -> Numbers:
+        """The lane of each value; NaN where it is missing or not known."""
+        lane = dict.fromkeys(self.categories, len(self.drawn))
+        lane |= {word: at for at, word in enumerate(self.drawn or self.categories)}
+        return np.array([np.nan if is_missing(v) else lane.get(str(v), np.nan) for v in values], dtype=np.float64)
+
+    def with_lanes(self, counts: Mapping[str, int], first: Iterable[Any], most: int = MOST_LANES) -> Axis:
+        """The same with so many lanes: for the categories in `first`, then for the most frequent ones by `counts`."""
+        known, frequent = {*self.categories}, sorted(self.categories, key=lambda word: -counts.get(word, 0))
+        ranked = dict.fromkeys(word for word in [*map(str, first), *frequent] if word in known)
+        kept = {*list(ranked)[: most - 1]}
+        return replace(self, drawn=tuple(word for word in self.categories if word in kept))
 
     @property
     def gap(self) -> float:
@@ -43,8 +67,7 @@ class Axis:
     def places(self, values: Sequence[Any] | NDArray[Any]) -> Numbers:
         """Where values are drawn; NaN where one is missing or not known."""
         if self.categories:
-            place = {word: self.gap * at for at, word in enumerate(self.categories)}
-            return np.array([np.nan if is_missing(v) else place.get(str(v), np.nan) for v in values])
+            return self.gap * self.lanes_of(values)
         raw = np.array([np.nan if v is None else v for v in values], dtype=np.float64)
         scaled = (raw - self.scaling.get("centre", 0.0)) / self.scaling.get("spread", 1.0)
         if "tail_factor" in self.scaling:
@@ -67,8 +90,8 @@ class Axis:
     def ticks(self, low: float, high: float, most: int) -> tuple[Numbers, list[str]]:
         """Round numbers of the user's between two places, and where they lie."""
         if self.categories:
-            at: Numbers = self.gap * np.arange(len(self.categories), dtype=np.float64)
-            return at, [shorten(word, 14) for word in self.categories]
+            at: Numbers = self.gap * np.arange(len(self.lanes), dtype=np.float64)
+            return at, [tidy(word) for word in self.lanes]
         first, last = self.values(np.array([low, high]))
         tries = [even_steps(float(first), float(last), most)]
         if self.tails or "tail_factor" in self.scaling:
@@ -134,6 +157,45 @@ def axes_of(view: Mapping[str, Any], X: Any) -> list[Axis]:
     return found
 
 
+def drawn_axes(
+    axes: Sequence[Axis],
+    X: Any,
+    view: Mapping[str, Any],
+    cases: Iterable[Mapping[str, Any]],
+    often: NDArray[Any] | None = None,
+) -> list[Axis]:
+    """The axes as they are drawn: categories beside numbers go up the side, those of the `cases` first have lanes.
+
+    Parameters
+    ----------
+    axes, X, view
+        What :func:`axes_of` gives, the table and the explanation's view.
+    cases : iterable of dict
+        The case, then rows whose categories should have lanes too: {feature: value}.
+    often : array of int, default=None
+        How many rows each row of X stands for. None: one.
+    """
+    rows, found = list(cases), list(axes)
+    for at, (axis, name) in enumerate(zip(axes, features_of(axes, view), strict=True)):
+        if len(axis.categories) > MOST_LANES:
+            values = column_values(X, axis.column).tolist()
+            counts: Counter[str] = Counter()
+            for value, times in zip(values, [1] * len(values) if often is None else often.tolist(), strict=True):
+                counts[str(value)] += times
+            own, *near = [str(row.get(name)) for row in rows]
+            near.sort(key=lambda word: (-counts[word], word))  # of equally near rows none comes first
+            found[at] = axis.with_lanes(counts, [own, *near])
+    if len(found) > 1 and found[0].categories and not found[1].categories:
+        found[:2] = found[1], found[0]
+    return found
+
+
+def features_of(axes: Iterable[Axis], view: Mapping[str, Any]) -> list[str]:
+    """The axes' features as an explanation's view names them."""
+    name = dict(zip(view["columns"], view["features"], strict=True))
+    return [name[axis.column] for axis in axes]
+
+
 def _has_tails(scaled: Numbers) -> bool:
     known = scaled[np.isfinite(scaled)]
     spread = float(known.std()) if len(known) else 0.0
@@ -181,10 +243,9 @@ def odds_at(
 ) -> Numbers:
     """The same from counts: of the k nearest rows those of other classes against those of each, smoothed."""
     view = [tuple(range(rows.shape[1]))]
-    near = nearest(rows.astype(np.float32), view, points.astype(np.float32), k)[0][0]  # of equally far ones the model's
-    there = np.where(near >= 0, weight[near], 0.0)
-    counts = np.stack([(there * (label[near] == c)).sum(axis=1) for c in range(len(share))], axis=1)
-    others = counts.sum(axis=1, keepdims=True) - counts
+    known, queries = rows.astype(np.float32), points.astype(np.float32)
+    counts = nearest_class_weights(known, label.astype(np.int32), weight, len(share), view, queries, k)[0][0]
+    others = np.maximum(counts.sum(axis=1, keepdims=True) - counts, 0)
     return ((others + smoothing * (1 - share)) / (counts + smoothing * share)) ** power
 
 

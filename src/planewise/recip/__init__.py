@@ -2,9 +2,8 @@
 
 from planewise.recip._classifier import RECIPClassifier
 from planewise.recip._entropy import conditional_entropy, local_entropy, tsallis_divergence
-from planewise.recip._explanation import ProjectionExplanation
 from planewise.recip._regressor import RECIPRegressor
-from planewise.recip._views import ViewsReport
+from planewise.words import ProjectionExplanation, ViewsReport
 
 __all__ = [
     "ProjectionExplanation",

@@ -14,11 +14,10 @@ from planewise._input import Problem, thread_count, values_as_given
 from planewise._params import Limit, boolean, either, integer, one_of, real, seed, threads
 from planewise._scaling import scaling_limit
 from planewise._shown import ShownInNotebooks
-from planewise.recip._explanation import Batch, ProjectionExplanation, Wording
+from planewise.recip._explanation import Wording
 from planewise.recip._rows import (
     Coordinates,
     DistinctRows,
-    FittedRows,
     FloatArray,
     Table,
     Vector,
@@ -28,8 +27,20 @@ from planewise.recip._rows import (
     with_ranks,
 )
 from planewise.recip._search import Found, JudgeOf, LossOfViews, find_views
-from planewise.recip._views import View, ViewsReport, given_views
-from planewise.words import Description, Limits, TableSection, feature_names, number, percent
+from planewise.words import (
+    Batch,
+    Description,
+    FittedRows,
+    Limits,
+    ProjectionExplanation,
+    TableSection,
+    ViewsReport,
+    feature_names,
+    given_views,
+    number,
+    percent,
+)
+from planewise.words import ViewColumns as View
 
 NONE = Limit(lambda value: value is None, "None")
 VIEWS = Limit(

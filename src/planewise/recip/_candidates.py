@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise.recip._rows import FloatArray, Vector
-from planewise.recip._views import View
+from planewise.words import ViewColumns as View
 
 Loss = Callable[[Sequence[View], NDArray[np.intp]], FloatArray]  # views, rows -> (views, rows), NaN: missing
 

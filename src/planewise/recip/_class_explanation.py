@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ from planewise.recip._answer import Decisions, Ratios, by_view
 from planewise.recip._estimates import Counts, Near, Sides
 from planewise.recip._explanation import Wording, plain
 from planewise.recip._rows import Table
-from planewise.words import number, weight_in_words
+from planewise.words import number, ties_in_words, weight_in_words
 
 NEAR_ONE = 0.8  # a ratio above says that both sides are about equally near
 CLEAR_ODDS = 2.0  # the best view against must be so many times weaker
+MOST_TIES_LISTED = 100  # of each side; on columns of few values, thousands of rows may be equally far
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,11 @@ class ClassBatch:
     @cached_property
     def choice_by_view(self) -> NDArray[np.intp]:
         return by_view(self.ratios)
+
+    @property
+    def model(self) -> Any:
+        """As it was when it explained."""
+        return self.wording.estimator
 
     def describe(self, query: int) -> dict[str, Any]:
         """All that is known of one query's answer."""
@@ -101,21 +108,38 @@ class ClassBatch:
         if isinstance(estimator._estimate, Counts):
             data["prior_weight"] = float(estimator._estimate.prior_weight)
             data["share"] = float(estimator._prior[label])
+            data["counts"] = self._counts(near, far)
             data["view_probability"] = 1 / (1 + data["ratio"] ** (1 / data["power"]))
         return data
 
+    def _counts(self, near: Near, far: Near) -> dict[str, Any]:
+        """How many rows are counted on either side, and what they weigh; rows that are equally far share places."""
+        weight = self.wording.estimator._rows.weight
+        shared = np.concatenate([near.share, far.share])
+        return {
+            "n_for": len(near.rows),
+            "n_against": len(far.rows),
+            "n_tied": int(np.count_nonzero(shared < 1)),
+            "n_tied_for": int(np.count_nonzero(near.share < 1)),
+            "tied_share": float(shared.min(initial=1.0)),
+            "weight_for": float(near.share @ weight[near.rows]),
+            "weight_against": float(far.share @ weight[far.rows]),
+        }
+
     def _side(self, view: int, near: Near) -> list[dict[str, Any]]:
-        """Neighbours as the user knows them."""
+        """Neighbours as the user knows them; of those that share places, the first ones."""
+        n_listed = int(np.count_nonzero(near.share == 1)) + MOST_TIES_LISTED
         rows, classes = self.wording.estimator._rows, self.wording.estimator.classes_
         return [
             {
                 "rows": rows.originals(int(row)),
                 "label": plain(classes[rows.target[row]]),
                 "weight": float(rows.weight[row]),
+                "share": float(share),
                 "distance": float(distance),
                 "values": self.wording.values(view, rows.values[row]),
             }
-            for distance, row in zip(*near, strict=True)
+            for distance, row, share in islice(zip(*near, strict=True), n_listed)
         ]
 
     def _runner_ups(self, query: int, decided: int) -> list[dict[str, Any]]:
@@ -139,9 +163,9 @@ class ClassBatch:
             return None
         name = plain(self.wording.estimator.classes_[other])
         near, far = self.sides.of_class(int(view), query, int(other))
-        if len(near[1]) == 0:  # its class is nowhere near
+        if len(near.rows) == 0:  # its class is nowhere near
             return None
-        counted = {"n_for": len(near[1]), "n_against": len(far[1])}
+        counted = {"n_for": len(near.rows), "n_against": len(far.rows)}
         return self.wording.view(int(view)) | {"label": name, "ratio": float(ratio[view, other])} | counted
 
     def _reasons(self, data: dict[str, Any]) -> list[str]:
@@ -168,9 +192,9 @@ class ClassBatch:
             return f"{answer}: undecided, {data['reasons'][0]}."
         view, sides = self.wording.in_words(data["view"]), data["neighbours"]
         if data["estimate"] == "counts":
-            near = len(sides["for"]) + len(sides["against"])
-            text = f"{answer}: {len(sides['for'])} of its {near} nearest rows in the view {view} are of this class"
-            text += weight_in_words(sides["for"], sides["against"]) + self._shrunk(data)
+            n_for, n_against = data["counts"]["n_for"], data["counts"]["n_against"]
+            text = f"{answer}: {n_for} of its {n_for + n_against} nearest rows in the view {view} are of this class"
+            text += ties_in_words(data) + weight_in_words(data) + self._shrunk(data)
         else:
             kth = "nearest" if data["k"] == 1 else f"{_ordinal(data['k'])} nearest"
             own, other = (number(sides[side][-1]["distance"], 3) for side in ("for", "against"))

@@ -18,10 +18,11 @@ from planewise.recip._answer import Decisions, Ratios, select, vote
 from planewise.recip._base import SHARED_LIMITS, ProjectionEstimator
 from planewise.recip._class_explanation import ClassBatch
 from planewise.recip._estimates import Counts, Distances, Estimate, Reference, Sides, in_blocks
-from planewise.recip._explanation import Batch, Wording, plain
+from planewise.recip._explanation import Wording, plain
 from planewise.recip._rows import DistinctRows, FloatArray, Indices, Table, Vector, read_ranked
 from planewise.recip._search import Judge
-from planewise.recip._views import View
+from planewise.words import Batch
+from planewise.words import ViewColumns as View
 
 MOST_NEIGHBOURS, FEWEST_NEIGHBOURS = 20, 3  # where k is not given
 DECIDE = {"select": select, "vote": vote}
@@ -43,8 +44,9 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         of three features.
     k : int or None, default=None
         With "counts" the number of nearest rows that vote; with "distances" which neighbour's distance is taken on both
-        sides. Equal rows (values and label) count as one. None: up to 20 for "counts" (fewer in small tables), 1 for
-        "distances", as published.
+        sides. Equal rows (values and label) count as one. With "counts", rows that are as far away as the k-th share
+        the places left by nearer rows: of 3 such rows for 2 places, each counts two thirds. None: up to 20 for "counts"
+        (fewer in small tables), 1 for "distances", as published.
     estimate : {"counts", "distances"}, default="counts"
         What the odds of a class come from: the weights of the k nearest rows of the class and of others, or (published)
         the distances to the k-th of either side. Distances say nothing where values repeat.

@@ -13,7 +13,8 @@ from sklearn.base import BaseEstimator
 from planewise._input import class_problem, thread_count
 from planewise.recip._neighbours import nearest, own_and_other_distances
 from planewise.recip._rows import FloatArray, Vector, distinct_rows, find_coordinates, read_ranked
-from planewise.recip._views import View, given_views
+from planewise.words import ViewColumns as View
+from planewise.words import given_views
 
 LARGEST = 10.0  # Z is capped here: beyond, the class is lost in that view whatever the ratio
 VIEWS_AT_ONCE = 512

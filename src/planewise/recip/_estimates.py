@@ -5,27 +5,38 @@ the ratio of eq. 9 of a query and any class.
 
 Distances (eq. 5): the k-th nearest row of the class and the k-th of all others. Where values repeat, both are zero and
 nothing is known; and with k = 1 single rows decide. Counts: of the k nearest rows of any class, those of the class
-against the others, both smoothed. On the development sets counts were worth three points of accuracy.
+against the others, both smoothed; rows that are equally far share the last places. On the development sets counts were
+worth three points of accuracy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planewise.recip._answer import Ratios, class_ratios
 from planewise.recip._entropy import LARGEST, local_entropies
-from planewise.recip._neighbours import class_neighbours, nearest, own_and_other_weights
+from planewise.recip._neighbours import class_neighbours, nearest, nearest_class_weights, own_and_other_weights
 from planewise.recip._rows import FloatArray, Indices, Vector
-from planewise.recip._views import View
+from planewise.words import ViewColumns as View
 
 TINY = np.float32(1e-30)  # so that a prior weight beyond float32 divides nothing by zero
 NEIGHBOURS_AT_ONCE = 2**23  # so many are held at a time
-Near = tuple[FloatArray, NDArray[np.int32]]  # distances and rows, sorted
+
+
+class Near(NamedTuple):
+    """Rows near a query, sorted by distance; of the weight of each, `share` counts."""
+
+    distance: FloatArray
+    rows: NDArray[np.int32]
+    share: Vector
+
+    def where(self, chosen: NDArray[np.bool_]) -> Near:
+        return Near(self.distance[chosen], self.rows[chosen], self.share[chosen])
 
 
 @dataclass(frozen=True)
@@ -145,9 +156,9 @@ class SidesOfClasses:
         k = rows.shape[1]
         others = np.delete(rows, label, axis=0).ravel(), np.delete(distance, label, axis=0).ravel()
         order = np.lexsort(others)[:k]
-        sides = [(distance[label], rows[label]), (others[1][order], others[0][order])]
-        kept = [(far[near >= 0], near[near >= 0]) for far, near in sides]
-        return kept[0], kept[1]
+        own, other = (distance[label], rows[label]), (others[1][order], others[0][order])
+        mine, against = (Near(far, near, np.ones(len(near))).where(near >= 0) for far, near in (own, other))
+        return mine, against
 
 
 @dataclass(frozen=True)
@@ -155,13 +166,14 @@ class Counts:
     """Of the k nearest rows those of the class against the others, as odds smoothed towards the classes' shares.
 
     ((w_others + s (1 - share)) / (w_theta + s share))^(1 - alpha), w being sums of weights, s the prior weight and
-    alpha the Tsallis order.
+    alpha the Tsallis order. Rows that are as far away as the k-th share the places that nearer rows leave.
     """
 
     k: int
     tsallis_order: float
     prior_weight: float
     share: Vector  # of the classes in training
+    shares_ties: bool = True  # models of files before version 6 count the k first rows, by distance and then by number
 
     def entropies(
         self, reference: Reference, views: Sequence[View], rows: Indices, n_threads: int, step: Callable[[], Any] | None
@@ -190,37 +202,64 @@ class Counts:
         return 1 - self.tsallis_order
 
     def per_query(self, n_classes: int) -> int:
-        return self.k + n_classes
+        return 3 * n_classes + (1 if self.shares_ties else self.k)
 
     def judge(
         self, reference: Reference, views: list[View], queries: FloatArray, exclude: Any, n_threads: int
     ) -> tuple[Ratios, Sides]:
-        rows, distance = nearest(
-            reference.points, views, queries, self.k, exclude=exclude, categorical=reference.gap, n_threads=n_threads
-        )
-        there = np.where(rows >= 0, reference.weight[rows], 0)
-        label = reference.label[rows]
-        counts = np.stack([np.where(label == c, there, 0).sum(axis=2) for c in range(reference.n_classes)], axis=2)
-        others = there.sum(axis=2)[..., None] - counts
+        how: dict[str, Any] = {"exclude": exclude, "categorical": reference.gap, "n_threads": n_threads}
+        if self.shares_ties:
+            counts, nearer, tied = nearest_class_weights(
+                reference.points, reference.label, reference.weight, reference.n_classes, views, queries, self.k, **how
+            )
+        else:
+            rows, _ = nearest(reference.points, views, queries, self.k, **how)
+            there, label = np.where(rows >= 0, reference.weight[rows], 0), reference.label[rows]
+            counts = np.stack([np.where(label == c, there, 0).sum(axis=2) for c in range(reference.n_classes)], axis=2)
+            nearer = (rows >= 0).sum(axis=2, dtype=np.int32)
+            tied = np.zeros_like(nearer)
+        others = np.maximum(counts.sum(axis=2)[..., None] - counts, 0)  # shares are rounded
         odds = (others + self.prior_weight * (1 - self.share)) / (counts + self.prior_weight * self.share)
         ratio = odds ** (1 - self.tsallis_order)
-        ratio[rows[:, :, 0] < 0] = np.inf
+        ratio[nearer + tied == 0] = np.inf
         dimension = np.array([len(view) for view in views])
         return Ratios(ratio, np.broadcast_to(np.float32(0), ratio.shape), dimension), SidesOfCounts(
-            rows, distance, label
+            reference, views, queries, exclude, self.k, nearer, tied
         )
 
 
 @dataclass(frozen=True)
 class SidesOfCounts:
-    """The k nearest rows, (views, queries, k), and their classes."""
+    """The nearest rows, sought again where they are asked for; how many there are is known: (views, queries)."""
 
-    rows: NDArray[np.int32]
-    distance: FloatArray
-    label: NDArray[np.int32]
+    reference: Reference
+    views: list[View]
+    queries: FloatArray
+    exclude: NDArray[np.int32] | None
+    k: int
+    nearer: NDArray[np.int32]
+    tied: NDArray[np.int32]
 
     def of_class(self, view: int, query: int, label: int) -> tuple[Near, Near]:
-        there = self.rows[view, query] >= 0
-        rows, distance = self.rows[view, query][there], self.distance[view, query][there]
-        mine = self.label[view, query][there] == label
-        return (distance[mine], rows[mine]), (distance[~mine], rows[~mine])
+        near = self._found(view, query)
+        mine = self.reference.label[near.rows] == label
+        return near.where(mine), near.where(~mine)
+
+    def _found(self, view: int, query: int) -> Near:
+        """All rows up to the k-th distance."""
+        n_nearer, n_tied = int(self.nearer[view, query]), int(self.tied[view, query])
+        if n_nearer + n_tied == 0:
+            return Near(np.empty(0, np.float32), np.empty(0, np.int32), np.empty(0))
+        columns = list(self.views[view])
+        rows, distance = nearest(
+            self.reference.points[:, columns],
+            [tuple(range(len(columns)))],
+            self.queries[query : query + 1, columns],
+            n_nearer + n_tied,
+            exclude=None if self.exclude is None else self.exclude[query : query + 1],
+            categorical=self.reference.gap[columns],
+        )
+        share = np.ones(n_nearer + n_tied)
+        if n_tied:
+            share[n_nearer:] = (self.k - n_nearer) / n_tied
+        return Near(distance[0, 0], rows[0, 0], share)

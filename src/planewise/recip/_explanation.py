@@ -1,121 +1,14 @@
-"""Why a query got its prediction: the one view that decided it, as an object."""
+"""Names, units and values in explanations of RECIP."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from planewise._shown import explanation_html
-from planewise.recip._rows import FittedRows, Vector
-from planewise.words import View, feature_names
-
-
-class Batch(Protocol):
-    """The answers to some queries, from which explanations are made when asked for."""
-
-    def describe(self, query: int) -> dict[str, Any]: ...
-
-    def describe_in(self, query: int, view: int, label: Any = None) -> dict[str, Any]: ...
-
-    def sentence(self, data: dict[str, Any]) -> str: ...
-
-    @property
-    def wording(self) -> Wording: ...
-
-
-class ProjectionExplanation(View):
-    """The view in which one query was decided, the rows that decided it, and what speaks against the answer.
-
-    Returned by ``explain`` of :class:`RECIPClassifier` and :class:`RECIPRegressor`. It describes the model as it was
-    then: fitting the model again changes nothing here.
-
-    Attributes
-    ----------
-    prediction : object
-        The predicted class or number.
-    probability : float
-        Its probability; a regressor has ``expected_error`` instead.
-    view : dict or None
-        The features, their columns, units and scaling; None if every view lacks a value of the query.
-    ratio : float or None
-        How far the predicted class is relative to the other classes (eq. 9): below 1 supports it. Classes only.
-    undecided : bool
-        Whether the case is close and a person should look at it; ``reasons`` say why.
-    reasons : list of str
-        Why it is undecided; empty if it is not.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from planewise import RECIPClassifier
-    >>> iris = load_iris()
-    >>> model = RECIPClassifier(random_state=0).fit(iris.data[1:], iris.target_names[iris.target[1:]])
-    >>> explanation = model.explain(iris.data[:1], feature_names=iris.feature_names)[0]
-    >>> str(explanation.prediction), explanation.undecided
-    ('setosa', False)
-    >>> sorted(explanation.data()["neighbours"])
-    ['against', 'for']
-    """
-
-    def __init__(self, batch: Batch, query: int) -> None:
-        self._batch, self._query = batch, query
-
-    @cached_property
-    def _known(self) -> dict[str, Any]:
-        return self._batch.describe(self._query)
-
-    @property
-    def _model(self) -> Any:
-        """The model as it was when it explained."""
-        return self._batch.wording.estimator
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name not in self._known:
-            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
-        return self._known[name]
-
-    def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self._known})
-
-    def data(self) -> dict[str, Any]:
-        """Everything as plain numbers, words, lists and dicts, ready for JSON; changing it changes nothing here."""
-        return self._batch.describe(self._query)
-
-    def data_in(self, view: Sequence[int], label: Any = None) -> dict[str, Any]:
-        """The same case in another view: what :meth:`data` gives, with that view's neighbours and ratio.
-
-        Parameters
-        ----------
-        view : sequence of int
-            The columns of a kept view, such as ``columns`` of a runner-up or of ``against``.
-        label : object, default=None
-            The class to speak for, such as that of ``against``; None: the one this view prefers.
-
-        Returns
-        -------
-        data : dict
-            It says nothing about other views: runner-ups, the view against and reasons are empty.
-        """
-        kept = [tuple(columns) for columns in self._model.projections_]
-        if tuple(view) not in kept:
-            raise ValueError(f"view must be the columns of one of projections_; got {tuple(view)!r}.")
-        return self._batch.describe_in(self._query, kept.index(tuple(view)), label)
-
-    def sentence(self, sure: str = "") -> str:
-        """One sentence for people, which says so where the case is not clear."""
-        return self._batch.sentence(self._known)
-
-    def fitted_rows(self) -> FittedRows:
-        """The rows of the fit, for pictures of the view."""
-        rows: FittedRows = self._model.fitted_rows()
-        return rows
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the sentence, the views to switch between, and the nearest rows as a table."""
-        return explanation_html(self)
+from planewise.recip._rows import Vector
+from planewise.words import as_fitted, feature_names, units_of_features
 
 
 class Wording:
@@ -124,7 +17,7 @@ class Wording:
     def __init__(self, estimator: Any, names: Sequence[str] | None, units: Any) -> None:
         self.estimator = as_fitted(estimator)
         self.names = feature_names(estimator, names)
-        self.units = _units(units, self.names)
+        self.units = units_of_features(units, self.names)
 
     def view(self, place: int) -> dict[str, Any]:
         """A kept view, by its place in ``projections_``."""
@@ -167,28 +60,6 @@ class Wording:
         """A view as "a [mm] x b"."""
         named = zip(view["features"], view["units"], strict=True)
         return " × ".join(f"{name} [{unit}]" if unit else name for name, unit in named)
-
-
-def as_fitted(estimator: Any) -> Any:
-    """The estimator as it is now, whatever is fitted later: a fit makes new arrays, so that none need be copied."""
-    kept = object.__new__(type(estimator))
-    kept.__dict__.update(estimator.__dict__)
-    return kept
-
-
-def _units(given: Any, names: list[str]) -> list[str | None]:
-    if given is None:
-        return [None] * len(names)
-    if isinstance(given, Mapping):
-        unknown = [name for name in given if name not in names]
-        if unknown:
-            raise ValueError(f"units names {unknown[0]!r}, which is not a feature.")
-        return [given.get(name) for name in names]
-    if isinstance(given, str) or len(given) != len(names):
-        raise ValueError(
-            f"units must be a dict by feature name, or a list of {len(names)} units (None where there is no unit)."
-        )
-    return list(given)
 
 
 def plain(value: Any) -> Any:

@@ -90,6 +90,7 @@ def own_and_other_weights(
 ) -> tuple[FloatArray, FloatArray]:
     """Of the k nearest rows, itself left out, the weights of those of a row's own label and of the others.
 
+    Rows that are as far away as the k-th share the places left by nearer rows, as in :func:`nearest_class_weights`.
     Parameters are those of :func:`own_and_other_distances`, and the weight of every row.
 
     Returns
@@ -98,19 +99,60 @@ def own_and_other_weights(
         NaN where a row has no neighbour, as it lacks a value of the view or is alone there.
     """
     points, difference = _table(points, categorical)
-    labels = _labels(labels, len(points))
-    weight = np.ascontiguousarray(weights, np.float64)
-    if weight.shape != labels.shape:
-        raise ValueError(f"weights must have one entry for each of the {len(points)} rows of points.")
+    labels = np.unique(_labels(labels, len(points)), return_inverse=True)[1].astype(np.int32)
+    weight = _weights(weights, len(points))
     _check_views(views, points.shape[1])
     chosen = _row_numbers(rows, len(points), "rows", lowest=0)
     _check_k(k)
     own = np.empty((len(views), len(chosen)), np.float32)
     other = np.empty_like(own)
-    search = _core.OwnWeightsSearch(points, labels, weight, difference)
+    search = _core.NearestWeightsSearch(points, labels, weight, difference)
     for block, start, column in _blocks(views, step):
-        search.weights(start, column, chosen, k, own[block], other[block], n_threads)
+        search.own_and_other(start, column, chosen, k, own[block], other[block], n_threads)
     return own, other
+
+
+def nearest_class_weights(
+    points: FloatArray,
+    labels: IntArray,
+    weights: NDArray[np.float64],
+    n_classes: int,
+    views: Views,
+    queries: FloatArray,
+    k: int,
+    *,
+    exclude: ArrayLike | None = None,
+    categorical: FloatArray | None = None,
+    n_threads: int = 1,
+) -> tuple[NDArray[np.float64], IntArray, IntArray]:
+    """The weights of the k nearest rows of each query by class, in every view.
+
+    Rows at the k-th distance (up to a relative difference of 1e-5, since standardised values are rounded) share the
+    places left by nearer rows: of the weight of each, the share (k - nearer) / tied counts. This is its mean weight if
+    the places were drawn by lot, so that the order of the rows does not matter.
+
+    Parameters are those of :func:`class_neighbours`, and the weight of every row.
+
+    Returns
+    -------
+    weight : float64 array of shape (len(views), m, n_classes)
+    nearer, tied : int32 arrays of shape (len(views), m)
+        How many rows are nearer than the k-th, and as far away as it. If there are fewer than k rows, all are nearer.
+        Both are 0 where the query lacks a value of the view.
+    """
+    points, difference = _table(points, categorical)
+    labels = _classes(labels, len(points), n_classes)
+    weight = _weights(weights, len(points))
+    queries, excluded = _queries(points, views, queries, k, exclude)
+    found = np.empty((len(views), len(queries), n_classes))
+    nearer = np.empty(found.shape[:2], np.int32)
+    tied = np.empty_like(nearer)
+    start, column = _flat(views)
+    _core.nearest_class_weights(
+        points, labels, weight, n_classes, difference, start, column, queries, excluded, k, found, nearer, tied,
+        n_threads,
+    )  # fmt: skip
+    return found, nearer, tied
 
 
 def class_neighbours(
@@ -146,9 +188,7 @@ def class_neighbours(
         Infinite where ``rows`` is -1.
     """
     points, difference = _table(points, categorical)
-    labels = _labels(labels, len(points))
-    if len(labels) and not (labels.min() >= 0 and labels.max() < n_classes):
-        raise ValueError(f"labels must lie between 0 and n_classes - 1 = {n_classes - 1}.")
+    labels = _classes(labels, len(points), n_classes)
     return _class_neighbours(points, labels, n_classes, views, queries, k, exclude, difference, n_threads)
 
 
@@ -183,6 +223,20 @@ def _class_neighbours(
     difference: FloatArray,
     n_threads: int,
 ) -> tuple[IntArray, FloatArray]:
+    queries, excluded = _queries(points, views, queries, k, exclude)
+    rows = np.empty((len(views), len(queries), n_classes, k), np.int32)
+    distance = np.empty(rows.shape, np.float32)
+    start, column = _flat(views)
+    _core.class_neighbours(
+        points, labels, n_classes, difference, start, column, queries, excluded, k, rows, distance, n_threads
+    )
+    return rows, distance
+
+
+def _queries(
+    points: FloatArray, views: Views, queries: FloatArray, k: int, exclude: ArrayLike | None
+) -> tuple[FloatArray, IntArray]:
+    """Queries and the row that each leaves out, checked; no rows if none is left out."""
     _check_views(views, points.shape[1])
     _check_k(k)
     queries = _floats(queries, "queries")
@@ -194,13 +248,7 @@ def _class_neighbours(
         excluded = _row_numbers(exclude, len(points), "exclude", lowest=-1)
         if len(excluded) != len(queries):
             raise ValueError(f"exclude must have one entry for each of the {len(queries)} queries.")
-    rows = np.empty((len(views), len(queries), n_classes, k), np.int32)
-    distance = np.empty(rows.shape, np.float32)
-    start, column = _flat(views)
-    _core.class_neighbours(
-        points, labels, n_classes, difference, start, column, queries, excluded, k, rows, distance, n_threads
-    )
-    return rows, distance
+    return queries, excluded
 
 
 def _table(points: FloatArray, categorical: FloatArray | None) -> tuple[FloatArray, FloatArray]:
@@ -232,6 +280,20 @@ def _labels(labels: IntArray, n_rows: int) -> IntArray:
     if labels.shape != (n_rows,):
         raise ValueError(f"labels must have one entry for each of the {n_rows} rows of points.")
     return labels
+
+
+def _classes(labels: IntArray, n_rows: int, n_classes: int) -> IntArray:
+    labels = _labels(labels, n_rows)
+    if len(labels) and not (labels.min() >= 0 and labels.max() < n_classes):
+        raise ValueError(f"labels must lie between 0 and n_classes - 1 = {n_classes - 1}.")
+    return labels
+
+
+def _weights(weights: NDArray[np.float64], n_rows: int) -> NDArray[np.float64]:
+    weights = np.ascontiguousarray(weights, np.float64)
+    if weights.shape != (n_rows,):
+        raise ValueError(f"weights must have one entry for each of the {n_rows} rows of points.")
+    return weights
 
 
 def _row_numbers(rows: ArrayLike, n_rows: int, name: str, *, lowest: int) -> IntArray:

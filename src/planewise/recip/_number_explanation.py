@@ -29,6 +29,11 @@ class NumberBatch:
     view: NDArray[np.intp]
     prediction: Vector
 
+    @property
+    def model(self) -> Any:
+        """As it was when it explained."""
+        return self.wording.estimator
+
     def describe(self, query: int) -> dict[str, Any]:
         """All that is known of one query's answer."""
         view = int(self.view[query])

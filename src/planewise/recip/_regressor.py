@@ -15,12 +15,13 @@ from planewise._input import all_or_nothing, number_problem, real_targets, threa
 from planewise._params import Limit, check_parameters, integer, keep_parameters
 from planewise.recip._base import SHARED_LIMITS, ProjectionEstimator
 from planewise.recip._entropy import LARGEST
-from planewise.recip._explanation import Batch, Wording
+from planewise.recip._explanation import Wording
 from planewise.recip._neighbours import VIEWS_PER_STEP, nearest
 from planewise.recip._number_explanation import NumberBatch
 from planewise.recip._rows import DistinctRows, FloatArray, Indices, Table, Vector, read_ranked
 from planewise.recip._search import Judge
-from planewise.recip._views import View
+from planewise.words import Batch
+from planewise.words import ViewColumns as View
 
 NEIGHBOURS_AT_ONCE = 2**23
 USUAL_NEIGHBOURS = 5

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from planewise._categories import Categories, as_label
 from planewise._input import is_table, values_as_given
 from planewise._scaling import CONSTANT, TAIL_FACTOR, Scaling
-from planewise.words import counted, one_line
 
 FloatArray = NDArray[np.float32]
 Vector = NDArray[np.float64]
@@ -25,8 +24,8 @@ Indices = NDArray[np.intp]
 class DistinctRows:
     """The different rows of a table with their targets, in an order that depends on nothing but the set of them.
 
-    The order has nothing to do with the rows' values either: where many neighbours are equally far, the first in this
-    order are taken, which is then a fair sample of them.
+    The order has nothing to do with the rows' values either: where only some of many equally far rows are taken (as
+    neighbours of a regression, or in a list of them), the first in this order are, which is then a fair sample.
 
     A row that comes twice would be its own neighbour at distance zero, and its class clear in any view. So equal rows
     (all values and the target) become one; a weight of two and the row twice are therefore the same thing.
@@ -64,35 +63,6 @@ def distinct_rows(values: Table, target: NDArray[Any], weight: Vector, numbers: 
         numbers[order],
         np.concatenate([[0], np.cumsum(np.bincount(member))]),
     )
-
-
-@dataclass(frozen=True, repr=False)
-class FittedRows:
-    """Training rows in the user's units, equal ones once.
-
-    Attributes
-    ----------
-    values : array of objects, of shape (n_distinct_rows, n_features)
-    target : array of shape (n_distinct_rows,)
-        Class labels or numbers.
-    row_number : array of int
-        The first of the user's rows that are this one.
-    weight : array
-        How much each counts.
-    n_repeats : array of int
-        How many of the user's rows are this one.
-    """
-
-    values: NDArray[Any]
-    target: NDArray[Any]
-    row_number: Indices
-    weight: Vector
-    n_repeats: Indices
-
-    def __repr__(self) -> str:
-        n_rows, n_features = self.values.shape
-        facts = f"{counted(n_rows, 'distinct row')} of {self.n_repeats.sum()}, {counted(n_features, 'feature')}"
-        return one_line(self, facts)
 
 
 @dataclass(frozen=True)

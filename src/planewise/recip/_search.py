@@ -22,7 +22,7 @@ from planewise.recip._candidates import (
 )
 from planewise.recip._neighbours import VIEWS_PER_STEP
 from planewise.recip._rows import FloatArray, Indices, Vector
-from planewise.recip._views import View
+from planewise.words import ViewColumns as View
 
 WITHOUT_LAM = ("answers", "greedy")
 LASSO_SHARES = (0.03, 0.1, 0.3, 0.9)  # of the largest penalty, tried where lam is not given

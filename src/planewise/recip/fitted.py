@@ -2,8 +2,8 @@
 
 from planewise._scaling import Scaling
 from planewise.recip._estimates import Counts, Distances
-from planewise.recip._neighbours import nearest
+from planewise.recip._neighbours import nearest_class_weights
 from planewise.recip._rows import Coordinates, DistinctRows
 from planewise.recip._triage import Triage, triage
 
-__all__ = ["Coordinates", "Counts", "Distances", "DistinctRows", "Scaling", "Triage", "nearest", "triage"]
+__all__ = ["Coordinates", "Counts", "Distances", "DistinctRows", "Scaling", "Triage", "nearest_class_weights", "triage"]

@@ -16,6 +16,7 @@ from planewise.plot import (
     PartitionDisplay,
     ProjectionDisplay,
     TreeDisplay,
+    ViewsDisplay,
 )
 from planewise.plot.style import COLOURS, GREY, dress, new_axes
 from planewise.recip import RECIPClassifier, RECIPRegressor
@@ -26,7 +27,9 @@ MOST_ROWS = 3000  # for pictures that show rows or are costly by the row; qualit
 def pictures_of(case: Evaluation) -> Iterator[tuple[str, Any]]:
     """Captions and figures; each figure is to be closed by the caller."""
     model, (X, y) = case.model, _some(case)
-    if hasattr(model, "tree_") or hasattr(model, "forest_"):
+    if hasattr(model, "view_surface"):
+        yield from _sum_of_views(model)
+    elif hasattr(model, "tree_") or hasattr(model, "forest_"):
         yield from _trees(model, X, y)
     elif isinstance(model, (RECIPClassifier, RECIPRegressor)):
         yield from _views(model, X, y)
@@ -75,6 +78,12 @@ def _views(model: Any, X: Any, y: Any) -> Iterator[tuple[str, Any]]:
     if any(each.view is not None for each in asked):
         shown = ProjectionDisplay.from_estimator(model, rows, target, X, y).plot()
         yield "Rows of this report among the training rows, in the views that decided most of them.", shown.figure_
+
+
+def _sum_of_views(model: Any) -> Iterator[tuple[str, Any]]:
+    if model.projections_:
+        shown = ViewsDisplay.from_estimator(model).plot()
+        yield "The whole model: the score of each view, with training rows; all views are added up.", shown.figure_
 
 
 def _kernel(model: Any, X: Any, y: Any) -> Iterator[tuple[str, Any]]:

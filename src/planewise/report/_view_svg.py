@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,17 +19,21 @@ import numpy as np
 from planewise._categories import is_missing
 from planewise.plot.style import colour
 from planewise.plot.views import Axis, Numbers, even_steps
-from planewise.report._view_scene import Box, Neighbour, Scene, TrainingRows, scene
+from planewise.report._view_grid import GridDrawing
+from planewise.report._view_scene import Box, Neighbour, Scene, TrainingRows, n_neighbours, scene
 from planewise.report._view_shapes import arrow, badge_places, circle, class_form, scale_colours, star
 from planewise.report.html import said
-from planewise.words import class_names, count, number, shorten, tidy, value_in_words
+from planewise.words import class_names, count, name_in_lines, number, shorten, tidy, value_in_words
 
 MAX_POINTS = 1500  # rows that are drawn beside the neighbours
 MOST_NEAR = 400  # of these in the close-up
 MOST_IN_KEY = 12
 MOST_CATEGORIES = 200  # whose names a row's words may hold
-WIDTH, HEIGHT, TOP, RIGHT, BOTTOM = 420.0, 320.0, 10.0, 10.0, 46.0
-LETTER = 6.2  # width of one, about
+MOST_CLASSES = 30  # whose names stand beside their lanes
+WIDTH, HEIGHT, TOP, RIGHT, BOTTOM = 420.0, 264.0, 10.0, 10.0, 46.0  # the height is the least of the frame
+LETTER, LINE = 6.6, 13.0  # width of one, about, and height of a line
+LONGEST_LINE = 18  # letters of a name up the side
+Ticks = list[tuple[float, list[str]]]  # where, and lines of text
 
 
 def view_figure(
@@ -67,8 +72,11 @@ def view_figure(
     shown = scene(data, training, moved_from)
     names = [shorten(name, 60) for name in class_names(shown.plane.labels, classes)] if shown.plane.labels else []
     drawing = _Drawing(data, shown, names, most_points)
-    panels = [drawing.panel(shown.whole, "The whole view", outline=shown.near, numbered=shown.near is None)]
-    if shown.near is not None:
+    if shown.plane.grid is not None:
+        panels = [drawing.grid(moved_from).table()]
+    else:
+        panels = [drawing.panel(shown.whole, "The whole view", outline=shown.near, numbered=shown.near is None)]
+    if shown.plane.grid is None and shown.near is not None:
         panels.append(drawing.panel(shown.near, "Around this case", numbered=True))
     return (
         f'<figure class="pw-figure" id="{ident}">\n<div class="pw-panels">\n{"".join(panels)}</div>\n'
@@ -88,14 +96,11 @@ class _Frame:
 
     box: Box
     left: float
+    height: float
 
     @property
     def width(self) -> float:
         return WIDTH - self.left - RIGHT
-
-    @property
-    def height(self) -> float:
-        return HEIGHT - TOP - BOTTOM
 
     def points(self, places: Numbers) -> Numbers:
         """Places as points inside the frame."""
@@ -113,13 +118,18 @@ class _Drawing:
     most_points: int
 
     # ------------------------------------------------------------------------------------------------------- panels
+    def grid(self, moved_from: Mapping[str, Any] | None = None) -> GridDrawing:
+        """The cells that stand for panels where all axes hold categories."""
+        return GridDrawing(self.data, self.scene.plane, self.names, self.tints, moved_from)
+
     def panel(self, box: Box, title: str, *, outline: Box | None = None, numbered: bool) -> str:
         """One SVG: the whole view, or what is near."""
         plane = self.scene.plane
-        ticks_x = _ticks(plane.axes[0], box[0], box[1], 6, 13)
+        ticks_x = _ticks(plane.axes[0], box[0], box[1], 6)
         ticks_y = self._ticks_up(box)
-        longest = max((len(words) for _, words in ticks_y), default=0)
-        frame = _Frame(box, 32.0 + LETTER * max(longest, 2))
+        longest = max((len(line) for _, lines in ticks_y for line in lines), default=0)
+        frame = _Frame(box, 34.0 + LETTER * max(longest, 2), _height_for(ticks_y, box))
+        height = TOP + frame.height + BOTTOM
         label = f"{title}: {' and '.join(self._axis_names())}"
         parts = [self._axes(frame, ticks_x, ticks_y)]
         parts.append(
@@ -134,14 +144,15 @@ class _Drawing:
             )
         most = self.most_points if outline is not None or self.scene.near is None else MOST_NEAR
         parts.append(self._crowd(frame, min(most, self.most_points), 2.6 if outline is not None else 3.4))
+        parts.append(self._border(frame))
         parts.append(self._outline(frame, outline))
         parts.append(self._joins(frame))
         parts.append(self._marks(frame, numbered))
         parts.append(self._case(frame))
         parts.append("</svg>\n")
         return (
-            f'<svg class="pw-view" role="group" aria-label="{said(label)}" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" '
-            f'width="{WIDTH:g}" height="{HEIGHT:g}">\n{"".join(parts)}</svg>\n'
+            f'<svg class="pw-view" role="group" aria-label="{said(label)}" viewBox="0 0 {WIDTH:g} {height:g}" '
+            f'width="{WIDTH:g}" height="{height:g}">\n{"".join(parts)}</svg>\n'
         )
 
     def _axis_names(self) -> list[str]:
@@ -150,15 +161,15 @@ class _Drawing:
             return [plane.axes[0].name, "classes" if plane.labels else "value"]
         return [axis.name for axis in plane.axes[:2]]
 
-    def _ticks_up(self, box: Box) -> list[tuple[float, str]]:
+    def _ticks_up(self, box: Box) -> Ticks:
         plane = self.scene.plane
         if not plane.lanes:
-            return _ticks(plane.axes[1], box[2], box[3], 5, 12)
+            return _ticks(plane.axes[1], box[2], box[3], 5)
         if plane.labels:
-            return _thinned([(float(at), shorten(name, 12)) for at, name in enumerate(self.names)], 12)
-        return [(float(at), number(at)) for at in even_steps(box[2], box[3], 5)]
+            return _thinned([(float(at), _lines(name)) for at, name in enumerate(self.names)], MOST_CLASSES)
+        return [(float(at), [number(at)]) for at in even_steps(box[2], box[3], 5)]
 
-    def _axes(self, frame: _Frame, across: list[tuple[float, str]], up: list[tuple[float, str]]) -> str:
+    def _axes(self, frame: _Frame, across: Ticks, up: Ticks) -> str:
         names = [*self._axis_names(), ""]
         if self.scene.plane.lanes and self.scene.plane.labels:
             names[1] = ""  # the classes' names say it
@@ -167,17 +178,19 @@ class _Drawing:
             f'<rect class="pw-frame" x="{frame.left:g}" y="{TOP:g}" width="{frame.width:g}" '
             f'height="{frame.height:g}" fill="none"/>\n'
         ]
-        for at, words in across:
+        for at, lines in across:
             x = frame.left + float(frame.points(np.array([at, 0.0]))[0, 0])
             out.append(f'<path class="pw-tick" d="M{x:.1f} {bottom:g}v4"/>')
-            out.append(f'<text x="{x:.1f}" y="{bottom + 16:g}" text-anchor="middle">{said(words)}</text>\n')
-        for at, words in up:
+            out.append(f'<text x="{x:.1f}" y="{bottom + 16:g}" text-anchor="middle">{said(lines[0])}</text>\n')
+        for at, lines in up:
             y = TOP + float(frame.points(np.array([0.0, at]))[0, 1])
             out.append(f'<path class="pw-tick" d="M{frame.left:g} {y:.1f}h-4"/>')
-            out.append(f'<text x="{frame.left - 7:g}" y="{y + 4:.1f}" text-anchor="end">{said(words)}</text>\n')
+            for line, words in enumerate(lines):
+                at_y = y + 4 + LINE * (line - (len(lines) - 1) / 2)
+                out.append(f'<text x="{frame.left - 7:g}" y="{at_y:.1f}" text-anchor="end">{said(words)}</text>\n')
         out.append(
-            f'<text class="pw-name" x="{frame.left + frame.width / 2:g}" y="{HEIGHT - 8:g}" text-anchor="middle">'
-            f"{said(shorten(names[0], 52))}</text>\n"
+            f'<text class="pw-name" x="{frame.left + frame.width / 2:g}" y="{bottom + BOTTOM - 8:g}" '
+            f'text-anchor="middle">{said(shorten(names[0], 52))}</text>\n'
         )
         out.append(
             f'<text class="pw-name" x="12" y="{middle:g}" text-anchor="middle" transform="rotate(-90 12 {middle:g})">'
@@ -200,7 +213,7 @@ class _Drawing:
                 path = "".join(class_form(place, x, y, size) for x, y in points[target == place])
                 out.append(f'<path fill="{colour(place)}" d="{path}"/>\n')
         else:
-            tints = self._tints(target)
+            tints = self.tints(target)
             for tint in dict.fromkeys(tints):
                 path = "".join(circle(x, y, size) for (x, y), own in zip(points, tints, strict=True) if own == tint)
                 out.append(f'<path fill="{tint}" d="{path}"/>\n')
@@ -224,7 +237,7 @@ class _Drawing:
         }
         return said(json.dumps(words, ensure_ascii=False), most=None)
 
-    def _tints(self, target: Any) -> list[str]:
+    def tints(self, target: Any) -> list[str]:
         """Colours of numbers, in a few steps so that rows of one colour share a path."""
         low, high = self._range()
         share = (np.asarray(target, dtype=np.float64) - low) / ((high - low) or 1.0)
@@ -235,6 +248,36 @@ class _Drawing:
         return float(target.min()), float(target.max())
 
     # -------------------------------------------------------------------------------------------- the case and why
+    def _border(self, frame: _Frame) -> str:
+        """Where the answer of the whole model changes; of one feature and numbers, its prediction as a curve."""
+        plane = self.scene.plane
+        if plane.surface is None:
+            return ""
+        if plane.lanes and not plane.labels:
+            x = np.linspace(frame.box[0], frame.box[1], 2 * int(frame.width))
+            points = frame.points(np.column_stack([x, plane.surface.curve(self.data, x)]))
+            path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+        else:
+            ends = plane.surface.border(self.data, frame.box)
+            pieces = frame.points(ends.reshape(-1, 2)).reshape(-1, 4)
+            path = "".join(f"M{a:.1f} {b:.1f}L{c:.1f} {d:.1f}" for a, b, c, d in pieces)
+        return f'<path class="pw-border" fill="none" d="{path}"/>\n' if path else ""
+
+    def _has_border(self) -> bool:
+        plane = self.scene.plane
+        if plane.surface is None or plane.grid is not None:
+            return False
+        is_curve = plane.lanes and not plane.labels
+        return is_curve or len(plane.surface.border(self.data, self.scene.whole)) > 0
+
+    def _border_in_words(self) -> str:
+        plane = self.scene.plane
+        if plane.labels:
+            return "where the whole model's answer changes, other columns as in this case"
+        if plane.lanes:
+            return "prediction of the whole model, other columns as in this case"
+        return "where the whole model predicts the same as for this case, other columns as in it"
+
     def _outline(self, frame: _Frame, box: Box | None) -> str:
         if box is None:
             return ""
@@ -266,7 +309,7 @@ class _Drawing:
         for each in reversed(shown):
             x, y = points[each.order]
             place = self.scene.plane.place_of(each.answer) if self.names else 0
-            tint = colour(place) if self.names else self._tints([each.answer])[0]
+            tint = colour(place) if self.names else self.tints([each.answer])[0]
             size = 5.2 if numbered else 3.6
             form = class_form(place, x, y, size) if self.names else circle(x, y, 0.85 * size)
             badge = ""
@@ -303,7 +346,7 @@ class _Drawing:
         if self.names:
             tint = colour(self.scene.plane.place_of(self.data["prediction"]))
         elif self.scene.plane.crowd:
-            tint = self._tints([self.data["prediction"]])[0]
+            tint = self.tints([self.data["prediction"]])[0]
         out.append(
             f'<g class="pw-case"><title>{said(self._case_in_words())}</title>'
             f'<path class="pw-star" fill="{tint}" d="{star(x, y, 10)}"/></g>\n'
@@ -340,22 +383,37 @@ class _Drawing:
                 f"Drawn are {drawn}; the view has {shorten(plane.axes[2].name, 40)} too: this case {own}, "
                 f"its nearest rows {', '.join(near)}, so that rows which look near may be far."
             )
+        if plane.grid is not None:
+            return " ".join([*words, *self._grid_caption()])
         if plane.crowd:
             known, drawn_rows = len(plane.rows), len(plane.within(self.scene.whole, self.most_points))
             if drawn_rows < known:
                 words.append(f"{count(drawn_rows)} of {count(known)} training rows are drawn.")
+        if plane.surface is not None and plane.grid is None and not self._has_border():
+            same = "answer" if plane.labels else "prediction"
+            words.append(f"With the other columns as in this case, the whole model's {same} changes nowhere here.")
         if not np.isfinite(self.scene.at).all():
             words.append("This case has a value that no training row had, and cannot be drawn.")
         listed = len(self.scene.neighbours)
-        near = self.data["neighbours"]
-        every = len(near) if plane.task == "regression" else sum(map(len, near.values()))
+        every = n_neighbours(self.data)
         if listed < every:
-            words.append(f"Of {count(every)} neighbours the {listed} nearest are drawn.")
+            words.append(f"{listed} of {count(every)} neighbours are drawn.")
         if any(axis.tails for axis in plane.axes[:2]):
             words.append(
                 "Axes with long tails are drawn closer towards their ends; the numbers on them are the data's own."
             )
         return " ".join(words)
+
+    def _grid_caption(self) -> list[str]:
+        words = []
+        if self.scene.plane.cell_of(self.data, self.data["query"]) is None:
+            words.append("This case has a value that no training row had, and cannot be drawn.")
+        if any(len(each.rows) > 1 for each in self.scene.neighbours):
+            words.append(
+                "Training rows that are equal in all columns and in the target count as one of the nearest rows, with "
+                "the sum of their weights; here, each of them is counted."
+            )
+        return words
 
     def key(self) -> str:
         """What forms, colours and lines mean."""
@@ -371,7 +429,7 @@ class _Drawing:
                 tint = scale_colours(np.array([share]))[0]
                 entries.append((f'<path fill="{tint}" d="{circle(8, 7, 4.5)}"/>', number(value)))
         entries.append((f'<path class="pw-star" fill="none" d="{star(8, 7, 6)}"/>', "this case"))
-        sides = {each.side for each in self.scene.neighbours}
+        sides = {each.side for each in self.scene.neighbours} if plane.grid is None else set()
         if "for" in sides:
             words = "nearest rows of its class" if self.names else "nearest rows"
             entries.append(('<path class="pw-join" fill="none" d="M0 7h16"/>', words))
@@ -379,23 +437,50 @@ class _Drawing:
             entries.append(
                 ('<path class="pw-join" fill="none" stroke-dasharray="1.5 3" d="M0 7h16"/>', "nearest rows of others")
             )
+        if self._has_border():
+            entries.append(('<path class="pw-border" fill="none" d="M0 7h16"/>', self._border_in_words()))
         items = "".join(
             '<li><svg width="16" height="14" viewBox="0 0 16 14" aria-hidden="true">'
             f'{drawn}</svg> <span dir="auto">{said(tidy(words))}</span></li>'
             for drawn, words in entries
         )
-        shaded = plane.shading(self.data, self.scene.whole) is not None
-        note = "<li>shading: the nearer class; the stronger, the clearer</li>" if shaded else ""
+        note = ""
+        if plane.shading(self.data, self.scene.whole) is not None:
+            note = f"<li>shading: {self._shading_in_words()}</li>"
+        if plane.grid is not None:
+            note = "".join(f"<li>{each}</li>" for each in self.grid().notes())
         return f'<ul class="pw-key">{items}{note}</ul>'
 
+    def _shading_in_words(self) -> str:
+        if self.scene.plane.surface is None:
+            return "the nearer class; the stronger, the clearer"
+        if self.names:
+            return "the class that this view speaks for; the stronger, the higher its score"
+        return "what this view alone predicts"
 
-def _ticks(axis: Axis, low: float, high: float, most: int, longest: int) -> list[tuple[float, str]]:
+
+def _ticks(axis: Axis, low: float, high: float, most: int) -> Ticks:
     at, words = axis.ticks(low, high, most)
-    inside = [(float(x), shorten(text, longest)) for x, text in zip(at, words, strict=True) if low <= x <= high]
-    return _thinned(inside, max(2, int(400 / (LETTER * (2 + max((len(text) for _, text in inside), default=1))))))
+    inside = [(float(x), _lines(text)) for x, text in zip(at, words, strict=True) if low <= x <= high]
+    if axis.categories:
+        return inside
+    return _thinned(inside, max(2, int(400 / (LETTER * (2 + max((len(text[0]) for _, text in inside), default=1))))))
 
 
-def _thinned(ticks: list[tuple[float, str]], most: int) -> list[tuple[float, str]]:
+def _lines(name: str) -> list[str]:
+    return name_in_lines(name, lambda line: len(line) <= LONGEST_LINE)
+
+
+def _height_for(ticks: Ticks, box: Box) -> float:
+    """Height of a frame in which lines of neighbouring ticks keep apart."""
+    needed = [
+        ((len(a) + len(b)) / 2 * LINE + 4) * (box[3] - box[2]) / abs(at - before)
+        for (before, a), (at, b) in pairwise(ticks)
+    ]
+    return max(HEIGHT, *needed) if needed else HEIGHT
+
+
+def _thinned(ticks: Ticks, most: int) -> Ticks:
     """Every so many-th of them, if they are too many to be read."""
     return ticks[:: -(-len(ticks) // most)] if len(ticks) > most else ticks
 

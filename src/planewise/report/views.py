@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import exp
 from typing import Any
 
 from planewise.plot.style import colour
-from planewise.report._view_scene import TrainingRows, neighbours_of
+from planewise.report._view_grid import by_answer, folded, n_rows_of
+from planewise.report._view_scene import Neighbour, TrainingRows
 from planewise.report._view_shapes import class_form
 from planewise.report._view_svg import MAX_POINTS, check_ident, view_figure
 from planewise.report.html import said
-from planewise.words import class_names, number, shorten, value_in_words
+from planewise.words import class_names, count, counted, number, shorten, signed, value_in_words
 
 __all__ = [
     "MAX_POINTS",
@@ -42,17 +44,28 @@ class ShownView:
     def title(self, names: Mapping[Any, str] | None = None) -> str:
         """Such as "petal length × petal width: virginica, 19 of 20 nearest rows"."""
         features = " × ".join(shorten(name, 30) for name in self.data["view"]["features"])
+        if self.data.get("estimate") == "score":
+            return f"{features}: {self._score_in_words(names)}"
         if self.data["task"] == "regression":
             return (
                 f"{features}: {value_in_words(self.data['prediction'], 4)} ± {number(self.data['expected_error'], 3)}"
             )
         label = self.data["prediction"]
         name = label if names is None else names[label]
-        near, far = (self.data["neighbours"][side] for side in ("for", "against"))
         if self.data["estimate"] == "counts":
-            return f"{features}: {shorten(name, 30)}, {len(near)} of {len(near) + len(far)} nearest rows"
+            n_for, n_against = (self.data["counts"][side] for side in ("n_for", "n_against"))
+            return f"{features}: {shorten(name, 30)}, {n_for} of {n_for + n_against} nearest rows"
+        near, far = (self.data["neighbours"][side] for side in ("for", "against"))
         own, other = (number(side[-1]["distance"], 3) for side in (near, far))
         return f"{features}: {shorten(name, 30)}, {own} away, others {other}"
+
+    def _score_in_words(self, names: Mapping[Any, str] | None) -> str:
+        """What a view adds to the sum."""
+        score = self.data["score"]
+        if self.data["task"] == "regression":
+            return f"times {number(exp(score), 3)}" if self.data["link"] == "log" else signed(score)
+        label = self.data["prediction" if score >= 0 else "versus"]
+        return f"{signed(abs(score), 3)} for {shorten(label if names is None else names[label], 30)}"
 
 
 ROLES = {"deciding": "Deciding view", "runner-up": "Runner-up", "against": "Best view against"}
@@ -77,10 +90,10 @@ def views_of(explanation: Any, most: int = 4) -> list[ShownView]:
     for other in data["runner_ups"]:
         if len(found) == most - (against is not None and most > 1):
             break
-        if against is None or (other["columns"], other["label"]) != (against["columns"], against["label"]):
+        if against is None or (other["columns"], other.get("label")) != (against["columns"], against.get("label")):
             found.append(ShownView("runner-up", explanation.data_in(other["columns"], other.get("label"))))
     if against is not None and most > 1:
-        found.append(ShownView("against", explanation.data_in(against["columns"], against["label"])))
+        found.append(ShownView("against", explanation.data_in(against["columns"], against.get("label"))))
     return found
 
 
@@ -166,13 +179,14 @@ def neighbours_table(
     answer = value_in_words(data["prediction"], 4) if numbers else names[data["prediction"]]
     own = ["", answer, "", *_cells(data["query"], features)]
     lines = ['<tr class="pw-own"><th scope="row">this case</th>' + _tds(own) + "</tr>\n"]
-    for each in neighbours_of(data):
-        answer = said(value_in_words(each.answer, 4)) if numbers else _class_cell(each.answer, names)
-        cells = f'<td>{said(each.names())}</td><td dir="auto">{answer}</td>'
+    for order, near in enumerate(folded(data), 1):
+        each = near[0]
+        who, answer = _several(near, names) if len(near) > 1 else _single(each, names)
+        cells = f'<td>{said(who)}</td><td dir="auto">{answer}</td>'
         cells += _tds([number(each.distance, 3), *_cells(each.values, features)])
         lines.append(
             f'<tr class="pw-{each.side}" data-row="{each.key}"><th scope="row"><button type="button" class="pw-pick" '
-            f'aria-pressed="false" data-row="{each.key}">{each.order}</button></th>{cells}</tr>\n'
+            f'aria-pressed="false" data-row="{each.key}">{order}</button></th>{cells}</tr>\n'
         )
     return (
         f'<div class="pw-wide" tabindex="0" role="region" aria-label="The nearest rows">\n<table id="{ident}">\n'
@@ -185,11 +199,29 @@ def _names(data: Mapping[str, Any], classes: Any) -> dict[Any, str]:
     return dict(zip(labels, class_names(labels, classes), strict=True)) if labels else {}
 
 
-def _class_cell(label: Any, names: Mapping[Any, str]) -> str:
+def _single(each: Neighbour, names: Mapping[Any, str]) -> tuple[str, str]:
+    """What a neighbour is called, and its class or number as markup."""
+    return each.names(), _class_cell(each.answer, names) if names else said(value_in_words(each.answer, 4))
+
+
+def _several(near: Sequence[Neighbour], names: Mapping[Any, str]) -> tuple[str, str]:
+    """The same of neighbours with the same values: how many rows, and how many of each class or their numbers."""
+    who = counted(n_rows_of(near), "row")
+    if not names:
+        answers = [float(each.answer) for each in near]
+        mean = sum(len(each.rows or [0]) * own for each, own in zip(near, answers, strict=True)) / n_rows_of(near)
+        return who, said(f"mean {number(mean)}, {number(min(answers))} to {number(max(answers))}")
+    labels = list(names)
+    counts = by_answer(near, labels)
+    return who, ", ".join(_class_cell(labels[place], names, f"{count(n)} ") for place, n in counts.items() if n)
+
+
+def _class_cell(label: Any, names: Mapping[Any, str], before: str = "") -> str:
     """A class by its mark and its name."""
     place = list(names).index(label)
     mark = f'<path fill="{colour(place)}" d="{class_form(place, 7, 7, 5)}"/>'
-    return f'<svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true">{mark}</svg>&nbsp;{said(names[label])}'
+    drawn = f'<svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true">{mark}</svg>'
+    return f"{drawn}&nbsp;{before}{said(names[label])}"
 
 
 def _cells(values: Mapping[str, Any], features: Sequence[str]) -> list[str]:

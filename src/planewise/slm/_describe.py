@@ -59,7 +59,12 @@ class DescribedTrees:
             about.sections.append(_importances(model, limits))
         for tree in range(min(trees.n_trees, limits.max_trees)):
             heading = "Rules" if trees.n_trees == 1 else f"Tree {tree + 1} of {trees.n_trees}"
-            about.sections.append(TextSection(heading, _Rules(model, tree, limits).lines))
+            about.sections.append(TextSection(heading, rules_of_tree(model, tree, limits)))
+
+
+def rules_of_tree(model: Any, tree: int, limits: Limits) -> list[str]:
+    """A tree of the model as nested rules, one per line."""
+    return _Rules(model, tree, limits).lines
 
 
 def _trees(model: Any) -> tuple[Forest, NDArray[np.float64]]:

@@ -15,10 +15,12 @@ from planewise.table._columns import (
 from planewise.table._families import (
     FAMILIES,
     ON_CLUSTERS,
+    READABLE,
     TREES,
     estimator_class,
     estimator_name,
     for_many_rows,
+    max_columns,
     max_rows,
     read_setting,
 )
@@ -28,6 +30,7 @@ __all__ = [
     "COLUMN_KINDS",
     "FAMILIES",
     "ON_CLUSTERS",
+    "READABLE",
     "TREES",
     "Column",
     "LeftOut",
@@ -39,6 +42,7 @@ __all__ = [
     "first_unread",
     "for_many_rows",
     "kind_of",
+    "max_columns",
     "max_rows",
     "polars",
     "read_as",

@@ -13,15 +13,27 @@ FAMILIES = {
     "forest": "a forest of trees of planes",
     "boost": "boosted trees of planes",
     "mcm": "a kernel machine with few vectors",
-    "recip": "two-feature views",
+    "views": "a sum of two-feature views",
+    "recip": "nearest rows in two-feature views",
 }
+READABLE = ("slm", "views")  # which a person can read as a whole, the easiest first
 TREES = ("slm", "forest", "boost")  # which can learn from a table in a file
 ON_CLUSTERS = ("slm", "forest", "boost", "recip")  # which can be fitted by Dask
 
 MAX_ROWS_SEARCHED = 3000  # up to here the parameters of the machine are cross-validated
 MAX_ROWS_REGRESSION_MACHINE = 20_000
-MAX_ROWS_VIEWS = 20_000  # a model that keeps its rows should not keep more
+MAX_ROWS_RECIP = 20_000  # a model that keeps its rows should not keep more
 MAX_ROWS_FOREST_TREE = 100_000  # beyond, a forest would take the time and space of a hundred large trees
+
+
+_PREFIXES = {
+    "slm": "SLM",
+    "forest": "SLMForest",
+    "boost": "SLMBoost",
+    "mcm": "MCM",
+    "views": "SLMViews",
+    "recip": "RECIP",
+}
 
 
 def for_many_rows(family: str, settings: Mapping[str, Any], n_rows: int) -> dict[str, Any]:
@@ -35,8 +47,15 @@ def for_many_rows(family: str, settings: Mapping[str, Any], n_rows: int) -> dict
 def max_rows(family: str, task: str) -> int | None:
     """The maximum number of rows to fit a family on, which keeps its rows or compares all pairs; None: no limit."""
     if family == "recip":
-        return MAX_ROWS_VIEWS
+        return MAX_ROWS_RECIP
     return MAX_ROWS_REGRESSION_MACHINE if family == "mcm" and task == "regression" else None
+
+
+def max_columns(family: str) -> int | None:
+    """The maximum number of columns to fit a family on with its default parameters; None: no limit."""
+    from planewise.views.fitted import MOST_COLUMNS
+
+    return MOST_COLUMNS if family == "views" else None
 
 
 def estimator_name(family: str, task: str, n_rows: int) -> str:
@@ -46,7 +65,7 @@ def estimator_name(family: str, task: str, n_rows: int) -> str:
         return f"MCM{kind}CV"
     if family == "mcm" and kind == "Classifier":
         return "LargeScaleMCMClassifier"
-    return {"slm": "SLM", "forest": "SLMForest", "boost": "SLMBoost", "mcm": "MCM", "recip": "RECIP"}[family] + kind
+    return _PREFIXES[family] + kind
 
 
 def estimator_class(family: str, task: str, n_rows: int) -> type:

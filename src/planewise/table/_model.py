@@ -59,9 +59,9 @@ class TableModel(BaseEstimator):
 
     Parameters
     ----------
-    family : {"slm", "forest", "boost", "mcm", "recip"}, default="boost"
+    family : {"slm", "forest", "boost", "mcm", "views", "recip"}, default="boost"
         One tree, a forest, boosting, a kernel machine (up to 3,000 rows with a search for its parameters, beyond that
-        the large-scale one), or RECIP's views.
+        the large-scale one), a sum of two-feature views, or RECIP (the nearest rows in two-feature views).
     task : {"auto", "classification", "regression"}, default="auto"
         "auto": regression for numbers, except whole numbers with at most 20 different values; else classification.
     settings : dict or None, default=None
@@ -384,8 +384,9 @@ def as_table_model(model: Any, named: str = "The model") -> TableModel:
     categories = getattr(model, "categories_", {})
     if any(known.dtype.kind in "iuf" for known in categories.values()):
         raise ValueError("The model has categories that are numbers, but categories in a table must be text.")
-    trees, views = hasattr(model, "tree_") or hasattr(model, "forest_"), hasattr(model, "projections_")
-    wrapped = TableModel("recip" if views else "boost" if trees else "mcm")
+    trees, has_views = hasattr(model, "tree_") or hasattr(model, "forest_"), hasattr(model, "projections_")
+    of_views, others = ("views", "recip"), ("boost", "mcm")
+    wrapped = TableModel((of_views if has_views else others)[0 if trees else 1])
     wrapped.estimator_ = model
     wrapped.target_ = "prediction"
     wrapped.task_ = "classification" if hasattr(model, "classes_") else "regression"

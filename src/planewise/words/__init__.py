@@ -19,7 +19,7 @@ from planewise.words._descriptions import (
     require_no_ranking,
     require_one_number,
 )
-from planewise.words._letters import cut, first_of, joined, one_line, shorten, shown, tidy, unpiled, wrap
+from planewise.words._letters import cut, first_of, joined, name_in_lines, one_line, shorten, shown, tidy, unpiled, wrap
 from planewise.words._names import categories_of, class_names, feature_names, find_feature, with_unit
 from planewise.words._numbers import MINUS, count, counted, number, number_to, percent, signed, step_from
 from planewise.words._planes import (
@@ -34,6 +34,7 @@ from planewise.words._planes import (
     read_plane,
     threshold_step,
 )
+from planewise.words._projection import Batch, ProjectionExplanation, as_fitted, units_of_features
 from planewise.words._reasons import (
     SAME_VALUES,
     Contributions,
@@ -43,9 +44,11 @@ from planewise.words._reasons import (
     Vector,
     Vectors,
     View,
+    ties_in_words,
     weight_in_words,
 )
 from planewise.words._values import class_in_words, entry_in_words, mix_in_words, plain_data, value_in_words
+from planewise.words._views import FittedRows, ViewColumns, ViewsReport, given_views
 
 __all__ = [
     "MINUS",
@@ -53,13 +56,16 @@ __all__ = [
     "RANKS",
     "SAME_VALUES",
     "WITHOUT_OFFSET",
+    "Batch",
     "CategoryStatistic",
     "Contributions",
     "Description",
+    "FittedRows",
     "Limits",
     "Part",
     "Path",
     "Plane",
+    "ProjectionExplanation",
     "Reason",
     "Start",
     "Step",
@@ -68,6 +74,9 @@ __all__ = [
     "Vector",
     "Vectors",
     "View",
+    "ViewColumns",
+    "ViewsReport",
+    "as_fitted",
     "basic_facts",
     "categories_of",
     "cell_in_marks",
@@ -86,9 +95,11 @@ __all__ = [
     "fitted_model",
     "fitted_with_offset",
     "formula",
+    "given_views",
     "joined",
     "linear_sum",
     "mix_in_words",
+    "name_in_lines",
     "normal_form",
     "number",
     "number_to",
@@ -108,6 +119,8 @@ __all__ = [
     "step_from",
     "threshold_step",
     "tidy",
+    "ties_in_words",
+    "units_of_features",
     "unpiled",
     "value_in_words",
     "weight_in_words",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections.abc import Callable
 from typing import Any
 
 MAX_MARKS = 6  # on one letter: more than any writing has
 LONGEST_REPR = 110
 JOINERS = "\u200c\u200d"  # Persian and Indian scripts are not readable without
 LONGEST = 2000  # letters of one line; nothing has room for more
+LONGEST_NAME = 60  # letters of a name that is broken into lines
 
 
 def unpiled(text: str) -> str:
@@ -97,6 +100,25 @@ def wrap(words: list[str], fits: Any) -> list[str]:
         else:
             lines.append(word)
     return lines
+
+
+def name_in_lines(name: Any, fits: Callable[[str], bool]) -> list[str]:
+    """A name of up to 60 letters, whole, as lines that fit.
+
+    It is broken at spaces, after hyphens, slashes and underscores, and inside a word that is too long for a line.
+
+    >>> name_in_lines("critical/other existing credit", lambda line: len(line) <= 10)
+    ['critical/', 'other', 'existing', 'credit']
+    """
+    lines = [""]
+    for piece in re.findall(r"[^ /_-]*[/_-]+ ?|[^ /_-]+ ?", shorten(name, LONGEST_NAME)):
+        if not fits((lines[-1] + piece).rstrip()) and lines[-1]:
+            lines.append("")
+        lines[-1] += piece
+        while not fits(lines[-1].rstrip()) and len(lines[-1].rstrip()) > 1:
+            end = next((at for at in range(len(lines[-1]) - 1, 1, -1) if fits(lines[-1][:at])), 1)
+            lines[-1:] = [lines[-1][:end], lines[-1][end:]]
+    return [line.rstrip() for line in lines]
 
 
 def one_line(thing: Any, facts: str, most: int = LONGEST_REPR) -> str:

@@ -389,20 +389,38 @@ class View(Reason):
 
     def table(self) -> TableSection:
         note = SAME_VALUES if self.same_values_in_fit else ""
-        return TableSection("The view that decides", ["in words"], [[self.sentence()]], note)
+        is_sum = self.data().get("estimate") == "score"
+        return TableSection(
+            "The leading view" if is_sum else "The view that decides", ["in words"], [[self.sentence()]], note
+        )
 
     def to_text(self) -> str:
         """One sentence, which says so where the case is not clear."""
         return self.sentence()
 
+    def answer_sentence(self) -> str:
+        """The same without what makes the case undecided, where that is told elsewhere."""
+        return self.sentence()
 
-def weight_in_words(near: Sequence[Mapping[str, Any]], far: Sequence[Mapping[str, Any]]) -> str:
+
+def weight_in_words(data: Mapping[str, Any]) -> str:
     """How much of the neighbours' weight those of a class have, if their number does not say it; else nothing.
 
     Rows that are there several times need no words: their weight is their number.
     """
-    every = [*near, *far]
-    if all(each["weight"] == len(each["rows"]) for each in every):
+    counts, near = data["counts"], data["neighbours"]
+    if not counts["n_tied"] and all(each["weight"] == len(each["rows"]) for side in near.values() for each in side):
         return ""
-    share = percent(sum(each["weight"] for each in near) / sum(each["weight"] for each in every))
-    return "" if share == percent(len(near) / len(every)) else f", with {share} of the weight"
+    share = percent(counts["weight_for"] / (counts["weight_for"] + counts["weight_against"]))
+    number_says = percent(counts["n_for"] / (counts["n_for"] + counts["n_against"]))
+    return "" if share == number_says else f", with {share} of the weight"
+
+
+def ties_in_words(data: Mapping[str, Any]) -> str:
+    """How many of the nearest rows are equally far and share places, in brackets; nothing if none do."""
+    counts = data["counts"]
+    n_tied, n_nearest = counts["n_tied"], counts["n_for"] + counts["n_against"]
+    if n_tied == 0:
+        return ""
+    which = "all" if n_tied == n_nearest else f"the last {n_tied}"
+    return f" ({which} are equally far and together count as {counted(data['k'] - n_nearest + n_tied, 'row')})"

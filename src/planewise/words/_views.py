@@ -1,18 +1,25 @@
-"""Views as users name them, by numbers or names of features, and the table of what each of them does."""
+"""Views as users name them, by numbers or names of features; the table of what each of them does; rows for pictures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
-View = tuple[int, ...]  # columns, increasing
+import numpy as np
+from numpy.typing import NDArray
+
+from planewise.words._letters import one_line
+from planewise.words._numbers import counted
+
+ViewColumns = tuple[int, ...]  # increasing
 
 
-def given_views(given: Any, n_features: int, names: Any, parameter: str) -> list[View]:
+def given_views(given: Any, n_features: int, names: Any, parameter: str) -> list[ViewColumns]:
     """The user's views as increasing tuples of columns, each once, in the user's order."""
     known = [] if names is None else [str(name) for name in names]
-    views: list[View] = []
+    views: list[ViewColumns] = []
     for view in given:
         columns = [view] if isinstance(view, (str, Integral)) else list(view)
         if not columns:
@@ -84,3 +91,32 @@ def _cell(value: Any) -> str:
     if value is None:
         return "-"
     return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True, repr=False)
+class FittedRows:
+    """Training rows in the user's units, equal ones once.
+
+    Attributes
+    ----------
+    values : array of objects, of shape (n_distinct_rows, n_features)
+    target : array of shape (n_distinct_rows,)
+        Class labels or numbers.
+    row_number : array of int
+        The first of the user's rows that are this one.
+    weight : array
+        How much each counts.
+    n_repeats : array of int
+        How many of the user's rows are this one.
+    """
+
+    values: NDArray[Any]
+    target: NDArray[Any]
+    row_number: NDArray[np.intp]
+    weight: NDArray[np.float64]
+    n_repeats: NDArray[np.intp]
+
+    def __repr__(self) -> str:
+        n_rows, n_features = self.values.shape
+        facts = f"{counted(n_rows, 'distinct row')} of {self.n_repeats.sum()}, {counted(n_features, 'feature')}"
+        return one_line(self, facts)

@@ -39,6 +39,7 @@ from planewise.words import (
     given_views,
     number,
     percent,
+    row_numbers,
 )
 from planewise.words import ViewColumns as View
 
@@ -151,17 +152,7 @@ class ProjectionEstimator(ShownInNotebooks, BaseEstimator):
             The number of each row of X in ``fit``, 0 or more.
         """
         check_is_fitted(self)
-        given, last = np.asarray(numbers), int(self._rows.origin.max())
-        if given.ndim != 1 or len(given) <= last:  # rows of weight 0 are not kept, and may follow the last one
-            raise ValueError(
-                f"numbers must have one number for each row of fit, of which the last that counts is row {last}; "
-                f"got an array of shape {given.shape}."
-            )
-        if given.dtype.kind not in "iu":
-            raise ValueError(f"numbers must be whole numbers; got an array of type {given.dtype}.")
-        if given.min() < 0:
-            raise ValueError(f"numbers must be 0 or more; got {given.min()}.")
-        self._rows = self._rows.renumbered(given.astype(np.intp))
+        self._rows = self._rows.renumbered(row_numbers(numbers, int(self._rows.origin.max())))
 
     def _derive(self) -> None:
         """What follows from the rest, and is neither saved nor pickled."""

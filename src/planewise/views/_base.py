@@ -48,6 +48,7 @@ from planewise.words import (
     given_views,
     number,
     percent,
+    row_numbers,
 )
 
 VIEWS = Limit(
@@ -394,13 +395,8 @@ class Views(Boosting):
             As in ``view_score``.
         """
         check_is_fitted(self)
-        columns, names, values = self.projections_[self._place_of(view)], feature_names(self), Values(self)
-        return {
-            "features": [names[j] for j in columns],
-            "columns": list(columns),
-            "units": [None] * len(columns),
-            "scaling": [values.scaling(j) for j in columns],
-        }
+        names = feature_names(self)
+        return Values(self).view(self._place_of(view), names, [None] * len(names))
 
     def fitted_rows(self) -> FittedRows:
         """The kept training rows as the user gave them, for pictures; columns that no view reads are empty.
@@ -426,17 +422,8 @@ class Views(Boosting):
             The number of each row of X in ``fit``, 0 or more.
         """
         check_is_fitted(self)
-        given, last = np.asarray(numbers), int(self._kept.number.max(initial=-1))
-        if given.ndim != 1 or len(given) <= last:  # rows of weight 0 are not kept, and may follow the last one
-            raise ValueError(
-                f"numbers must have one number for each row of fit, of which the last that is kept is row {last}; got "
-                f"an array of shape {given.shape}."
-            )
-        if given.dtype.kind not in "iu":
-            raise ValueError(f"numbers must be whole numbers; got an array of type {given.dtype}.")
-        if given.min(initial=0) < 0:
-            raise ValueError(f"numbers must be 0 or more; got {given.min()}.")
-        self._kept = self._kept.renumbered(given.astype(np.int64))
+        last = int(self._kept.number.max(initial=-1))
+        self._kept = self._kept.renumbered(row_numbers(numbers, last).astype(np.int64))
 
     def view_surface(
         self, view: Any, values: Sequence[Sequence[Any]], query: Sequence[Any] | None = None

@@ -160,13 +160,7 @@ class ViewsBatch:
         return [self.names[j] for j in self.model.projections_[place]]
 
     def _view(self, place: int) -> dict[str, Any]:
-        columns = self.model.projections_[place]
-        return {
-            "features": self._features(place),
-            "columns": list(columns),
-            "units": [self.units[j] for j in columns],
-            "scaling": [self.values.scaling(j) for j in columns],
-        }
+        return self.values.view(place, self.names, self.units)
 
     def _judged(self, query: int, place: int, data: dict[str, Any], margins: Floats) -> dict[str, Any]:
         """What one view says, and what the others add to it."""

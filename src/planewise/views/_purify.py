@@ -94,7 +94,7 @@ class Purification:
         """Scores of views (rows x views x outputs) with everything in its place."""
         scores = scores - self.centre
         for move in self.moves:
-            step = move.values[self.bins[move.column].places(rows[:, move.column])]
+            step = self._step(move, rows)
             scores[:, move.source] -= step
             scores[:, move.target] += step
         return scores
@@ -104,9 +104,12 @@ class Purification:
         score = score - self.centre[place]
         for move in self.moves:
             if place in (move.source, move.target):
-                step = move.values[self.bins[move.column].places(rows[:, move.column])]
+                step = self._step(move, rows)
                 score = score + (step if place == move.target else -step)
         return score
+
+    def _step(self, move: Move, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+        return move.values[self.bins[move.column].places(rows[:, move.column])]
 
 
 # Values of the columns of a view (points x columns) and its place -> scores (points x outputs).

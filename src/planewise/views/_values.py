@@ -62,6 +62,16 @@ class Values:
         centre = float(kept.centre[at]) + self.model.feature_origins_.get(j, 0.0)
         return {"kind": "standard", "centre": centre, "spread": float(kept.spread[at])}
 
+    def view(self, place: int, names: Sequence[str], units: Sequence[str | None]) -> dict[str, Any]:
+        """A view as explanations have it, by its place; names and units are those of all columns."""
+        columns = self.model.projections_[place]
+        return {
+            "features": [names[j] for j in columns],
+            "columns": list(columns),
+            "units": [units[j] for j in columns],
+            "scaling": [self.scaling(j) for j in columns],
+        }
+
     def is_in_fit(self, row: NDArray[np.float32]) -> bool:
         """Whether a kept row has the same values in all columns that views read."""
         kept = self.model._kept.values

@@ -48,7 +48,7 @@ from planewise.words._reasons import (
     weight_in_words,
 )
 from planewise.words._values import class_in_words, entry_in_words, mix_in_words, plain_data, value_in_words
-from planewise.words._views import FittedRows, ViewColumns, ViewsReport, given_views
+from planewise.words._views import FittedRows, ViewColumns, ViewsReport, given_views, row_numbers
 
 __all__ = [
     "MINUS",
@@ -113,6 +113,7 @@ __all__ = [
     "require_no_offset",
     "require_no_ranking",
     "require_one_number",
+    "row_numbers",
     "shorten",
     "shown",
     "signed",

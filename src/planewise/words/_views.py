@@ -120,3 +120,18 @@ class FittedRows:
         n_rows, n_features = self.values.shape
         facts = f"{counted(n_rows, 'distinct row')} of {self.n_repeats.sum()}, {counted(n_features, 'feature')}"
         return one_line(self, facts)
+
+
+def row_numbers(numbers: Any, last: int) -> NDArray[np.intp]:
+    """Numbers for the rows of a fit, checked; `last` is the last row that the model keeps."""
+    given = np.asarray(numbers)
+    if given.ndim != 1 or len(given) <= last:  # rows of weight 0 are not kept, and may follow the last one
+        raise ValueError(
+            f"numbers must have one number for each row of fit, of which the last that counts is row {last}; "
+            f"got an array of shape {given.shape}."
+        )
+    if given.dtype.kind not in "iu":
+        raise ValueError(f"numbers must be whole numbers; got an array of type {given.dtype}.")
+    if given.min(initial=0) < 0:
+        raise ValueError(f"numbers must be 0 or more; got {given.min()}.")
+    return given.astype(np.intp)

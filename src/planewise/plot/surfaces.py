@@ -70,10 +70,10 @@ class Surface:
     def _margin(self, data: Mapping[str, Any], whole: Numbers) -> Numbers:
         if data["task"] == "regression":
             return whole[:, 0] - data["total"]
+        if whole.shape[1] == 1:
+            return whole[:, 0]  # of either class: the border is the same
         labels = [each["label"] for each in data["probabilities"]]
         place = labels.index(data["prediction"])
-        if whole.shape[1] == 1:
-            return whole[:, 0] if place else -whole[:, 0]
         return whole[:, place] - np.delete(whole, place, axis=1).max(axis=1)
 
     def curve(self, data: Mapping[str, Any], x: Numbers) -> Numbers:

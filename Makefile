@@ -6,7 +6,7 @@ STAMP := $(VENV)/.ready
 BROWSER_STAMP := $(VENV)/.browser
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo test test-browser test-readme quick lint format native-test sanitize fuzz clean help
+.PHONY: demo test test-browser test-readme quick lint format native-test sanitize fuzz fuzz-serve clean help
 
 help:
 	@echo "make demo         set everything up, fit on a bundled data set, compare with scikit-learn"
@@ -17,6 +17,7 @@ help:
 	@echo "make lint         ruff, mypy, layers, clang-format"
 	@echo "make sanitize     native tests under the address, undefined-behaviour and thread sanitizers"
 	@echo "make fuzz         damaged model files for half an hour, on a core with both sanitizers"
+	@echo "make fuzz-serve   hostile requests to planewise serve, made by schemathesis from its OpenAPI document"
 	@echo "make format       put the code into shape"
 
 demo: $(STAMP)
@@ -83,6 +84,10 @@ fuzz: $(STAMP)
 	LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	  $(BIN)/python tools/fuzz_files.py --core "$$(echo build/fuzz/_core.*so)" $(FUZZ)
+
+fuzz-serve: $(STAMP)
+	$(BIN)/python -m pip install -q --disable-pip-version-check schemathesis
+	$(BIN)/python tools/hostile_requests.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -69,6 +69,13 @@ def test_the_examples_of_the_page_on_published_settings_run():
     run_blocks(ROOT / "docs" / "published.md")
 
 
+def test_the_examples_of_the_page_on_tables_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("patients.csv").write_text("weight;admitted\n80,5;31.01.2024\ntbd;02.02.2024\n", encoding="cp1252")
+    run_blocks(ROOT / "docs" / "tables.md")
+    assert "admitted date day first, %d.%m.%Y" in capsys.readouterr().out
+
+
 def test_the_examples_of_the_readme_run():
     """In this environment; ``make test-readme`` runs all blocks where only what the README names is installed."""
     run_blocks(ROOT / "README.md")
@@ -148,6 +155,12 @@ def test_the_examples_of_the_page_on_reviews_run(capsys):
     pytest.importorskip("fastapi")
     run_blocks(ROOT / "docs" / "review.md")
     assert "'open': 40" in capsys.readouterr().out
+
+
+def test_the_examples_of_the_page_on_serving_run(capsys):
+    pytest.importorskip("fastapi")
+    run_blocks(ROOT / "docs" / "serve.md")
+    assert "Predictions of buys" in capsys.readouterr().out
 
 
 def test_the_links_of_the_pages_lead_somewhere():

@@ -53,11 +53,13 @@ def test_a_name_that_is_not_there():
 
 
 PARTS = [
+    "answers",
     "app",
     "dask",
     "datasets",
     "evaluate",
     "export",
+    "files",
     "io",
     "mcm",
     "parts",
@@ -65,6 +67,7 @@ PARTS = [
     "published",
     "recip",
     "report",
+    "serve",
     "slm",
     "table",
     "views",

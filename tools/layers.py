@@ -25,12 +25,13 @@ LAYERS = (
     ("views",),
     ("datasets", "published"),
     ("table",),
+    ("files",),
     ("evaluate",),
-    ("io", "export", "plot", "report"),
+    ("answers", "io", "export", "plot", "report"),
     ("dask",),
-    ("app", "cli"),
+    ("app", "serve", "cli"),
 )
-BESIDE = {("report", "plot"), ("cli", "app")}  # who may import from its own layer, and from whom
+BESIDE = {("report", "plot"), ("cli", "app"), ("cli", "serve")}  # who may import from its own layer, and from whom
 UPWARDS = {"__init__.py", "_shown.py"}  # public names on request; the HTML of estimators in notebooks
 LONGEST = 60
 

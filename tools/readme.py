@@ -57,8 +57,8 @@ def blocks_of(page: Path) -> list[Block]:
     for match in re.finditer(r"^```(\w*)\n(.*?)^```$", text, flags=re.S | re.M):
         kind, code = match.groups()
         line = text.count("\n", 0, match.start()) + 2
-        if kind not in (*RUN, "text", "json", "c", "py"):  # py: programs of other libraries, which do not run
-            raise ValueError(f"{page.name}:{line}: blocks are python, py, sh, text, json or c, not {kind!r}")
+        if kind not in (*RUN, "text", "json", "toml", "c", "py"):  # py: programs of other libraries, which do not run
+            raise ValueError(f"{page.name}:{line}: blocks are python, py, sh, text, json, toml or c, not {kind!r}")
         if kind in RUN:
             found.append(Block(kind, line, code, None))
         elif kind == "text" and found:
@@ -110,7 +110,7 @@ class Reader:
     def sh(self, code: str) -> str:
         """Run a block in a shell, up to the first command that fails; what it printed."""
         commands = [line for line in code.splitlines(keepends=True) if not line.startswith("make ")]  # run on their own
-        serving = [line for line in commands if line.startswith("planewise review")]
+        serving = [line for line in commands if line.startswith(("planewise review", "planewise serve"))]
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", "".join(line for line in commands if line not in serving)],
             cwd=self.clone,
@@ -127,7 +127,8 @@ class Reader:
 
     def _serve(self, command: str) -> None:
         """Run a command that serves until it is interrupted, and interrupt it once it has said where."""
-        with self._start(["bash", "-c", f"exec {command.split('#')[0]} --no-browser"]) as process:
+        quietly = "--no-browser" if command.startswith("planewise review") else "--port 0"
+        with self._start(["bash", "-c", f"exec {command.split('#')[0]} {quietly}"]) as process:
             assert process.stdout is not None
             first = process.stdout.readline()
             process.send_signal(signal.SIGINT)

@@ -54,12 +54,12 @@ def context() -> Any:
 class Server:
     """`planewise review` in a process that can be killed."""
 
-    def __init__(self, files: list[str]) -> None:
+    def __init__(self, files: list[str], who: str | None = "Ada") -> None:
         import httpx
 
         made = context()
         line, theirs = made.Pipe(duplex=False)
-        call = ["review", *files, "--no-browser", "--who", "Ada", "--token", TOKEN]
+        call = ["review", *files, "--no-browser", *([] if who is None else ["--who", who]), "--token", TOKEN]
         self.process = made.Process(target=_command, args=(call, theirs), daemon=True)
         self.process.start()
         theirs.close()
@@ -92,7 +92,7 @@ def crash(files: list[str], answers: Path, n_rows: int, kills: int, threads: int
     """Kill the server so many times while threads send decisions; then send all unconfirmed ones again, and compare."""
     import httpx
 
-    from planewise.app._answers import read_content
+    from planewise.answers import read_content
 
     confirmed: dict[str, int] = {}
     tried: dict[str, int] = {}

@@ -49,7 +49,7 @@ def in_process(n_decisions: int, n_rows: int) -> None:
 def main() -> None:
     """Print one JSON text."""
     import planewise
-    from planewise.app._answers import read_content
+    from planewise.answers import read_content
     from planewise.table import TableModel
 
     options = argparse.ArgumentParser(description=__doc__)

@@ -67,7 +67,7 @@ def measure(family: str, n_rows: int, folder: Path, chromium: str) -> dict[str, 
         "model.planewise",
         "cases.parquet",
         "--no-browser",
-        "--id",
+        "--id-column",
         "id",
     ]
     imports = _imports()

@@ -56,11 +56,13 @@ __all__ = [
 ]
 
 _PARTS = (
+    "answers",
     "app",
     "dask",
     "datasets",
     "evaluate",
     "export",
+    "files",
     "io",
     "mcm",
     "parts",
@@ -68,6 +70,7 @@ _PARTS = (
     "published",
     "recip",
     "report",
+    "serve",
     "slm",
     "table",
     "views",

@@ -93,6 +93,13 @@ class NumberProblem(Problem):
     target: NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class CodedRows:
+    """Rows to predict that were read and checked elsewhere: what estimators would make of a data frame."""
+
+    values: NDArray[np.float64]  # one column per feature: NaN where missing, categories as numbers (see `encode`)
+
+
 def training_rows(
     estimator: Any, X: Any, *, counts: NDArray[np.bool_] | None = None, origins: Origins | None = None
 ) -> FloatArray:
@@ -260,6 +267,8 @@ class _Columns:
 
 
 def _checked(estimator: Any, X: Any, columns: _Columns, dtype: Any = np.float32) -> NDArray[Any]:
+    if isinstance(X, CodedRows):
+        return _dense(X.values, dtype, columns.origins_of(estimator, X.values, None, dtype, ()))
     _refuse_unread(estimator, X)
     if columns.reset and dtype == np.float32:
         estimator.feature_origins_ = dict(columns.origins or {})
@@ -630,8 +639,11 @@ def _fill_plain(
 def _refuse_infinity(estimator: Any, rows: NDArray[Any], X: Any) -> None:
     infinite = _columns_with(np.isinf, rows)
     if len(infinite):
-        named = is_table(X)
-        name = str(nw.from_native(X, eager_only=True).columns[infinite[0]]) if named else int(infinite[0])
+        name: Any = int(infinite[0])
+        if is_table(X):
+            name = str(nw.from_native(X, eager_only=True).columns[name])
+        elif isinstance(X, CodedRows):
+            name = str(estimator.feature_names_in_[name])
         raise ValueError(
             f"Column {name!r} contains infinity or a value too large for {rows.dtype}; "
             f"{type(estimator).__name__} accepts NaN as a missing value, but not infinity."

@@ -1,11 +1,32 @@
-"""A progress line on stderr for long work; nothing else is printed."""
+"""A progress line on stderr for long work; nothing else is printed. Others may listen to it instead."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Self, TextIO
+
+Listener = Callable[[int, int | None], None]  # of how many pieces are done, of how many
+_LISTENER: ContextVar[Listener | None] = ContextVar("planewise progress", default=None)
+
+
+@contextmanager
+def heard_by(listener: Listener) -> Iterator[None]:
+    """Tell the listener of each piece of all work inside, whether or not a line is shown."""
+    token = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
+def is_heard() -> bool:
+    """Whether somebody listens, so that work is worth doing piece by piece."""
+    return _LISTENER.get() is not None
 
 
 class Progress:
@@ -23,6 +44,7 @@ class Progress:
         self.done = first
         self._drawn_at = 0.0
         self._start = time.monotonic()
+        self._listener = _LISTENER.get()
 
     def __enter__(self) -> Self:
         return self
@@ -37,6 +59,8 @@ class Progress:
     def step(self, note: str = "") -> None:
         """One more piece is done."""
         self.done += 1
+        if self._listener is not None:
+            self._listener(self.done - self.first, None if self.total is None else self.total - self.first)
         now = time.monotonic()
         if not self.shown or (self.done != self.total and now - self._drawn_at < 0.1):
             return

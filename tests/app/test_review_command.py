@@ -50,7 +50,7 @@ def mistake(*args):
         (["--host", "0.0.0.0"], "so it needs --token"),
         (["--host", "192.168.1.7"], "so it needs --token"),
         (["--token", "short"], "token must consist of 16 to 200"),
-        (["--id", "kay"], "did you mean 'key'"),
+        (["--id-column", "kay"], "did you mean 'key'"),
         (["--who", " "], "who must be the name"),
         (["--answers", "nowhere/a.jsonl"], "a file in an existing folder"),
         (["--answers", "cases.csv"], "is not a file of answers"),
@@ -70,21 +70,24 @@ def test_models_come_from_safe_files_only(files):
     assert "there is no file" in mistake("model.planewise", "nothing.csv")
 
 
-def test_labels_are_given_back_as_a_table_for_the_next_fit(files, models, table):
+def test_decisions_are_exported_beside_the_columns_of_the_table(files, models, table):
     from planewise.app import create_app
-    from planewise.cli._tables import read_all
+    from planewise.files import InputTable
 
     model = models("boost")
-    rows = read_all(Path("cases.csv"), model.columns_)
+    rows = InputTable(["cases.csv"]).read_all(model.columns_)
     app = create_app(model, rows, answers="cases.answers.jsonl", who="Ada")
     assert "holds no decision yet" in mistake(*files, "--export", "labels.csv")
     for row in (5, 3):
         app.state.review.decide(row, Asked(secrets.token_hex(16), "accept"))
     done = run(*files, "--export", "labels.csv")  # while the review is open
-    assert done.exit_code == 0 and "2 decided rows in labels.csv" in done.stdout
+    assert done.exit_code == 0 and "2 rows in labels.csv: 4 columns as they are" in done.stdout
     got = pl.read_csv("labels.csv")
     assert got["key"].to_list() == ["P-0003", "P-0005"]
-    assert got["class"].to_list() == [app.state.review.answer(row) for row in (3, 5)]
+    assert got["review_label"].to_list() == [app.state.review.answer(row) for row in (3, 5)]
+    everything = run(*files, "--export", "all.tsv", "--all-rows")
+    assert everything.exit_code == 0 and pl.read_csv("all.tsv", separator="\t").height == 120
+    assert "--all-rows is for --export" in mistake(*files, "--all-rows")
     assert "exists; use --force" in mistake(*files, "--export", "labels.csv")
     assert run(*files, "--export", "labels.parquet").exit_code == 0 and pl.read_parquet("labels.parquet").height == 2
     assert "open in another review" in mistake(*files, "--no-browser")
@@ -93,25 +96,17 @@ def test_labels_are_given_back_as_a_table_for_the_next_fit(files, models, table)
 
 def test_the_id_of_a_review_is_that_of_its_file(files, models, table):
     from planewise.app import create_app
-    from planewise.cli._tables import read_all
+    from planewise.files import InputTable
 
     model = models("boost")
-    rows = read_all(Path("cases.csv"), model.columns_)
+    rows = InputTable(["cases.csv"]).read_all(model.columns_)
     app = create_app(model, rows, answers="cases.answers.jsonl", who="Ada", id_column="key")
     app.state.review.decide(5, Asked(secrets.token_hex(16), "accept"))
     app.state.review.close()
     assert run(*files, "--export", "labels.csv").exit_code == 0
-    assert run(*files, "--export", "again.csv", "--id", "key").exit_code == 0
-    assert "was started with --id key" in mistake(*files, "--export", "other.csv", "--id", "town")
-    assert "was started with --id key" in mistake(*files, "--id", "town")
-
-
-def test_who_decides_must_be_known(files, monkeypatch):
-    def nobody():
-        raise OSError("No username set in the environment")
-
-    monkeypatch.setattr("getpass.getuser", nobody)
-    assert "give your name with --who" in mistake(*files)
+    assert run(*files, "--export", "again.csv", "--id-column", "key").exit_code == 0
+    assert "was started with --id-column key" in mistake(*files, "--export", "other.csv", "--id-column", "town")
+    assert "was started with --id-column key" in mistake(*files, "--id-column", "town")
 
 
 TOKEN = "a+b&c=d%41#0123456789"
@@ -252,3 +247,12 @@ def test_a_server_killed_while_saving_loses_nothing_and_doubles_nothing(files):
     found = crash(files, Path("cases.answers.jsonl"), 120, kills=3, least=20)
     assert found["lost"] == found["doubled"] == 0
     assert found["confirmed"] >= 60 and found["saved"] == found["tried"]
+
+
+def test_the_end_of_a_review_says_how_far_two_reviewers_agree(files, served):
+    served.expected = False
+    for who in ("Ada", "Bob"):
+        done = run(*files, "--who", who, "--no-browser")
+        assert done.exit_code == 0, done.stderr
+    assert "ended with 2 decisions in cases.answers.jsonl (1 by Ada, 1 by Bob)" in done.stdout
+    assert "agreement of Ada and Bob: 1 of 1 cases equal (100 %), Cohen's kappa is not defined" in done.stdout

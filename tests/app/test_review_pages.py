@@ -45,22 +45,22 @@ def test_the_sentence_of_a_view_names_its_columns_and_neighbours(person):
 def test_the_sentence_of_a_sum_of_views_names_the_leading_view_and_doubts_have_their_own_line(person):
     one = person("views")
     said = html.unescape(one.sentence)
-    assert re.match(r"'\w+' with probability 0\.\d\d: (the view \w+|no view speaks for it)", said)
+    assert re.match(r"'\w+' with probability 0\.\d\d: (starting from .*, the view \w+|no view speaks for it)", said)
     assert "undecided" not in said and "equally near" not in said
-    assert '<p class="doubt" dir="auto"><strong>Undecided:</strong>' in one.page.text  # such cases come first
+    assert '<p class="doubt" dir="auto"><strong>The model is unsure:</strong>' in one.page.text  # such cases come first
 
 
 @pytest.mark.parametrize("target", ["class", "price"])
 def test_cases_of_a_sum_of_views_are_undecided_where_their_explanations_say_so(make_app, models, table, target):
     review, model = make_app("views", target).state.review, models("views", target)
     judged, reasons = review.judgement, model.explain(table)
-    assert judged.undecided.tolist() == [each.undecided for each in reasons]
+    assert judged.unsure.tolist() == [each.undecided for each in reasons]
     if target == "class":
         assert [model.classes_[place] for place in judged.answer] == [each.prediction for each in reasons]
         assert judged.probability.tolist() == pytest.approx([each.probability for each in reasons])
     else:
         assert judged.answer.tolist() == pytest.approx([each.prediction for each in reasons])
-    undecided = judged.undecided[review.queue.order]
+    undecided = judged.unsure[review.queue.order]
     assert undecided.tolist() == sorted(undecided.tolist(), reverse=True)
 
 
@@ -68,7 +68,7 @@ def test_cases_of_a_sum_of_views_are_undecided_where_their_explanations_say_so(m
 def test_undecided_cases_come_first_then_the_closest(make_app, family):
     review = make_app(family).state.review
     order, judged = review.queue.order, review.judgement
-    undecided = judged.undecided[order]
+    undecided = judged.unsure[order]
     assert undecided.any() and not undecided.all()
     assert undecided.tolist() == sorted(undecided.tolist(), reverse=True)
     for part in (order[undecided], order[~undecided]):
@@ -77,7 +77,7 @@ def test_undecided_cases_come_first_then_the_closest(make_app, family):
 
 def test_numbers_without_doubts_keep_the_order_of_the_table(make_app):
     review = make_app("boost", "price").state.review
-    assert review.queue.order.tolist() == list(range(120)) and not review.judgement.undecided.any()
+    assert review.queue.order.tolist() == list(range(120)) and not review.judgement.unsure.any()
 
 
 def test_decisions_are_kept_with_who_when_what_and_why(person, lines):
@@ -193,7 +193,7 @@ def test_a_review_goes_on_with_the_id_it_was_begun_with(make_app, answers_path):
     again = make_app(id_column=None).state.review
     assert again.id_column == "key" and again.queue.find("P-0042") == [42]
     again.close()
-    with pytest.raises(AnswersFileError, match="was started with --id key"):
+    with pytest.raises(AnswersFileError, match="was started with --id-column key"):
         make_app(id_column="town")
     make_app(id_column=None, answers="b.jsonl").state.review.close()
     with pytest.raises(AnswersFileError, match="was started without --id"):
@@ -279,7 +279,7 @@ def test_filters_and_classes_choose_the_cases(person):
     assert one.open("/?show=accepted") and one.row == row
     judged = one.review.judgement
     for place in range(3):
-        rows = one.review.queue.order[one.review.queue.places(Filter("all", place))]
+        rows = one.review.queue.rows(Filter("all", place))
         assert set(judged.answer[rows]) == {place}
     assert one.open("/?show=nonsense&label=77").status_code == 200
 
@@ -335,7 +335,7 @@ def test_the_last_case_says_that_all_is_done(person, table):
     one = person(cases=table.drop("price", "class").head(2))
     one.decide("accept")
     one.decide("accept")
-    assert "All cases are decided" in one.page.text and one.said.startswith("Saved")
+    assert "All cases are reviewed" in one.page.text and one.said.startswith("Saved")
     one.undo()
     assert one.review.queue.counts()["open"] == 1
 
@@ -382,7 +382,7 @@ def test_a_disk_that_is_full_is_told_and_the_form_can_be_sent_again(person, line
     path = f"/case/{one.row}/decide"
     with monkeypatch.context() as broken:
         broken.setattr(
-            "planewise.app._answers.os.write", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device"))
+            "planewise.answers._file.os.write", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device"))
         )
         answer = one.send(path, fields, **{"hx-request": "true"})
     assert (
@@ -491,6 +491,10 @@ def test_whatever_a_table_holds_is_only_text(family, tmp_path, serve):
         one.what_if(v0=EVIL[0], v2=EVIL[1]),
         one.what_if(v2=EVIL[1]),
         one.open("/queue?find=" + EVIL[0]),
+        one.open("/accept?class=0&least=0.5"),
+        one.open("/agreement"),
+        one.open("/export"),
+        one.open("/name"),
     ]
     for page in pages:
         seen = Tags(page.text)

@@ -16,6 +16,15 @@ from made_pages import (
 from planewise.cli import _demo
 
 WIDTHS = (1280, 390)
+# What scrolls sideways must show it by a shadow or words, be named, and be reached by keyboard.
+SCROLLS_UNSEEN = """[...document.querySelectorAll('main *, .planewise-view *')].filter(each => {
+    const look = getComputedStyle(each);
+    if (each.scrollWidth <= each.clientWidth + 1 || !['auto', 'scroll'].includes(look.overflowX)) return false;
+    const words = each.querySelector(':scope > figcaption');
+    const hint = words && getComputedStyle(words, '::before').content.includes('Scroll');
+    const shadow = look.backgroundImage.includes('gradient') && each.getAttribute('aria-label');
+    return each.tabIndex < 0 || !(shadow || hint);
+}).map(each => each.outerHTML.slice(0, 120))"""
 
 
 @pytest.fixture
@@ -28,6 +37,7 @@ def judged(open_page, axe, pdf, too_broad):
                 page = open_page(path, width, dark=dark)
                 assert too_broad(page) == 0, f"{width} pixels"
                 assert axe(page) == [], f"{width} pixels, {'dark' if dark else 'light'}"
+                assert page.evaluate(SCROLLS_UNSEEN) == [], f"{width} pixels"
         assert len(pdf(page)) > 2000
         return page
 

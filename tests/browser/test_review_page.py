@@ -75,9 +75,9 @@ def start(model_files, tmp_path):
 
     running = []
 
-    def begin(family="recip", port=0):
-        more = ["--answers", str(tmp_path / "answers.jsonl"), "--id", "key", "--port", str(port)]
-        server = Server([*model_files(family), *more])
+    def begin(family="recip", port=0, files=None, who="Ada"):
+        more = ["--answers", str(tmp_path / "answers.jsonl"), "--id-column", "key", "--port", str(port)]
+        server = Server([*(files or model_files(family)), *more], who)
         running.append(server)
         return server
 
@@ -225,9 +225,9 @@ def test_three_cases_by_keyboard_override_note_undo_what_if_reload_and_filter(st
 
     page.reload()
     at_case(page, fourth)
-    assert page.locator(".moved").count() == 0 and "3 of 80 decided" in page.locator(".progress").inner_text()
+    assert page.locator(".moved").count() == 0 and "3 of 80 reviewed" in page.locator(".progress").inner_text()
 
-    page.get_by_role("link", name="accepted").click()
+    page.get_by_role("link", name="accepted", exact=False).first.click()
     at_case(page, names[0])
     page.keyboard.press("j")
     at_case(page, names[1])
@@ -262,7 +262,7 @@ def test_a_server_killed_and_started_again_goes_on_and_the_export_has_it_all(
     again = start("recip", port=int(server.address.rpartition(":")[2]))
     page.keyboard.press("a")  # the page is as it was, with its key
     said(page, "accepted")
-    assert "2 of 80 decided" in page.locator(".progress").inner_text()
+    assert "2 of 80 reviewed" in page.locator(".progress").inner_text()
     assert [each["note"] for each in records()] == ["", "written before the crash"]
     again.kill()
 
@@ -270,12 +270,12 @@ def test_a_server_killed_and_started_again_goes_on_and_the_export_has_it_all(
 
     from planewise.cli._app import app
 
-    call = ["review", *model_files("recip"), "--answers", str(tmp_path / "answers.jsonl"), "--id", "key",
+    call = ["review", *model_files("recip"), "--answers", str(tmp_path / "answers.jsonl"), "--id-column", "key",
             "--export", str(tmp_path / "labels.csv")]  # fmt: skip
     done = CliRunner().invoke(app, call, catch_exceptions=False)
     assert done.exit_code == 0, done.stderr
     labels = pl.read_csv(tmp_path / "labels.csv")
-    assert labels.height == 2 and name.split(" ")[1] in labels["key"].to_list() and "kind" in labels.columns
+    assert labels.height == 2 and name.split(" ")[1] in labels["key"].to_list() and "review_label" in labels.columns
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -289,7 +289,11 @@ def test_pages_are_accessible_and_fit(start, open_page, axe, too_broad, family, 
     page.locator("#values summary").click()
     assert axe(page) == [] and too_broad(page) == 0
     page.keyboard.press("Escape")
-    page.goto(page.url.split("/case")[0] + "/queue?show=all")
+    base = page.url.split("/case")[0]
+    for path in ("/queue?show=all&sort=probability", "/accept?class=1&least=0.6", "/agreement", "/export", "/name"):
+        page.goto(base + path)
+        assert axe(page) == [] and too_broad(page) == 0, path
+    page.locator(".by-class summary").click()
     assert axe(page) == [] and too_broad(page) == 0
 
 

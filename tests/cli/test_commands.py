@@ -12,7 +12,9 @@ import pytest
 import planewise as pw
 from clean_shell import run_python
 from planewise.cli._choose import Trial, _by_score, choose_family
-from planewise.cli._show import working
+from planewise.cli._split import Split
+from planewise.cli._stages import stage
+from planewise.io import checksum
 from planewise.table import TableModel
 
 FAMILIES = ["slm", "forest", "boost", "mcm", "views", "recip"]
@@ -121,7 +123,8 @@ def test_families_are_compared_only_where_they_can_be_fitted(monkeypatch):
     rng = np.random.default_rng(0)
     table = pl.DataFrame({f"x{j}": rng.normal(size=40) for j in range(4)} | {"y": ["a", "b"] * 20})
     monkeypatch.setattr("planewise.views.fitted.MOST_COLUMNS", 3)
-    assert choose_family(table, "y", "classification", 0, True, wanted="explainable").family == "slm"
+    at_random = Split("random", None, 0.2, 0)
+    assert choose_family(table, "y", "classification", at_random, True, wanted="explainable").family == "slm"
 
 
 @pytest.mark.parametrize("target", ["class", "price"])
@@ -171,7 +174,7 @@ def test_the_scores_of_views_add_up_to_the_total(fitted, run, target):
     if target == "price":
         assert about["total"] == pytest.approx(told["prediction"])
     shown = run("explain", path, "towns.csv", "--row", "3").stdout
-    assert "The leading view" in shown and "what each view adds" in shown
+    assert "The leading view" in shown and "What each view adds" in shown
     for each in about["contributions"]:
         assert " × ".join(each["features"]) in shown
 
@@ -213,8 +216,8 @@ def test_chunks_do_not_change_the_answers(fitted, run, monkeypatch, towns):
     path = fitted("slm")
     towns.write_parquet("towns.parquet")
     whole = run("predict", path, "towns.csv").stdout
-    monkeypatch.setattr("planewise.cli._lines.CHUNK_BYTES", 200)
-    monkeypatch.setattr("planewise.cli._tables.CHUNK_ROWS", 7)
+    monkeypatch.setattr("planewise.files._lines.CHUNK_BYTES", 200)
+    monkeypatch.setattr("planewise.files._tables.CHUNK_ROWS", 7)
     assert run("predict", path, "towns.csv").stdout == whole
     assert run("predict", path, "towns.parquet").stdout == whole
     assert whole.count("\n") == 241
@@ -251,7 +254,19 @@ def test_an_estimator_saved_from_python_is_asked_about_tables_too(run, towns):
     assert run("describe", "tree.planewise").exit_code == 0
 
 
-def test_the_same_seed_gives_the_same_file(csv, run):
+def test_the_same_seed_gives_the_same_file_but_for_its_date(csv, run, monkeypatch):
+    ask = ["fit", csv, "--target", "price", "--model", "boost", "--seed", "3", "--out"]
+    for name, seconds in (("a", "0"), ("b", "1700000000")):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", seconds)
+        run(*ask, f"{name}.planewise")
+    a, b = (pw.load(f"{name}.planewise") for name in ("a", "b"))
+    assert (a.record_["date"], b.record_["date"]) == ("1970-01-01T00:00:00Z", "2023-11-14T22:13:20Z")
+    assert a.record_ | {"date": ""} == b.record_ | {"date": ""}
+    assert checksum(a) == checksum(b)
+
+
+def test_the_same_seed_and_date_give_the_same_file(csv, run, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     for name in ("a", "b"):
         run("fit", csv, "--target", "price", "--model", "boost", "--seed", "3", "--out", f"{name}.planewise")
     assert Path("a.planewise").read_bytes() == Path("b.planewise").read_bytes()
@@ -342,6 +357,7 @@ def test_what_cannot_take_all_rows_says_that_it_learns_from_a_sample(family, tar
         "fitted": 60,
         "held_out": 48,
         "not_used": 132,
+        "of_new_classes": 0,
         "per_tree": None,
     }
     assert json.loads(run(*ask, "--json").stdout)["quality"] == told["quality"]
@@ -396,7 +412,16 @@ def test_names_of_files_cannot_steer_the_terminal(run, csv):
 
 def test_names_of_files_are_no_markup_beside_the_spinner(capsys, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
-    with working("reading [/red][link=x]\x1b]0;gone\x07.csv"):
+    with stage("reading [/red][link=x]\x1b]0;gone\x07.csv"):
         pass
     told = capsys.readouterr().err
     assert "reading [/red][link=x]�]0;gone�.csv" in told
+
+
+def test_describe_quotes_names_with_a_comma(run):
+    rows = "".join(f'{k % 5}.{k},"{"ABC"[k % 3]}, old",{"AB"[k % 2]},{"xy"[k % 3 > 1]}\n' for k in range(90))
+    Path("t.csv").write_text("n,part,side,kind\n" + rows)
+    assert run("fit", "t.csv", "--target", "kind", "--model", "slm", "--out", "m.planewise").exit_code == 0
+    done = run("describe", "m.planewise")
+    assert "'A, old', 'B, old', 'C, old'" in done.stdout
+    assert any(line.rstrip().endswith(" A, B") for line in done.stdout.splitlines())

@@ -11,7 +11,8 @@ import pytest
 from test_mistakes import mistake
 
 from planewise import load
-from planewise.cli import _large, _lines, _tables
+from planewise.cli import _large
+from planewise.files import InputTable, _lines, _tables
 
 NAMES = ["size", "town", "new", "rooms", "day"]
 
@@ -78,7 +79,7 @@ def test_files_that_do_not_go_together(run):
     mistake(run("fit", "homes", "--target", "class"), "has a column", "which 'homes/3.csv' does not have")
     Path("homes/3.csv").unlink()
     homes(30).write_parquet("homes/3.parquet")
-    mistake(run("fit", "homes", "--target", "class"), "'homes' means files of different formats: parquet and text")
+    mistake(run("fit", "homes", "--target", "class"), "'homes' names files of different formats: Parquet and text")
     mistake(run("fit", "homes/*.tsv", "--target", "class"), "'homes/*.tsv' matches no file")
     mistake(run("fit", "nowhere", "--target", "class"), "there is no file 'nowhere'")
 
@@ -106,6 +107,19 @@ def test_a_large_table_is_read_from_a_file(run, little_memory, ending, family):
     trees = model.estimator_.tree_ if family == "slm" else model.estimator_.forest_
     assert trees.n_samples[0] == 2800
     assert not any(Path("rows").iterdir())
+
+
+def test_a_model_of_a_large_table_keeps_its_record_and_its_intervals(run, little_memory):
+    table = homes()
+    write(table, "homes", "csv")
+    done = run("fit", "homes", "--target", "price", "--model", "boost", "--out", "m.planewise")
+    assert done.exit_code == 0, done.stderr
+    model = load("m.planewise")
+    assert model.record_["files"] == ["0.csv", "1.csv", "2.csv"]
+    rows = model.record_["rows"]
+    assert rows["held_out"] == 200 == model.held_out_errors_.n_rows
+    assert rows["fitted"] + rows["held_out"] == rows["with_target"] <= rows["read"] == 3000
+    assert "0.csv, 1.csv, 2.csv" in run("describe", "m.planewise").stdout
 
 
 def test_a_large_table_gives_the_model_of_its_training_rows(run, little_memory, monkeypatch):
@@ -173,7 +187,7 @@ def test_every_row_with_a_target_is_equally_likely_to_be_in_the_sample(little_me
     table.write_csv("homes.csv")
     counts = np.zeros(1000)
     for seed in range(60):
-        found = _large.draw_sample(Path("homes.csv"), "price", seed)
+        found = _large.draw_sample(InputTable(["homes.csv"]), "price", seed)
         assert found.rows.height == 50
         assert found.rows.equals(table[found.numbers.tolist()])
         counts[found.numbers] += 1

@@ -33,7 +33,11 @@ def test_a_table_that_is_not_there(run):
 
 def test_a_table_of_an_unknown_kind(run):
     Path("table.xlsx").write_bytes(b"PK")
-    mistake(run("fit", "table.xlsx", "--target", "y"), "'.xlsx'; the files of tables end in one of .csv, .tsv")
+    mistake(run("fit", "table.xlsx", "--target", "y"), "'table.xlsx' cannot be read as Excel")
+    Path("table.zip").write_bytes(b"PK\x03\x04")
+    mistake(run("fit", "table.zip", "--target", "y"), "'table.zip' is a zip archive: unpack it first.")
+    Path("table.dat").write_bytes(b"\x01\x02,3")
+    mistake(run("fit", "table.dat", "--target", "y"), "'table.dat' is not a text table: it holds control characters")
 
 
 def test_a_folder_without_tables(run):
@@ -47,7 +51,7 @@ def test_a_folder_without_tables(run):
         (b"", "is empty"),
         (b"a,b\n", "has no rows"),
         (b"a,b\n1,2,3,4\n5\n", "cannot be read as a table"),
-        (b"\xff\xfe\x00,b\n\x80,2\n", "cannot be read as a table"),
+        (b"a,b\n\x00,2\n", "is not a text table"),
     ],
 )
 def test_a_table_that_is_none(run, content, words):
@@ -58,7 +62,7 @@ def test_a_table_that_is_none(run, content, words):
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])
 def test_a_binary_table_that_is_none(run, ending):
     Path(f"t.{ending}").write_bytes(b"nothing of the kind")
-    mistake(run("fit", f"t.{ending}", "--target", "b"), f"cannot be read as {ending}")
+    mistake(run("fit", f"t.{ending}", "--target", "b"), f"cannot be read as {ending.title()}")
 
 
 def test_a_target_that_is_misspelt(csv, run):
@@ -127,17 +131,32 @@ def test_a_command_or_an_option_that_there_is_not(run, monkeypatch, words, named
     assert done.stdout == ""
 
 
-def test_a_command_without_anything_shows_its_help(run):
-    for words in ([], ["fit"], ["review"]):
-        done = run(*words)
-        assert " ".join(["planewise", *words]) in done.stdout and done.stderr == ""
+def test_without_a_command_there_is_help(run):
+    done = run()
+    assert "Usage: planewise" in done.stdout and done.stderr == ""
+
+
+@pytest.mark.parametrize("command", ["fit", "predict", "describe", "explain", "export", "review", "serve"])
+def test_a_command_without_anything_says_in_one_line_what_is_missing(command, run):
+    done = run(command)
+    mistake(done, "planewise: Missing argument '", f"'; see planewise {command} --help.")
+    assert done.stdout == ""
+
+
+def test_a_misspelt_command_is_told_with_the_right_one(run):
+    mistake(run("fti"), "Did you mean 'fit'? See planewise --help.")
+
+
+def test_a_table_with_too_few_rows_says_how_many(run):
+    Path("t.csv").write_text("a,b\n1,x\n2,\n")
+    mistake(run("fit", "t.csv", "--target", "b", "--task", "classification"), "the table has 1 row with a value of 'b'")
 
 
 def test_a_message_of_several_lines_is_told_in_one(run, csv, monkeypatch):
     def fail(path):
         raise ValueError("no table:\n\n  a hint\n")
 
-    monkeypatch.setattr("planewise.cli._large.read_table", fail)
+    monkeypatch.setattr("planewise.files.InputTable.read", fail)
     mistake(run("fit", csv, "--target", "class"), "planewise: no table: a hint")
 
 
@@ -160,7 +179,7 @@ def test_a_file_that_exists_is_kept(csv, run, fitted):
     mistake(run("export", model, "--to", "c", "--out", "old.csv"), "exists; use --force")
     mistake(run("predict", model, csv, "--out", "no/p.csv"), "the folder 'no' for 'p.csv' does not exist")
     mistake(run("predict", model, csv, "--out", "p.txt"), "must end in one of .csv, .tsv, .parquet")
-    mistake(run("export", model, "--to", "c"), "--to c needs --out FILE.")
+    mistake(run("export", model, "--to", "c"), "--to c needs --out FILE, or --out - to print it.")
     assert Path("old.planewise").read_text() == Path("old.csv").read_text() == "mine"
 
 
@@ -193,7 +212,7 @@ def test_a_column_of_another_type(run, fitted, towns, family):
     words = with_a_word(towns, "large")
     words.write_csv("words.csv")
     done = run("predict", model, "words.csv", "--out", "p.csv")
-    mistake(done, "Column 'size' holds the text 'large' in row 199, but held numbers when the model was fitted.")
+    mistake(done, "Column 'size' holds the text 'large' in row 199 (line 400), but held numbers", "--missing large")
     words.write_parquet("words.parquet")
     mistake(run("predict", model, "words.parquet", "--out", "p.csv"), "Column 'size' holds text, but held numbers")
     towns.with_columns(pl.lit(3).alias("town")).write_parquet("numbers.parquet")
@@ -203,7 +222,7 @@ def test_a_column_of_another_type(run, fitted, towns, family):
 
 def test_an_error_on_the_way_leaves_what_was_there(run, fitted, towns, monkeypatch):
     model = fitted("slm")
-    monkeypatch.setattr("planewise.cli._lines.CHUNK_BYTES", 500)
+    monkeypatch.setattr("planewise.files._lines.CHUNK_BYTES", 500)
     words = with_a_word(towns, "x")
     words.write_csv("words.csv")
     for name in ("p.csv", "p.parquet"):

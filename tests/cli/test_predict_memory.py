@@ -19,14 +19,15 @@ TABLE_MB = MANY * N_COLUMNS * 8 / 1e6  # as numbers; as text it is more than twi
 PREDICT = """
 import sys
 from pathlib import Path
-from planewise.cli import _lines, _tables
+from planewise.files import InputTable, _lines, _tables, _text
 
-_lines.CHUNK_BYTES, _tables.CHUNK_ROWS = 1 << 20, 5_000
+_lines.CHUNK_BYTES, _text.BLOCK_BYTES, _tables.CHUNK_ROWS = 1 << 20, 1 << 20, 5_000
 from planewise.cli._predict import predict
 
 form = sys.argv[1]
 for table in ("few", "many"):
-    predict(Path("model"), Path(f"{table}.{form}"), Path(f"{table}-answers.{form}"), proba=True)
+    given = InputTable([f"{table}.{form}"])
+    predict.__wrapped__(Path("model"), given, Path(f"{table}-answers.{form}"), proba=True)
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     print(int(status["VmHWM"].split()[0]) / 1000)
 """

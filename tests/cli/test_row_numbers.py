@@ -47,7 +47,7 @@ def assert_true_in_page(page, table, target):
                 re.sub(r"<.*?>", "", cell).replace("&nbsp;", "") for cell in re.findall(r"<td.*?</td>", line, re.S)
             ]
             told = dict(zip(names[1:], cells, strict=True))
-            row = table.row(int(told["training row"]), named=True)
+            row = table.row(int(told["training row (from 0)"]), named=True)
             assert row[target] is not None
             if target == "kind":
                 assert told["class"] == row["kind"]

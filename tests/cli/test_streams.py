@@ -11,11 +11,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from clean_shell import clean_environment, run_python, small_files
 from planewise.cli import _streams
-from planewise.cli._app import app
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="files and limits of POSIX")
 MAIN = "from planewise.cli import main; main()"
@@ -87,15 +85,6 @@ tables.replacing = replacing
     done = redirected("2>&- <&-", *args, env=clean_environment(), before=before)
     assert (done.returncode, done.stdout) == (0, "240 rows in p.csv\n")
     assert Path("p.csv").read_text().startswith("prediction\n")
-
-
-def test_what_the_encoding_lacks_is_told_and_not_garbled(fitted):
-    done = CliRunner(charset="ascii").invoke(app, ["describe", fitted("slm")])
-    assert done.exit_code == 2
-    assert done.stderr == (
-        "planewise: '\\xf6' cannot be printed in the encoding ascii; set the environment variable "
-        "PYTHONIOENCODING=utf-8.\n"
-    )
 
 
 def test_a_name_of_a_file_that_is_no_text_is_printed_as_it_is(monkeypatch):

@@ -12,7 +12,7 @@ import pytest
 from test_mistakes import mistake
 
 import planewise as pw
-from planewise.cli._tables import chunks, read_table
+from planewise.files import InputTable
 
 
 def text(header="a,b,y\n", n=40):
@@ -37,7 +37,7 @@ def model(run):
 @pytest.mark.parametrize("size", [40, 16 << 20])
 @pytest.mark.parametrize(("bad", "there"), [("1.0,2.0,u,4\n", "4 fields"), ("1.0\n", "1 field,"), ("1.0,2.0\n", "2 ")])
 def test_a_line_with_another_number_of_fields_is_named(run, model, monkeypatch, bad, there, size):
-    monkeypatch.setattr("planewise.cli._lines.CHUNK_BYTES", size)
+    monkeypatch.setattr("planewise.files._lines.CHUNK_BYTES", size)
     header, rows = text()
     rows[3] = '1.0,2.0,"u\nand, more"\n'  # two lines of the file
     bad = write("bad.csv", header, [*rows[:20], bad, *rows[20:]])
@@ -70,8 +70,8 @@ def test_what_fit_reads_predict_reads_too(run):
 
 def test_an_empty_line_of_one_column_is_a_missing_value():
     Path("one.csv").write_text("a\n1\n\n2\n")
-    assert read_table(Path("one.csv"))["a"].to_list() == [1, None, 2]
-    assert pl.concat(chunks(Path("one.csv"), None, ["a"]))["a"].to_list() == ["1", None, "2"]
+    assert InputTable(["one.csv"]).read()["a"].to_list() == [1, None, 2]
+    assert pl.concat(InputTable(["one.csv"]).chunks(None, ["a"]))["a"].to_list() == ["1", None, "2"]
 
 
 def test_names_that_come_twice(run, model):
@@ -81,12 +81,15 @@ def test_names_that_come_twice(run, model):
         mistake(done, "'t.csv' has more than one column 'a'; every column needs a different name.")
 
 
-def test_another_separator_is_hinted_at(run, model):
+def test_a_separator_that_is_not_that_of_the_table(run, model):
     header, rows = text()
-    table = write("t.csv", header.replace(",", ";"), [row.replace(",", ";").replace(".", ",") for row in rows])
-    for done in (run("fit", table, "--target", "y"), run("predict", model, table)):
-        mistake(done, "one column, 'a;b;y': are its fields separated by semicolons?")
-    mistake(run("fit", write("t.tsv", header, rows), "--target", "y"), "separated by commas?")
+    table = write("t.csv", header.replace(",", ";"), [row.replace(",", ";") for row in rows])
+    words = "only one column, 'a;b;y', with --separator comma: are its fields separated by semicolons?"
+    for done in (
+        run("fit", table, "--target", "y", "--separator", ","),
+        run("predict", model, table, "--separator", "comma"),
+    ):
+        mistake(done, words)
 
 
 @pytest.fixture
@@ -107,7 +110,7 @@ def days():
 
 def test_dates_are_read_as_days(run, days):
     days.write_csv("days.csv")
-    read = read_table(Path("days.csv"))
+    read = InputTable(["days.csv"]).read()
     assert read.dtypes == [pl.Date, pl.Datetime("us"), pl.Boolean, pl.String, pl.String]
     assert read["time"][1] == datetime.datetime(2023, 12, 4, 1, 30)
     assert run("fit", "days.csv", "--target", "y", "--model", "slm", "--out", "m.planewise").exit_code == 0
@@ -129,8 +132,9 @@ def test_a_text_that_is_no_date(run, days, monkeypatch):
     run("fit", "days.csv", "--target", "y", "--model", "slm", "--out", "m.planewise")
     bad = days.with_columns(pl.when(pl.int_range(80) == 61).then(pl.lit("May")).otherwise("day").alias("day"))
     bad.write_csv("bad.csv")
-    monkeypatch.setattr("planewise.cli._lines.CHUNK_BYTES", 300)
-    mistake(run("predict", "m.planewise", "bad.csv"), "Column 'day' holds the text 'May' in row 61, but held dates")
+    monkeypatch.setattr("planewise.files._lines.CHUNK_BYTES", 300)
+    words = "Column 'day' holds the text 'May' in row 61 (line 63), but held dates"
+    mistake(run("predict", "m.planewise", "bad.csv"), words)
 
 
 def test_truth_values_may_be_0_and_1(run, days, monkeypatch):
@@ -138,18 +142,18 @@ def test_truth_values_may_be_0_and_1(run, days, monkeypatch):
     run("fit", "days.csv", "--target", "y", "--model", "forest", "--set", "n_estimators=5", "--out", "m.planewise")
     days.with_columns(pl.col("wet").cast(int)).write_csv("numbers.csv")
     assert run("predict", "m.planewise", "numbers.csv").stdout == run("predict", "m.planewise", "days.csv").stdout
-    monkeypatch.setattr("planewise.cli._lines.CHUNK_BYTES", 300)
+    monkeypatch.setattr("planewise.files._lines.CHUNK_BYTES", 300)
     bad = pl.when(pl.int_range(80) == 50).then(pl.lit("maybe")).otherwise(pl.col("wet").cast(str)).alias("wet")
     days.with_columns(bad).write_csv("bad.csv")
     done = run("predict", "m.planewise", "bad.csv")
-    mistake(done, "Column 'wet' holds the text 'maybe' in row 50, but held booleans when")
+    mistake(done, "Column 'wet' holds the text 'maybe' in row 50 (line 52), but held booleans when")
 
 
 def test_moments_that_say_how_far_they_are_ahead_of_utc(run, days):
     ahead = ["+02:00", "-0530", "Z", "+01", ""]
     clock = days.with_columns(pl.Series("time", [f"{day}{ahead[k % 5]}" for k, day in enumerate(days["time"])]))
     clock.write_csv("clock.csv")
-    read = read_table(Path("clock.csv"))
+    read = InputTable(["clock.csv"]).read()
     assert read["time"][:5].to_list() == [
         datetime.datetime(2023, 11, 30, 22, 30),
         datetime.datetime(2023, 12, 4, 7, 0),

@@ -47,6 +47,8 @@ def test_a_cluster_fits_a_model_file(files, address, path, family):
     found = json.loads(done.stdout)
     assert found["task"] == "classification" and found["classes"] == ["no", "yes"] and found["quality"] is None
     model = planewise.load("m")
+    day = next(column for column in model.columns_ if column.name == "day")
+    assert (day.kind, day.usual, day.clock) == ("date", 19791.0, None)  # 2024-03-09
     known = files.dropna(subset="target")
     assert np.mean(model.predict(known) == known["target"]) > 0.9
 
@@ -71,7 +73,7 @@ def test_numbers_and_settings(files, address):
         (["t.csv", "--target", "target", "--model", "views"], "--dask cannot fit --model views: choose --model slm"),
         (["t.csv", "--target", "target", "--model", "explainable"], "--dask needs one kind of model"),
         (["t.csv", "--target", "nothing", "--model", "slm"], "The table has no column 'nothing'"),
-        (["t.arrow", "--target", "target", "--model", "slm"], "--dask reads files that end in .csv, .tsv"),
+        (["t.arrow", "--target", "target", "--model", "slm"], "--dask reads CSV and Parquet files, or a folder of"),
         (["t.csv", "--target", "a", "--model", "recip", "--task", "regression"], "RECIPRegressor cannot be fitted on"),
         (["t.csv", "--target", "target", "--model", "slm", "--set", "max_depth=2"], "--set with --dask needs --task"),
         (["t.csv", "--target", "target", "--drop", "target", "--model", "slm"], "is the target; it cannot be dropped"),

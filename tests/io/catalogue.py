@@ -311,6 +311,11 @@ def _table_models():
     yield "table, boosting", lambda: TableModel("boost", settings=settings, random_state=0).fit(table, "kind"), table
     yield "table, machine", lambda: TableModel("mcm", random_state=0, settings=SEARCH).fit(table, "kind"), table
     yield "table, numbers", lambda: TableModel("slm", random_state=0).fit(table, "petal ü"), table
+    yield (
+        "table, numbers, record",
+        lambda: _with_record(TableModel("slm", random_state=0).fit(table[::2], "petal ü"), table[1::2]),
+        table,
+    )
     quick = {"forest": settings, "boost": settings, "views": of_views}
     for family in ("slm", "forest", "views", "recip"):
         yield (
@@ -324,6 +329,32 @@ def _table_models():
             lambda f=family: TableModel(f, settings=quick.get(f), random_state=0).fit(table, "sepal width"),
             table,
         )
+
+
+def _with_record(model, table):
+    """The model as planewise fit would keep it: with errors on held-out rows, and what is known about its fit."""
+    model.learn_intervals(table)
+    measured = {"value": 0.5, "low": 0.4, "high": 0.6}
+    model.record_ = {
+        "date": "2026-01-02T03:04:05Z",
+        "planewise": "0.1.0",
+        "files": ["iris.csv"],
+        "n_files": 1,
+        "rows": {"read": 300, "with_target": 300, "fitted": 150, "held_out": 150},
+        "split": {"kind": "group", "column": "key", "share": 0.5},
+        "seed": 0,
+        "quality": {"model": {"r2": measured, "rmse": measured}, "mean": {"rmse": measured}},
+        "linear_is_as_good": False,
+        "reading": {
+            "missing": ["none"],
+            "not_missing": [],
+            "date_formats": {"day": "%d.%m.%Y"},
+            "decimals": {"sepal width": ","},
+            "categories": ["word"],
+            "units": {"petal ü": "cm"},
+        },
+    }
+    return model
 
 
 def _catalogue():
@@ -349,7 +380,7 @@ def _is_too_old(model, ask):
 def answers(model, X):
     """Everything the model can say about the rows."""
     asked = ("predict", "predict_proba", "decision_function", "apply", "transform", "predict_contributions", "factor")
-    asked += ("view_score",)
+    asked += ("view_score", "predict_interval")
     found = {ask: getattr(model, ask)(X) for ask in asked if hasattr(model, ask) and not _is_too_old(model, ask)}
     if hasattr(model, "feature_importances_"):
         found["feature_importances_"] = model.feature_importances_

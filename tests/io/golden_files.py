@@ -34,6 +34,7 @@ GOLDEN = {
     "sum_of_views_numbers": "sum of views for numbers, poisson",
     "table": "table, boosting",
     "table_machine": "table, machine",
+    "table_record": "table, numbers, record",
 }
 
 

@@ -13,7 +13,7 @@ from rewrite import parts_of, write_raw
 
 import planewise as pw
 from planewise.io import ModelFileError
-from planewise.table import TableModel
+from planewise.table import TableModel, record_in_words
 
 NASTY = [
     *(None, True, False, 0, 1, -1, 2, 3, 7, 255, 2**31 - 1, 2**31, -(2**31), 2**63, 2**64, 10**30, 0.5, -0.5, 1e308),
@@ -138,6 +138,8 @@ def try_mutation(path, seed, to):
         warnings.simplefilter("ignore")
         try:
             answers(model, X)
+            if getattr(model, "record_", None) is not None:
+                record_in_words(model.record_)
             if hasattr(model, "view_score"):
                 [each.sentence() for each in model.explain(X)]
                 model.fitted_rows()

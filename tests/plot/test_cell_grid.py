@@ -13,7 +13,8 @@ from picture_check import assert_readable
 from planewise import RECIPClassifier, RECIPRegressor
 from planewise.plot import ProjectionDisplay
 from planewise.plot.cells import cell_grid
-from planewise.plot.views import Axis
+from planewise.plot.views import Axis, axes_of
+from planewise.words import Booleans
 
 HISTORY = ["delayed payment previously", "existing paid", "critical/other existing credit", "no credits/all paid"]
 PURPOSE = [
@@ -73,7 +74,7 @@ def test_categories_are_cells(views, numbers):
     line, column = view.one.cell
     own = {view.grid.lines[line], view.grid.columns[column]}
     assert X["history"][0] in own and (len(views[0]) == 1 or X["purpose"][0] in own)
-    told = [text.get_text() for text in display.axes_[0].texts if text.get_gid() == "nearest"]
+    told = [text.get_text() for text in display.axes_[0].texts if text.get_gid() == "badge"]
     assert sorted(told) == sorted(f"{n} nearest" for n in view.one.cells_near.values())
     assert_readable(display.figure_)
 
@@ -104,3 +105,28 @@ def test_a_category_beside_a_number_goes_up_the_side():
     names = names_of(ax.get_yticklabels())
     assert len(names) == 12 and names[-1] == "…and19more" and "".join(X["purpose"][0].split()) in names
     assert_readable(display.figure_)
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+def test_many_queries_are_counted_in_cells(numbers):
+    X, y = made_credits()
+    target = np.where(y == "good", 1.0, 0.0) + X["amount"].to_numpy() if numbers else y
+    make = RECIPRegressor if numbers else RECIPClassifier
+    model = make(projections=[(0, 1)], random_state=0).fit(X, target)
+    display = ProjectionDisplay.from_estimator(model, X, target, X[:90], target[:90]).plot()
+    view = display.views[0]
+    told = [text.get_text() for text in display.axes_[0].texts if text.get_gid() == "badge"]
+    assert sum(int(words.split()[0]) for words in told) == 90
+    wrong = sum(int(words.split(", ")[1].split()[0]) for words in told if "wrong" in words)
+    assert wrong == (0 if numbers else int((model.predict(X[:90]) != target[:90]).sum()))
+    assert sorted(told) == sorted(view.cells_asked.values())
+    assert not display.axes_[0].collections or all(each.get_gid() is None for each in display.axes_[0].collections)
+    assert_readable(display.figure_)
+
+
+def test_booleans_are_drawn_in_lanes_as_far_apart_as_the_model_measures():
+    scaling = Booleans().scaling({"kind": "standard", "centre": 0.3, "spread": 0.4})
+    (axis,) = axes_of({"features": ["new"], "columns": [0], "units": [None], "scaling": [scaling]}, np.array([[True]]))
+    assert axis.categories == ("false", "true") and axis.gap == pytest.approx(1 / 0.4)
+    assert axis.places([False, True, 0.0, 1.0, "true"]) == pytest.approx([0, 2.5, 0, 2.5, 2.5])
+    assert axis.ticks(-1.0, 3.0, 5)[1] == ["false", "true"]

@@ -280,7 +280,7 @@ def test_styles_reach_nothing_else_and_all_classes_are_ours():
     assert selectors and all(each.startswith(".planewise-view") for each in selectors)
     classes = set(re.findall(r"\.([a-z][\w-]*)", " ".join(selectors)))
     others = {each for each in classes if not each.startswith(("planewise-view", "pw-"))}
-    assert others == {"against", "bar", "note", "wide"}
+    assert others == {"bars", "end", "note", "wide"}
 
 
 def test_the_script_takes_no_markup_and_leaves_no_globals():

@@ -7,8 +7,8 @@ from planewise import _extras
 
 _extras.require_all("The review page", ("fastapi", "jinja2"), "app")
 
-from planewise.app._answers import AnswersFileError  # noqa: E402
+from planewise.answers import AnswersFileError  # noqa: E402
 from planewise.app._create import create_app  # noqa: E402
-from planewise.app._review import labels  # noqa: E402
+from planewise.app._review import labels, reviewed  # noqa: E402
 
-__all__ = ["AnswersFileError", "create_app", "labels"]
+__all__ = ["AnswersFileError", "create_app", "labels", "reviewed"]

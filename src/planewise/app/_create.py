@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from os import PathLike
 from typing import Any
@@ -12,14 +12,14 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
-from planewise.app._answers import NotSavedError
+from planewise.answers import NotSavedError
 from planewise.app._guard import Guard, Keys
 from planewise.app._pages import Pages
 from planewise.app._queue import Ahead
 from planewise.app._review import RefusedError, Review
-from planewise.app._routes import BadRequestError, router
+from planewise.app._routes import BadRequestError, NameFirstError, router
 from planewise.app._why import Explainer
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -30,8 +30,11 @@ def create_app(
     table: Any,
     *,
     answers: str | PathLike[str],
-    who: str,
+    who: str | None = None,
+    suggested: str = "",
     id_column: str | None = None,
+    source: str | PathLike[str] | None = None,
+    original: Callable[[], Any] | None = None,
     token: str | None = None,
     hosts: Sequence[str] = LOOPBACK,
     title: str = "Review",
@@ -47,11 +50,19 @@ def create_app(
     answers : path
         The file of answers: JSON lines, one per decision. It is created if it does not exist, continued if it is about
         the same model and table, and refused otherwise or while another review has it open.
-    who : str
-        The name of the person who decides, kept with every answer.
+    who : str or None, default=None
+        The name of the person who decides, kept with every answer. None: that of the last answer in the file; in a new
+        file, the page asks for it. It can be changed on the page.
+    suggested : str, default=""
+        A name for the page to suggest.
     id_column : str or None, default=None
         The column with the names of the cases. None: the one that the file of answers was started with, or else the row
         number, counted from 0.
+    source : path or None, default=None
+        The file of the table: the file of answers keeps its name and checksum, so that ``planewise fit --corrections``
+        can find the rows.
+    original : callable or None, default=None
+        Returns the table as it was written, for exports; None: `table` itself.
     token : str or None, default=None
         Secret that the address must contain at the first visit; None: a random one (``app.state.token``).
     hosts : sequence of str, default=("127.0.0.1", "localhost", "[::1]")
@@ -85,7 +96,7 @@ def create_app(
     40
     """
     keys = Keys(token)
-    review = Review(model, table, answers, who, id_column)
+    review = Review(model, table, answers, who, id_column, source, original)
     try:
         explainer = Explainer(review.model)
     except BaseException:
@@ -110,7 +121,7 @@ def create_app(
         middleware=[Middleware(Guard, keys=keys, hosts=hosts)],
     )
     app.state.review, app.state.keys, app.state.token = review, keys, keys.token
-    app.state.explainer, app.state.ahead, app.state.pages = explainer, ahead, Pages(review, keys, title)
+    app.state.explainer, app.state.ahead, app.state.pages = explainer, ahead, Pages(review, keys, title, suggested)
     app.include_router(router)
     _answer_problems(app)
     return app
@@ -140,6 +151,10 @@ def _answer_problems(app: FastAPI) -> None:
         status = error.status_code if isinstance(error, HTTPException) else 404
         return respond(request, status, "There is no such page." if status == 404 else "This is not possible here.")
 
+    def name_first(request: Request, error: Exception) -> Response:
+        return RedirectResponse(f"{request.scope.get('root_path', '')}/name", 303)
+
+    app.add_exception_handler(NameFirstError, name_first)
     app.add_exception_handler(BadRequestError, bad_request)
     app.add_exception_handler(RefusedError, refused)
     app.add_exception_handler(NotSavedError, not_saved)

@@ -6,29 +6,31 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.app._answers import ACCEPTED, OPEN, OVERRIDDEN, Decisions
+from planewise.answers import ACCEPTED, OPEN, OVERRIDDEN, Decisions
 from planewise.recip import fitted as recip
 from planewise.table import TableModel
 from planewise.views import fitted as views
 
 SHOWN = {
-    "open": "open",
-    "undecided": "undecided",
+    "open": "not yet reviewed",
+    "reviewed": "reviewed",
     "accepted": "accepted",
     "overridden": "overridden",
     "annotated": "with a note",
     "all": "all",
 }
+SORTED = ("case", "answer", "probability", "model", "decision")  # columns of the list of cases
 MAX_FOUND = 1000
+LONGEST_SORTED = 100  # characters of an id
 MAX_KEPT = 32  # explanations in memory
-CLOSE = 0.2  # a smaller difference of two probabilities leaves a case undecided
+CLOSE = 0.2  # with a smaller difference of two probabilities, the model is unsure
 MARGIN = 1.0  # so does a score nearer to zero, of machines without probabilities: they are fitted to this margin
 
 T = TypeVar("T")
@@ -36,19 +38,19 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Judgement:
-    """For every row: the prediction, its probability if there is one, whether it is undecided, and how clear it is."""
+    """For every row: the prediction, its probability if there is one, whether the model is unsure, how clear it is."""
 
     answer: NDArray[Any]  # places among the classes, or numbers
     probability: NDArray[np.float64] | None
-    undecided: NDArray[np.bool_]
+    unsure: NDArray[np.bool_]
     clearness: NDArray[np.float64] | None  # None: not known
     order_in_words: str
 
     def order(self) -> NDArray[np.intp]:
-        """Rows: undecided ones first, then by how close they are, then as in the table."""
+        """Rows: those that the model is unsure about first, then by how close they are, then as in the table."""
         rows = np.arange(len(self.answer))
         clear = np.zeros(len(rows)) if self.clearness is None else self.clearness
-        return np.lexsort((rows, clear, ~self.undecided))
+        return np.lexsort((rows, clear, ~self.unsure))
 
 
 def judge(model: TableModel, table: Any) -> Judgement:
@@ -59,9 +61,9 @@ def judge(model: TableModel, table: Any) -> Judgement:
     if hasattr(estimator, "projections_"):
         found = recip.triage(estimator, rows)
         words = (
-            "undecided cases first, then by how close the two most probable classes are"
+            "cases that the model is unsure about first, then by how close the two most probable classes are"
             if model.task_ == "classification"
-            else "undecided cases first, then by the typical error of predictions around them"
+            else "cases that the model is unsure about first, then by the typical error of predictions around them"
         )
         return Judgement(found.answer, found.probability, found.undecided, found.clearness, words)
     if model.task_ == "regression":
@@ -79,10 +81,16 @@ def judge(model: TableModel, table: Any) -> Judgement:
 
 
 def _by_views(found: views.Triage) -> Judgement:
-    """A sum of views: undecided is what its explanations call so."""
-    words = "undecided cases first (two classes are about as likely, or views disagree), starting with the closest"
+    """A sum of views: the model is unsure where its explanations say that a case is undecided."""
+    words = (
+        "cases that the model is unsure about first (two classes are about as likely, or views disagree), starting "
+        "with the closest"
+    )
     if found.clearness is None:
-        words = "undecided cases first (a view speaks as strongly against the leading one), then as in the table"
+        words = (
+            "cases that the model is unsure about first (a view speaks as strongly against the leading one), then as "
+            "in the table"
+        )
     return Judgement(found.answer, found.probability, found.undecided, found.clearness, words)
 
 
@@ -109,8 +117,8 @@ def _by_probability(probability: NDArray[np.float64]) -> Judgement:
     second = np.partition(probability, -2, axis=1)[:, -2] if probability.shape[1] > 1 else np.zeros(len(answer))
     clear = best - second
     words = (
-        f"undecided cases first (the two most probable classes are less than {100 * CLOSE:.0f} percentage points "
-        "apart), starting with the closest"
+        "cases that the model is unsure about first (the two most probable classes are less than "
+        f"{100 * CLOSE:.0f} percentage points apart), starting with the closest"
     )
     return Judgement(answer, best, clear < CLOSE, clear, words)
 
@@ -126,21 +134,38 @@ def _by_score(estimator: Any, rows: Any) -> Judgement:
         clear = two[:, 1] - two[:, 0]
     else:  # one machine per pair of classes
         clear = np.abs(score).min(axis=1)
-    words = "undecided cases first (inside the margin), starting with the closest to the boundary"
+    words = "cases that the model is unsure about first (inside the margin), starting with the closest to the boundary"
     return Judgement(answer, None, clear < MARGIN, clear, words)
 
 
 @dataclass(frozen=True)
 class Filter:
-    """Which cases are shown."""
+    """Which cases are shown, and in which order."""
 
     show: str = "open"
     label: int | None = None  # the place of the predicted class
+    unsure: bool = False  # only cases that the model is unsure about
+    sort: str = ""  # one of SORTED; empty: the order of the queue
+    down: bool = False  # the largest first
 
     def query(self, **more: Any) -> str:
-        """The query part of an address."""
-        parts = {"show": self.show, **({} if self.label is None else {"label": self.label}), **more}
-        return "?" + urlencode(parts)
+        """The query part of an address; arguments replace parts of the filter or add others."""
+        parts: dict[str, Any] = {"show": self.show, "label": self.label, "unsure": self.unsure, "sort": self.sort}
+        parts |= {"down": self.down, **more}
+        said = {
+            name: value for name, value in parts.items() if value is not None and value is not False and value != ""
+        }
+        return "?" + urlencode({name: 1 if value is True else value for name, value in said.items()})
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The same as hidden fields of a form."""
+        return dict(parse_qsl(self.query()[1:]))
+
+    @property
+    def steady(self) -> Filter:
+        """With an order that decisions do not change, in which one can go from case to case."""
+        return replace(self, sort="", down=False) if self.sort == "decision" else self
 
 
 @dataclass(frozen=True)
@@ -154,15 +179,15 @@ class Beside:
 
 
 class Queue:
-    """All cases, in an order that decisions do not change."""
+    """All cases, in orders that decisions do not change."""
 
     def __init__(
         self, judgement: Judgement, decisions: Decisions, ids: list[str] | None = None, id_column: str = "row"
     ) -> None:
         self.judgement, self.decisions, self.ids, self.id_column = judgement, decisions, ids, id_column
         self.order = judgement.order()
-        self.place = np.empty(len(self.order), dtype=np.intp)
-        self.place[self.order] = np.arange(len(self.order))
+        self.place = _inverse(self.order)
+        self._orders: dict[tuple[str, bool], NDArray[np.intp]] = {}
         self._by_id: dict[str, list[int]] = {}
         for row, name in enumerate(ids or ()):
             self._by_id.setdefault(name, []).append(row)
@@ -170,29 +195,63 @@ class Queue:
     def __len__(self) -> int:
         return len(self.order)
 
-    def places(self, chosen: Filter) -> NDArray[np.intp]:
-        """The places in the order that pass a filter."""
+    def _keep(self, chosen: Filter) -> NDArray[np.bool_]:
+        """Which rows pass a filter."""
         status, judged = self.decisions.status, self.judgement
         if chosen.show == "annotated":
-            mask = self.decisions.noted
+            mask = self.decisions.noted.copy()
         elif chosen.show == "all":
             mask = np.ones(len(status), dtype=bool)
+        elif chosen.show == "reviewed":
+            mask = status != OPEN
         else:
             mask = status == {"accepted": ACCEPTED, "overridden": OVERRIDDEN}.get(chosen.show, OPEN)
-        if chosen.show == "undecided":
-            mask = mask & judged.undecided
+        if chosen.unsure:
+            mask &= judged.unsure
         if chosen.label is not None:
-            mask = mask & (judged.answer == chosen.label)
-        return np.flatnonzero(mask[self.order])
+            mask &= judged.answer == chosen.label
+        return mask
+
+    def in_order(self, chosen: Filter) -> NDArray[np.intp]:
+        """All rows in the order of a filter; equal ones as in the queue."""
+        if chosen.sort not in SORTED:
+            return self.order
+        if chosen.sort == "decision":
+            return self._by(self.decisions.status.astype(float), chosen.down)
+        known = self._orders.get((chosen.sort, chosen.down))
+        if known is None:
+            known = self._orders[chosen.sort, chosen.down] = self._by(self._values(chosen.sort), chosen.down)
+        return known
+
+    def _by(self, values: NDArray[np.float64], down: bool) -> NDArray[np.intp]:
+        return np.lexsort((self.place, -values if down else values))
+
+    def _values(self, column: str) -> NDArray[np.float64]:
+        judged = self.judgement
+        if column == "case":
+            return _ranks(self.ids, len(self))
+        if column == "answer":
+            return judged.answer.astype(float)
+        if column == "model":
+            return np.where(judged.unsure, 0.0, 1.0)
+        return np.zeros(len(self)) if judged.probability is None else judged.probability
+
+    def rows(self, chosen: Filter) -> NDArray[np.intp]:
+        """The rows that pass a filter, in its order."""
+        order = self.in_order(chosen)
+        return order[self._keep(chosen)[order]]
 
     def beside(self, row: int, chosen: Filter) -> Beside:
         """The cases before and after one, which need not itself pass the filter."""
-        places, own = self.places(chosen), int(self.place[row])
+        steady = chosen.steady
+        order = self.in_order(steady)
+        place = self.place if order is self.order else _inverse(order)
+        places, own = np.flatnonzero(self._keep(steady)[order]), int(place[row])
         at = int(np.searchsorted(places, own))
         here = at < len(places) and places[at] == own
-        before = int(self.order[places[at - 1]]) if at > 0 else None
+        before = int(order[places[at - 1]]) if at > 0 else None
         following = at + 1 if here else at
-        after = int(self.order[places[following]]) if following < len(places) else None
+        after = int(order[places[following]]) if following < len(places) else None
         return Beside(before, after, at + 1 if here else 0, len(places))
 
     def following(self, row: int, chosen: Filter) -> int | None:
@@ -202,10 +261,7 @@ class Queue:
 
     def first(self, chosen: Filter, other_than: int | None = None) -> int | None:
         """The first case of a filter."""
-        for place in self.places(chosen)[:2]:
-            if int(self.order[place]) != other_than:
-                return int(self.order[place])
-        return None
+        return next((int(row) for row in self.rows(chosen.steady)[:2] if row != other_than), None)
 
     def name(self, row: int) -> str:
         """The name of a case, such as "row 17" or "patient P-17"."""
@@ -232,17 +288,54 @@ class Queue:
         return sorted(rows, key=lambda row: int(self.place[row]))[:MAX_FOUND]
 
     def counts(self) -> dict[str, int]:
-        """The number of cases of each filter."""
-        status, undecided = self.decisions.status, self.judgement.undecided
+        """The number of cases of each filter, and of those not yet reviewed that the model is unsure about."""
+        status = self.decisions.status
         n_open = int(np.count_nonzero(status == OPEN))
         return {
             "open": n_open,
-            "undecided": int(np.count_nonzero(undecided & (status == OPEN))),
+            "reviewed": len(status) - n_open,
             "accepted": int(np.count_nonzero(status == ACCEPTED)),
             "overridden": int(np.count_nonzero(status == OVERRIDDEN)),
             "annotated": int(np.count_nonzero(self.decisions.noted)),
             "all": len(status),
+            "unsure": int(np.count_nonzero(self.judgement.unsure & (status == OPEN))),
         }
+
+    def count(self, chosen: Filter) -> int:
+        """The number of cases that pass a filter."""
+        return int(np.count_nonzero(self._keep(chosen)))
+
+    def progress(self, n_classes: int) -> list[tuple[int, int]]:
+        """By predicted class: the number of reviewed cases, and of all."""
+        answer, reviewed = self.judgement.answer, self.decisions.status != OPEN
+        done, every = (np.bincount(each, minlength=n_classes) for each in (answer[reviewed], answer))
+        return [(int(one), int(all_)) for one, all_ in zip(done, every, strict=True)]
+
+    def clear_cases(self, label: int, least: float) -> NDArray[np.intp]:
+        """Rows not yet reviewed of a class with at least this probability, the least probable first.
+
+        Cases that the model is unsure about are never among them.
+        """
+        judged = self.judgement
+        if judged.probability is None:
+            return np.zeros(0, dtype=np.intp)
+        rows = np.flatnonzero(self._keep(Filter("open", label)) & (judged.probability >= least) & ~judged.unsure)
+        return rows[np.lexsort((self.place[rows], judged.probability[rows]))]
+
+
+def _inverse(order: NDArray[np.intp]) -> NDArray[np.intp]:
+    place = np.empty(len(order), dtype=np.intp)
+    place[order] = np.arange(len(order))
+    return place
+
+
+def _ranks(ids: list[str] | None, n_rows: int) -> NDArray[np.float64]:
+    """By which cases are sorted: row numbers, or ids, as numbers if all of them are."""
+    if ids is None:
+        return np.arange(n_rows, dtype=float)
+    if all(each.isascii() and each.isdigit() and len(each) < 16 for each in ids):
+        return np.array(ids, dtype=float)
+    return np.unique(np.array([each.casefold()[:LONGEST_SORTED] for each in ids]), return_inverse=True)[1].astype(float)
 
 
 class Ahead(Generic[T]):

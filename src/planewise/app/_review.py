@@ -3,33 +3,45 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import threading
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from planewise.app._answers import (
+from planewise.answers import (
     AnswersFile,
     AnswersFileError,
+    Batch,
+    ClassAgreement,
     Decisions,
+    Ledger,
+    NumberAgreement,
     Record,
+    TableFile,
+    agreement,
     id_column_of,
     is_key,
     now,
+    old_fingerprint,
     read_content,
+    record_key,
+    reviewed_table,
+    row_fingerprints,
+    table_checksum,
 )
 from planewise.app._queue import Judgement, Queue, first_untaken, judge
 from planewise.io import checksum as model_checksum
-from planewise.table import TableModel, as_polars, as_table_model, kind_of, polars, require_columns
+from planewise.table import TableModel, as_polars, as_table_model, polars, require_columns
 from planewise.words import require_no_offset, require_no_ranking, require_one_number, value_in_words
 
 LONGEST_NOTE = 10_000
 LONGEST_NAME = 200
 LONGEST_ID = 1000  # characters of a case's id that are kept with an answer
+LEAST_PROBABILITY = 0.5  # of a rule
 CAME_BETWEEN = "Another decision was made in the meantime, perhaps in another window; reload the page."
 NO_KEY = "The form has no key; reload the page."
 
@@ -51,30 +63,45 @@ class Asked:
     label: Any = None
     note: str = ""
     seen: str | None = None  # id of the decision that the page showed, "" for none; None: not checked
+    signed: str | None = None  # the signature of the reviewer that the page showed; None: not checked
 
 
 class Review:
-    """A person's decisions about a model's predictions for the rows of a table; safe to use from several threads."""
+    """People's decisions about a model's predictions for the rows of a table; safe to use from several threads.
+
+    One person at a time decides: `who`, whose decisions are `decisions`. Those of others are kept apart, unseen.
+    """
 
     def __init__(
-        self, model: Any, table: Any, answers: str | PathLike[str], who: str, id_column: str | None = None
+        self,
+        model: Any,
+        table: Any,
+        answers: str | PathLike[str],
+        who: str | None,
+        id_column: str | None = None,
+        source: str | PathLike[str] | None = None,
+        original: Callable[[], Any] | None = None,
     ) -> None:
         self.model: TableModel = as_table_model(model)
         for require in (require_one_number, require_no_ranking, require_no_offset):
             require(self.model.estimator_, "planewise review")
+        # The classes as Python values; None where numbers are predicted.
+        self.classes: list[Any] | None = None if self.model.task_ == "regression" else self.model.classes_.tolist()
         self.table = as_polars(table)
-        if not isinstance(who, str) or not who.strip() or len(who) > LONGEST_NAME:
+        if who is not None and not _is_name(who):
             raise ValueError(
                 f"who must be the name of the person who decides, 1 to {LONGEST_NAME} characters long; got {who!r}."
             )
         id_column = id_column_of(Path(answers), id_column)
-        self.who, self.id_column = who.strip(), id_column
+        self.id_column = id_column
         names = [column.name for column in self.model.columns_]
         require_columns([*names, *([] if id_column is None else [id_column])], self.table.columns)
         if self.table.height == 0:
             raise ValueError("The table has no rows to review.")
         self.judgement = self._judged()
         shown = list(dict.fromkeys([*names, *([] if id_column is None else [id_column])]))
+        self.source = None if source is None else TableFile.of(Path(source), Path(answers))
+        self._original = original
         belongs_to = {
             "model": model_checksum(self.model),
             "table": table_checksum(self.table, shown),
@@ -82,19 +109,21 @@ class Review:
             "target": self.model.target_,
             "rows": self.table.height,
             "id": id_column,
+            "file": None if self.source is None else self.source.name,
+            "file_sha256": None if self.source is None else self.source.sha256,
         }
         self.checksum = f"{belongs_to['model'][:16]}{belongs_to['table'][:16]}"  # of what is reviewed
-        self._deciding = threading.Lock()
+        self._deciding = threading.RLock()
         self.answers = AnswersFile(Path(answers), belongs_to)
         try:
-            self.decisions = Decisions(self.table.height)
-            for record in self.answers.records:
-                self._check_row(record)
-                self.decisions.play(record)
+            self._check_records()
+            self.ledger = Ledger(self.table.height, self.answers.records)
         except BaseException:
             self.answers.close()
             raise
-        self.queue = Queue(self.judgement, self.decisions, self._ids(), id_column or "row")
+        newest = self.ledger.newest()
+        self.who = self.ledger.spelled(who.strip()) if who is not None else "" if newest is None else newest.who
+        self.queue = Queue(self.judgement, self.ledger.of(self.who), self._ids(), id_column or "row")
 
     def _judged(self) -> Judgement:
         """The model's predictions for all rows; an error names the first row that it cannot predict."""
@@ -113,19 +142,38 @@ class Review:
         values = self.table[self.id_column].cast(polars().String).to_list()
         return [f"(none, row {row})" if value is None else value for row, value in enumerate(values)]
 
-    def _check_row(self, record: Record) -> None:
-        if not 0 <= record.row < self.table.height:
-            raise ValueError(
-                f"{str(self.answers.path)!r} has a record of row {record.row}, but the table has only "
-                f"{self.table.height} rows."
-            )
+    def _check_records(self) -> None:
+        """An error that names a line whose row, values or label are not those of this table and model."""
+        records = self.answers.records
+        for number, record in enumerate(records, 2):
+            if not 0 <= record.row < self.table.height:
+                raise AnswersFileError(
+                    f"Line {number} of {str(self.answers.path)!r} is about row {record.row}, but the table has only "
+                    f"{self.table.height} rows."
+                )
+            if record.decision in ("accept", "override") and not self._is_label(record.label):
+                raise AnswersFileError(
+                    f"Line {number} of {str(self.answers.path)!r} has the label {record.label!r}, which is not "
+                    f"{'a number' if self.classes is None else 'a class of the model'}: was the file edited by hand?"
+                )
+        names = [column.name for column in self.model.columns_]
+        prints = row_fingerprints(self.table, names, [record.row for record in records])
+        for number, (record, own) in enumerate(zip(records, prints, strict=True), 2):
+            if record.fingerprint != own and record.fingerprint != self._old_fingerprint(record.row):
+                raise AnswersFileError(
+                    f"Line {number} of {str(self.answers.path)!r} was written about other values than row {record.row} "
+                    "of the table has: was the file edited by hand?"
+                )
+
+    def _old_fingerprint(self, row: int) -> str:
+        return old_fingerprint(list(self.values(row).items()))
+
+    def _is_label(self, label: Any) -> bool:
+        if self.classes is None:
+            return isinstance(label, (int, float)) and not isinstance(label, bool) and bool(np.isfinite(label))
+        return any(label == each and type(label) is type(each) for each in self.classes)
 
     # ------------------------------------------------------------------------------------------------------- cases
-    @property
-    def classes(self) -> list[Any] | None:
-        """The classes as Python values; None where numbers are predicted."""
-        return None if self.model.task_ == "regression" else self.model.classes_.tolist()
-
     def answer(self, row: int) -> Any:
         """What the model predicts for a row."""
         found = self.judgement.answer[row]
@@ -139,12 +187,43 @@ class Review:
         """The row's values in the columns that the model reads."""
         return {column.name: self.table[column.name][row] for column in self.model.columns_}
 
+    # --------------------------------------------------------------------------------------------------- reviewers
+    @property
+    def decisions(self) -> Decisions:
+        """Those of the person who decides now."""
+        return self.ledger.of(self.who)
+
+    def sign(self, who: str) -> None:
+        """From now on, this person decides; the name is kept with every decision."""
+        if not _is_name(who):
+            raise RefusedError(f"Enter your name, at most {LONGEST_NAME} characters: it is saved with every decision.")
+        with self._deciding:
+            self.who = self.ledger.spelled(who.strip())
+            self.queue.decisions = self.ledger.of(self.who)
+
+    @property
+    def signature(self) -> str:
+        """What a form says instead of the name, so that no decision is saved under another one than its page showed."""
+        return hashlib.sha256(self.who.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+    @property
+    def others(self) -> list[str]:
+        """The other reviewers of this file."""
+        return [who for who in self.ledger.reviewers if who != self.who]
+
+    def left_to_compare(self, other: str) -> int:
+        """How many cases another person decided that are still open here: until it is 0, those decisions are unseen."""
+        return int(np.count_nonzero((self.ledger.of(other).status != 0) & (self.decisions.status == 0)))
+
+    def agreement(self, one: str, other: str) -> ClassAgreement | NumberAgreement:
+        """How far two reviewers agree."""
+        return agreement(self.ledger.of(one), self.ledger.of(other), self.classes)
+
     # --------------------------------------------------------------------------------------------------- decisions
     def decide(self, row: int, asked: Asked) -> Record:
         """Save a decision; when this returns, it is on the disk. The same key again changes nothing."""
-        if not is_key(asked.key):
-            raise RefusedError(NO_KEY)
         with self._deciding:
+            self._check_form(asked.key, asked.signed)
             answer = self.answer(row)
             decision, label = asked.decision, None
             if decision == "accept":
@@ -165,7 +244,15 @@ class Review:
                 standing = self.decisions.decided(row)
                 if asked.seen != ("" if standing is None else standing.id):
                     raise RefusedError(CAME_BETWEEN, late=True)
-            return self._save(asked.key, row, decision, label, note, None)
+            return self._save([self._record(asked.key, row, decision, label, note, None)])
+
+    def _check_form(self, key: str, signed: str | None) -> None:
+        if not is_key(key):
+            raise RefusedError(NO_KEY)
+        if not self.who:
+            raise RefusedError("Enter your name first: it is saved with every decision.")
+        if signed is not None and signed != self.signature:
+            raise RefusedError(f"The reviewer is now {self.who}; reload the page.", late=True)
 
     def _other_label(self, answer: Any, label: Any) -> Any:
         if self.classes is None:
@@ -178,44 +265,77 @@ class Review:
             raise RefusedError("This is what the model predicts: accept it.")
         return label
 
-    def undo(self, key: str, undoes: str) -> Record:
-        """Undo the last decision that still counts, which must be the one that the person saw."""
-        if not is_key(key):
-            raise RefusedError(NO_KEY)
+    def accept_all(self, key: str, label: int, least: float, n_seen: int, signed: str | None = None) -> Record:
+        """Accept all clear cases of a class, see `Queue.clear_cases`, in one piece; one undo takes all of them back.
+
+        `n_seen` is the number of cases that the person was shown.
+        """
         with self._deciding:
-            undone = self.decisions.by_id.get(undoes)
+            self._check_form(key, signed)
+            if key in self.ledger.batches:  # sent again
+                return self.ledger.batches[key][-1]
+            if key in self.ledger.by_id:
+                raise RefusedError(CAME_BETWEEN, late=True)
+            if not LEAST_PROBABILITY <= least <= 1:
+                raise RefusedError(f"The probability must be between {LEAST_PROBABILITY} and 1.")
+            rows = np.sort(self.queue.clear_cases(label, least)).tolist()
+            if not rows:
+                raise RefusedError("No case that is not yet reviewed fits this rule.")
+            if len(rows) != n_seen:
+                raise RefusedError(CAME_BETWEEN, late=True)
+            batch = Batch(key, len(rows), self.rule(label, least))
+            return self._save(
+                [self._record(record_key(key, row), row, "accept", self.answer(row), "", None, batch) for row in rows]
+            )
+
+    def rule(self, label: int, least: float) -> str:
+        """A rule in words, as every record of its batch has it."""
+        assert self.classes is not None
+        return f"accept {self.classes[label]!r} with probability >= {least:g}, where the model is not unsure"
+
+    def undo(self, key: str, undoes: str, signed: str | None = None) -> Record:
+        """Undo the last decision or batch that still counts, which must be the one that the person saw."""
+        with self._deciding:
+            self._check_form(key, signed)
+            batch = self.ledger.batches.get(undoes)
+            undone = batch[-1] if batch else self.ledger.by_id.get(undoes)
             known = self._saved_before(key, (None if undone is None else undone.row, "undo", None, "", undoes))
             if known is not None:
                 return known
             last = self.decisions.last()
             if last is None:
                 raise RefusedError("There is nothing to undo.")
-            if last.id != undoes:
+            if undoes != (last.id if last.batch is None else last.batch.id):
                 raise RefusedError(CAME_BETWEEN, late=True)
-            return self._save(key, last.row, "undo", None, "", last.id)
+            return self._save([self._record(key, last.row, "undo", None, "", undoes)])
 
     def _saved_before(self, key: str, asked: tuple[Any, ...]) -> Record | None:
         """The record of this very form, if it was sent before; the key of a different one is refused."""
-        known = self.decisions.by_id.get(key)
+        known = self.ledger.by_id.get(key)
         if known is None or (known.row, known.decision, known.label, known.note, known.undoes) == asked:
             return known
         raise RefusedError(f"This form was already saved ({self.described(known)}); reload the page.", late=True)
 
     def described(self, record: Record) -> str:
-        """A record in words."""
+        """A record in words; of a batch, all of it."""
         name = self.queue.name(record.row)
+        if record.batch is not None:
+            cases = "1 case" if record.batch.size == 1 else f"{record.batch.size:,} cases"
+            return f"{cases} accepted as {value_in_words(record.label)} ({record.batch.rule})"
         if record.decision == "accept":
             return f"{name} accepted as {value_in_words(record.label)}"
         if record.decision == "override":
             return f"{name} is {value_in_words(record.label)}, not {value_in_words(record.answer)}"
         return f"a note on {name}" if record.undoes is None else f"undoing a decision on {name}"
 
-    def _save(self, key: str, row: int, decision: str, label: Any, note: str, undoes: str | None) -> Record:
-        record = Record(
+    def _record(
+        self, key: str, row: int, decision: str, label: Any, note: str, undoes: str | None, batch: Batch | None = None
+    ) -> Record:
+        return Record(
             id=key,
             row=row,
             row_id=None if self.queue.ids is None else self.queue.ids[row][:LONGEST_ID],
-            fingerprint=row_fingerprint(self.values(row)),
+            fingerprint="",  # see `_save`
             answer=self.answer(row),
             decision=decision,
             label=label,
@@ -223,50 +343,42 @@ class Review:
             who=self.who,
             when=now(),
             undoes=undoes,
+            batch=batch,
         )
-        self.answers.append(record)
-        self.decisions.play(record)
-        return record
+
+    def _save(self, records: list[Record]) -> Record:
+        """Write records in one piece, and return the last."""
+        names = [column.name for column in self.model.columns_]
+        prints = row_fingerprints(self.table, names, [record.row for record in records])
+        records = [replace(record, fingerprint=own) for record, own in zip(records, prints, strict=True)]
+        self.answers.append(*records)
+        for record in records:
+            self.ledger.play(record)
+        return records[-1]
+
+    # ------------------------------------------------------------------------------------------------------ export
+    def reviewed(self, all_rows: bool = False) -> Any:
+        """The table as it was written and, beside it, all decisions, see `planewise.answers.reviewed_table`."""
+        original = self.table if self._original is None else as_polars(self._original())
+        if original.height != self.table.height:
+            raise RefusedError("The file of the table was changed during the review; put it back as it was.", late=True)
+        with self._deciding:
+            checksum = None if self.source is None else self.source.sha256
+            judged = judged_values(self.judgement, self.classes)
+            return reviewed_table(original, self.ledger, *judged, all_rows=all_rows, file_checksum=checksum)
 
     def close(self) -> None:
         """Let others open the answers."""
         self.answers.close()
 
 
-def table_checksum(table: Any, names: list[str]) -> str:
-    """SHA-256 of the named columns: numbers as numbers, whatever their type, and everything else as text."""
-    pl = polars()
-    digest = hashlib.sha256(f"{table.height}".encode())
-    for name in names:
-        values = table[name]
-        digest.update(json.dumps(name).encode())
-        if kind_of(values.dtype) in ("number", "truth"):
-            numbers = values.cast(pl.Float64).fill_null(np.nan).to_numpy()
-            digest.update(np.where(np.isnan(numbers), np.nan, numbers + 0.0).astype("<f8").tobytes())
-            continue
-        words = _as_text(values)
-        lengths = words.str.len_bytes().cast(pl.Int64).fill_null(-1).to_numpy()
-        digest.update(lengths.astype("<i8").tobytes())
-        digest.update("".join(words.fill_null("").to_list()).encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
+def _is_name(who: Any) -> bool:
+    return isinstance(who, str) and who.strip() != "" and len(who) <= LONGEST_NAME
 
 
-def _as_text(values: Any) -> Any:
-    """A column as text; values of types that polars does not write (lengths of time, lists, ...) as Python does."""
-    pl = polars()
-    try:
-        return values.cast(pl.String)
-    except pl.exceptions.PolarsError:
-        return pl.Series([None if value is None else str(value) for value in values.to_list()], dtype=pl.String)
-
-
-def row_fingerprint(values: dict[str, Any]) -> str:
-    """A short checksum of a row's values as they are shown."""
-    text = json.dumps([[name, None if value is None else str(value)] for name, value in values.items()])
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def labels(model: Any, table: Any, answers: str | PathLike[str], id_column: str | None = None) -> Any:
+def labels(
+    model: Any, table: Any, answers: str | PathLike[str], id_column: str | None = None, by: str | None = None
+) -> Any:
     """The decided rows of a table, with the labels of a review in the model's target column.
 
     Parameters
@@ -274,6 +386,8 @@ def labels(model: Any, table: Any, answers: str | PathLike[str], id_column: str 
     model, table, id_column : as in :func:`create_app`
     answers : path
         The file of answers; a review may be using it at the same time.
+    by : str or None, default=None
+        The reviewer whose decisions count. None: all of them; rows that they disagree about are left out.
 
     Returns
     -------
@@ -285,7 +399,72 @@ def labels(model: Any, table: Any, answers: str | PathLike[str], id_column: str 
     AnswersFileError
         If the file is about another model or table, or is damaged.
     """
+    fitted, rows = as_table_model(model), as_polars(table)
+    decided = list(_ledger_about(fitted, rows, Path(answers), id_column).settled(by).records.values())
+    pl = polars()
+    kept = rows[[record.row for record in decided]] if decided else rows.head(0)
+    values = [record.label for record in decided]
+    series = pl.Series(fitted.target_, values, dtype=None if values else pl.String)
+    return kept.drop(fitted.target_, strict=False).with_columns(series)
+
+
+def reviewed(
+    model: Any,
+    table: Any,
+    answers: str | PathLike[str],
+    id_column: str | None = None,
+    *,
+    original: Any = None,
+    all_rows: bool = False,
+    source: str | PathLike[str] | None = None,
+) -> Any:
+    """A table with what its review says beside its own columns, which stay as they are.
+
+    Parameters
+    ----------
+    model, table, id_column, source : as in :func:`create_app`
+    answers : path
+        The file of answers; a review may be using it at the same time.
+    original : data frame or None, default=None
+        The table as it was written, where `table` holds its columns in the types of the model.
+    all_rows : bool, default=False
+        Also return the rows that nobody decided.
+
+    Returns
+    -------
+    reviewed : polars.DataFrame
+        One row per case and reviewer. The columns of the review are last: ``review_row``, ``review_answer``,
+        ``review_probability``, ``review_decision``, ``review_label``, ``review_note``, ``review_who``,
+        ``review_when``, ``review_rule`` and ``review_table``; where the table has one of these names already, they
+        begin with ``review2_``, and so on.
+
+    Raises
+    ------
+    AnswersFileError
+        If the file is about another model or table, or is damaged.
+    """
     fitted, rows, path = as_table_model(model), as_polars(table), Path(answers)
+    ledger = _ledger_about(fitted, rows, path, id_column)
+    classes = None if fitted.task_ == "regression" else fitted.classes_.tolist()
+    file = None if source is None else TableFile.of(Path(source), path)
+    return reviewed_table(
+        rows if original is None else as_polars(original),
+        ledger,
+        *judged_values(judge(fitted, rows), classes),
+        all_rows=all_rows,
+        file_checksum=None if file is None else file.sha256,
+    )
+
+
+def judged_values(judged: Judgement, classes: list[Any] | None) -> tuple[list[Any], list[float] | None]:
+    """The model's answer and its probability for each row, as Python values."""
+    places = judged.answer.tolist()
+    answers = [float(each) for each in places] if classes is None else [classes[place] for place in places]
+    return answers, None if judged.probability is None else judged.probability.tolist()
+
+
+def _ledger_about(fitted: TableModel, rows: Any, path: Path, id_column: str | None) -> Ledger:
+    """What a file says about a model and a table; an error if it is about others."""
     id_column = id_column_of(path, id_column)
     names = list(
         dict.fromkeys([*(column.name for column in fitted.columns_), *([] if id_column is None else [id_column])])
@@ -296,12 +475,4 @@ def labels(model: Any, table: Any, answers: str | PathLike[str], id_column: str 
     for what, checksum in here.items():
         if content.belongs_to.get(what) != checksum:
             raise AnswersFileError(f"{str(path)!r} holds answers about another {what}.")
-    decisions = Decisions(rows.height)
-    for each in content.records:
-        decisions.play(each)
-    decided = [record for row in sorted(decisions.by_row) if (record := decisions.decided(row)) is not None]
-    pl = polars()
-    kept = rows[[record.row for record in decided]] if decided else rows.head(0)
-    values = [record.label for record in decided]
-    series = pl.Series(fitted.target_, values, dtype=None if values else pl.String)
-    return kept.drop(fitted.target_, strict=False).with_columns(series)
+    return Ledger(rows.height, content.records)

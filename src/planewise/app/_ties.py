@@ -42,8 +42,8 @@ def _distances(data: Mapping[str, Any], training: TrainingRows, one: Any) -> Any
     for axis in axes_of(data["view"], training.rows):
         rows, own = column_values(training.rows, axis.column), column_values(one, axis.column)
         if axis.categories:
-            words = [None if is_missing(value) else str(value) for value in rows.tolist()]
-            apart = np.array([np.nan if word is None else axis.gap * (word != str(own.tolist()[0])) for word in words])
+            words, case = [None if is_missing(value) else axis.word(value) for value in rows.tolist()], own.tolist()[0]
+            apart = np.array([np.nan if word is None else axis.gap * (word != axis.word(case)) for word in words])
         else:
             apart = axis.scaled(axis.places(rows)) - axis.scaled(axis.places(own))[0]
         total += apart**2

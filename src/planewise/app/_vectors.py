@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from planewise.report.html import bar, paragraph, said
+from planewise.report.html import bars as drawn_bars
+from planewise.report.html import paragraph, said
 from planewise.words import Vectors, entry_in_words, signed, value_in_words
 
 MAX_VECTORS = 10
@@ -52,7 +53,7 @@ def differing_columns(reason: Vectors) -> list[str]:
 
 def _table(reason: Vectors, names: Sequence[str], *, bars: bool) -> str:
     vectors = reason.vectors[:MAX_VECTORS]
-    longest = max(abs(each.added) for each in vectors)
+    drawn = drawn_bars([each.added for each in vectors])
     header = ["vector", "adds", *([""] if bars else []), "nearness", "weight", *names]
     if reason.of is not None:
         header[1] = f"adds to {value_in_words(reason.of)}"
@@ -61,9 +62,9 @@ def _table(reason: Vectors, names: Sequence[str], *, bars: bool) -> str:
     own = "".join(_value(reason.row.get(name)) for name in names)
     lines = [f'<tr class="own"><th scope="row">this case</th>{gap}{own}</tr>\n']
     for place, each in enumerate(vectors, 1):
-        drawn = f"<td>{bar(each.added, 2 * longest)}</td>" if bars else ""
+        bar = f'<td class="bars">{drawn[place - 1]}</td>' if bars else ""
         numbers = "".join(map(_value, [each.nearness, each.weight, *(each.values[name] for name in names)]))
-        lines.append(f'<tr><th scope="row">{place}</th><td>{said(signed(each.added, 3))}</td>{drawn}{numbers}</tr>\n')
+        lines.append(f'<tr><th scope="row">{place}</th><td>{said(signed(each.added, 3))}</td>{bar}{numbers}</tr>\n')
     return (
         f'<div class="wide" tabindex="0" role="region" aria-label="Vectors">\n<table>\n<thead><tr>{head}</tr></thead>\n'
         f"<tbody>\n{''.join(lines)}</tbody>\n</table></div>"

@@ -42,7 +42,7 @@ def fields(review: Review, row: int, telling: Sequence[str], given: Mapping[str,
     out = []
     for name in ordered:
         place, column = columns[name]
-        own = _written(review.table[name][row], column)
+        own = written(review.table[name][row], column)
         choices = _choices(review, place, column)
         kind = "number" if column.kind == "number" else "choice" if choices else "text"
         value = own if given is None else given.get(f"v{place}", own)
@@ -56,7 +56,7 @@ def changed_row(review: Review, row: int, given: Mapping[str, str]) -> Any:
     one, parts = review.one(row), []
     for place, column in enumerate(review.model.columns_):
         text = given.get(f"v{place}")
-        if text is None or text == _written(one[column.name][0], column):
+        if text is None or text == written(one[column.name][0], column):
             continue
         if len(text) > LONGEST_VALUE:
             raise RefusedError(f"The value of {column.name} is too long.")
@@ -85,8 +85,8 @@ def _number(name: str, text: str) -> float | None:
     return value
 
 
-def _written(value: Any, column: Column) -> str:
-    """A value as its field shows it."""
+def written(value: Any, column: Column) -> str:
+    """A value as a person would type it; empty if it is missing."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, bool):

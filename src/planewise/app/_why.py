@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from planewise.app._ties import Ties, ties
@@ -14,6 +14,7 @@ from planewise.table import TableModel
 from planewise.words import (
     SAME_VALUES,
     Contributions,
+    Path,
     Reason,
     Vectors,
     View,
@@ -27,6 +28,7 @@ from planewise.words import (
 MAX_VIEWS = 4
 MAX_POINTS = 800  # of training rows in a picture: pages stay light, and the next case comes at once
 MAX_NAMED = 3  # columns in a sentence
+COVERAGE = 0.9  # of the interval of a predicted number
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class Why:
     doubts: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     telling: list[str] = field(default_factory=list)  # columns, the most telling first
+    odds: list[tuple[Any, float]] = field(default_factory=list)  # classes with their probabilities, the likeliest first
+    interval: tuple[float, float] | None = None  # of a predicted number
 
 
 class Explainer:
@@ -50,6 +54,21 @@ class Explainer:
 
     def __call__(self, one: Any, moved_from: Any = None) -> Why:
         """The reasons for the row in a table of one; `moved_from` is the row before its values were changed."""
+        return replace(self._reasons(one, moved_from), odds=self._odds(one), interval=self._interval(one))
+
+    def _odds(self, one: Any) -> list[tuple[Any, float]]:
+        if self.model.task_ == "regression" or not hasattr(self.model.estimator_, "predict_proba"):
+            return []
+        found = zip(self.model.classes_.tolist(), self.model.predict_proba(one)[0].tolist(), strict=True)
+        return sorted(found, key=lambda pair: -pair[1])
+
+    def _interval(self, one: Any) -> tuple[float, float] | None:
+        if self.model.task_ != "regression" or not hasattr(self.model, "predict_interval"):
+            return None
+        low, high = self.model.predict_interval(one, COVERAGE)[0]
+        return float(low), float(high)
+
+    def _reasons(self, one: Any, moved_from: Any) -> Why:
         reason = self.model.explain(one)[0]
         if isinstance(reason, View):
             return self._view(reason, one, moved_from)
@@ -58,7 +77,14 @@ class Explainer:
         if isinstance(reason, Contributions):
             return self._contributions(reason, one)
         body = _heading(reason) + html.reason(reason)
-        return Why(reason.prediction, reason.sentence(), body)
+        telling = self._in_questions(reason) if isinstance(reason, Path) else []
+        return Why(reason.prediction, reason.sentence(), body, telling=telling)
+
+    def _in_questions(self, reason: Path) -> list[str]:
+        """The columns that the questions on a path name, in their order."""
+        names = [column.name for column in self.model.columns_]
+        found = [name for step in reason.steps for name in names if name == step.column or name in step.plane]
+        return list(dict.fromkeys(found))
 
     @property
     def training(self) -> TrainingRows:
@@ -72,6 +98,8 @@ class Explainer:
         data = views[0].data if views else reason.data()
         before = None if moved_from is None else self.model.read(moved_from).row(0, named=True)
         drawn = block(self._drawn(views, before)) if views else ""
+        added = reason.views_table()
+        drawn += "" if added is None else html.section(added)
         notes = [SAME_VALUES] if data["same_values_in_fit"] else []
         if data["skipped"]:
             lacking = sorted({name for each in data["skipped"] for name in each["missing"]})
@@ -96,7 +124,7 @@ class Explainer:
 
     def _contributions(self, reason: Contributions, one: Any) -> Why:
         bars = f'<div class="contributions">{html.reason(reason)}</div>'
-        body = f"{_heading(reason)}{self._towards(reason)}{bars}"
+        body = f"{_heading(reason)}{bars}"
         telling = self._columns([each.column for each in reason.parts])
         return Why(reason.prediction, reason.sentence(self._sure(reason, one)), body, [], [], telling)
 
@@ -109,14 +137,6 @@ class Explainer:
             return ""
         place = self.model.classes_.tolist().index(reason.prediction)
         return f" ({percent(self.model.predict_proba(one)[0][place], 0)})"
-
-    def _towards(self, reason: Contributions) -> str:
-        """Which way the bars point, where classes are scored."""
-        if reason.of is None:
-            return ""
-        others = [value_in_words(each) for each in self.model.classes_.tolist() if each != reason.of]
-        other = others[0] if len(others) == 1 else "other classes"
-        return html.paragraph(f"+ speaks for {value_in_words(reason.of)}, − for {other}.", note=True)
 
 
 def view_sentence(data: Mapping[str, Any], tied: Ties | None = None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import html
 import os
 import shutil
@@ -15,64 +14,25 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from planewise._server import Announcing, Impatient
+
 HEADER_SECONDS = 10.0  # for a request's first line and headers to arrive
 MAX_CONNECTIONS = 128
 MAX_HEADERS = 16 << 10
 
 
-class ImpatientProtocol(H11Protocol):
+class ImpatientProtocol(Impatient, H11Protocol):
     """Closes connections that send no complete request in time, and those beyond a maximum number."""
 
-    _deadline: asyncio.TimerHandle | None = None
+    @property
+    def header_seconds(self) -> float:  # type: ignore[override]
+        """How long headers may take."""
+        return HEADER_SECONDS
 
-    def connection_made(self, transport: Any) -> None:
-        """Start the clock."""
-        super().connection_made(transport)
-        if len(self.connections) > MAX_CONNECTIONS:
-            transport.abort()
-            return
-        self._watch()
-
-    def data_received(self, data: bytes) -> None:
-        """More of a request."""
-        super().data_received(data)
-        self._watch()
-
-    def on_response_complete(self) -> None:
-        """The next request may begin."""
-        super().on_response_complete()
-        self._watch()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the clock."""
-        self._stop()
-        super().connection_lost(exc)
-
-    def _watch(self) -> None:
-        """Run the clock while no request is being answered: until the headers of one are complete."""
-        waiting = self.cycle is None or self.cycle.response_complete
-        if not waiting:
-            self._stop()
-        elif self._deadline is None:
-            self._deadline = self.loop.call_later(HEADER_SECONDS, self.transport.abort)
-
-    def _stop(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
-
-
-class _Announcing(uvicorn.Server):
-    """Reports its port once it listens."""
-
-    def __init__(self, config: uvicorn.Config, listening: Callable[[int], None]) -> None:
-        super().__init__(config)
-        self._listening = listening
-
-    async def startup(self, sockets: Any = None) -> None:
-        await super().startup(sockets)
-        if self.started:
-            self._listening(self.servers[0].sockets[0].getsockname()[1])
+    @property
+    def max_connections(self) -> int:  # type: ignore[override]
+        """How many connections there may be."""
+        return MAX_CONNECTIONS
 
 
 def server_config(app: Any, host: str, port: int) -> uvicorn.Config:
@@ -97,7 +57,7 @@ def server_config(app: Any, host: str, port: int) -> uvicorn.Config:
 
 def serve(app: Any, host: str, port: int, listening: Callable[[int], None]) -> None:
     """Serve until interrupted; `listening` is told the port once requests can come."""
-    _Announcing(server_config(app, host, port), listening).run()
+    Announcing(server_config(app, host, port), listening).run()
 
 
 NAME = "open-review.html"

@@ -6,13 +6,16 @@ from importlib.util import find_spec
 from typing import Any
 
 from planewise._extras import needs
+from planewise.cli import _signals
 from planewise.cli._streams import OutputError, tell, whole_streams
 
 
 def main() -> None:
     """Run the command line; without its extra, say how to install it."""
+    _signals.listen()
     with whole_streams() as output:
-        raise SystemExit(output.exit_code(_run()))
+        code = output.exit_code(_run())
+        raise SystemExit(_signals.exit_code() if code in (None, 0, 130) and _signals.is_asked_to_end() else code)
 
 
 def _run() -> Any:
@@ -28,10 +31,8 @@ def _run() -> Any:
     except SystemExit as end:
         return end.code
     except KeyboardInterrupt:
-        from planewise.cli._mistakes import INTERRUPTED
-
-        tell(INTERRUPTED)
-        return 130
+        tell(_signals.in_words())
+        return _signals.exit_code()
     except OutputError:
         pass  # `whole_streams` reports it
     return 0

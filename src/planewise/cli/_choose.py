@@ -1,4 +1,4 @@
-"""Which rows a model learns from, and which family of models suits them: one that people can read, if it is as good."""
+"""Which family of models suits the rows: one that people can read, if it is as good."""
 
 from __future__ import annotations
 
@@ -9,38 +9,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
-from planewise.cli._mistakes import MistakeError
-from planewise.cli._show import size_in_words, working
-from planewise.evaluate import MEASURES, evaluate, measures, score
+from planewise._progress import Listener
+from planewise.cli._show import size_in_words
+from planewise.cli._split import Indices, Split
+from planewise.cli._stages import stage
+from planewise.evaluate import MEASURES, Measured, evaluate, measures
 from planewise.io import save
-from planewise.table import FAMILIES, READABLE, TREES, TableModel, max_columns, max_rows, target_values
+from planewise.table import (
+    FAMILIES,
+    READABLE,
+    TREES,
+    TableModel,
+    estimator_class,
+    max_columns,
+    max_rows,
+    target_values,
+    task_of,
+)
 
-FOLDS = 3
 MAX_ROWS = 6000  # that the families are compared on
-
-Indices = NDArray[np.intp]
-
-
-def split_rows(table: Any, target: str, task: str, share: float, seed: int) -> tuple[Indices, Indices]:
-    """Training rows and held-out rows, in the order of the table; every held-out class is also in training."""
-    if table.height < 10:
-        raise MistakeError(f"the table has {table.height} rows with a value of {target!r}; at least 10 are needed.")
-    y = target_values(table[target], task)
-    strata = None
-    if task == "classification":
-        counts = np.unique(y, return_counts=True)[1]
-        if counts.min() >= 2 and len(counts) <= share * len(y):
-            strata = y
-    train, test = train_test_split(np.arange(len(y)), test_size=share, random_state=seed, stratify=strata)
-    train.sort()
-    test.sort()
-    if task == "classification":
-        unseen = ~np.isin(y[test], np.unique(y[train]))
-        train, test = np.concatenate([train, test[unseen]]), test[~unseen]  # classes of one row cannot be measured
-    return train, test
 
 
 def sample_rows(train: Any, target: str, task: str, n_rows: int, seed: int) -> Indices:
@@ -61,6 +49,7 @@ class Trial:
     scores: list[float]  # accuracies or R², or losses
     n_bytes: int
     seconds: float
+    errors: tuple[float, ...] = ()  # of the scores, each by the rows of its fold
 
     @property
     def mean(self) -> float:
@@ -69,8 +58,10 @@ class Trial:
 
     @property
     def error(self) -> float:
-        """The standard error of the mean."""
-        return float(np.std(self.scores, ddof=1) / np.sqrt(len(self.scores)))
+        """The standard error of the mean: by the folds, which are few, or by their rows, whichever is larger."""
+        n_folds = len(self.scores)
+        by_folds = np.std(self.scores, ddof=1) / np.sqrt(n_folds)
+        return float(max(by_folds, np.sqrt(np.sum(np.square(self.errors))) / n_folds))
 
 
 @dataclass
@@ -84,9 +75,11 @@ class Choice:
 
 
 def choose_family(
-    table: Any, target: str, task: str, seed: int, quiet: bool, *, wanted: str = "auto", from_files: bool = False
+    table: Any, target: str, task: str, split: Split, quiet: bool, *, wanted: str = "auto", from_files: bool = False
 ) -> Choice:
     """Cross-validate families on (a sample of) the rows and choose one; `from_files`: all rows do not fit in memory.
+
+    Folds are made as rows are held out: at random, by groups or by time.
 
     "auto" tries all: of those near the best in accuracy or R², one that a person can read, else the smallest.
     "explainable" tries those that a person can read, and takes the one with the least log loss or RMSE.
@@ -95,16 +88,19 @@ def choose_family(
     families = [
         family
         for family in (FAMILIES if wanted == "auto" else READABLE)
-        if _can_be_fitted(family, task, n_rows, table.width - 1) and (family in TREES or not from_files)
+        if _can_be_fitted(family, task, n_rows, table.width - 1 - len(split.left_out))
+        and (family in TREES or not from_files)
     ]
     if n_rows > MAX_ROWS:
-        table = table.sample(MAX_ROWS, seed=seed, shuffle=True)
-    folds = _folds(target_values(table[target], task), task, seed)
+        table = table.sample(MAX_ROWS, seed=split.seed, shuffle=True)
+    folds = split.folds(table, target, task)
+    split.require_folds(folds)
     measure = _COMPARED_BY[wanted, task]
     trials = []
-    for family in families:
-        with working(f"cross-validating {family} on {table.height} rows", quiet):
-            trials.append(_tried(family, table, target, task, folds, seed, measure))
+    for number, family in enumerate(families, 1):
+        words = f"cross-validating {family} ({number} of {len(families)}) on {table.height} rows"
+        with stage(words, quiet) as told:
+            trials.append(_tried(family, table, target, task, folds, split, measure, told))
     family, why = (_by_score if wanted == "auto" else _by_loss)(trials, MEASURES[measure])
     return Choice(family, why, measure, trials)
 
@@ -130,13 +126,18 @@ def _by_score(trials: list[Trial], measure: str) -> tuple[str, str]:
     readable = [near[family] for family in READABLE if family in near]
     chosen = readable[0] if readable else min(near.values(), key=lambda trial: trial.n_bytes)
     words = f"{best.family} has the best {measure}, {best.mean:.4f} ± {best.error:.4f}"
-    if chosen is best:
-        return chosen.family, words
-    words += f"; {chosen.family} is within one standard error of it ({chosen.mean:.4f}) and "
-    if readable:
-        words += "easier to read" if best.family in READABLE else "a person can read it"
-    else:
-        words += f"smaller ({size_in_words(chosen.n_bytes)} instead of {size_in_words(best.n_bytes)})"
+    if chosen is not best:
+        words += f"; {chosen.family} is within one standard error of it ({chosen.mean:.4f}) and "
+        if readable:
+            words += "easier to read" if best.family in READABLE else "a person can read it"
+        else:
+            words += f"smaller ({size_in_words(chosen.n_bytes)} instead of {size_in_words(best.n_bytes)})"
+    worse = [f"{trial.family} ({trial.mean:.4f})" for trial in trials if trial.family in READABLE]
+    if not readable and worse:
+        words += (
+            f". A person could read {' or '.join(worse)}, but the {measure} is lower by more than one standard error; "
+            "--model explainable fits such a model all the same"
+        )
     return chosen.family, words
 
 
@@ -148,21 +149,29 @@ def _by_loss(trials: list[Trial], measure: str) -> tuple[str, str]:
     return best.family, f"of the models that a person can read, it has the lowest {measure}, {best.mean:.4f}"
 
 
-def _folds(y: NDArray[Any], task: str, seed: int) -> list[tuple[Indices, Indices]]:
-    smallest = int(np.unique(y, return_counts=True)[1].min()) if task == "classification" else 0
-    make = StratifiedKFold if smallest >= FOLDS else KFold
-    return list(make(FOLDS, shuffle=True, random_state=seed).split(y, y))
-
-
-def _tried(family: str, table: Any, target: str, task: str, folds: Any, seed: int, measure: str) -> Trial:
-    scores, n_bytes = [], 0
+def _tried(
+    family: str, table: Any, target: str, task: str, folds: Any, split: Split, measure: str, told: Listener
+) -> Trial:
+    scores, errors, n_bytes = [], [], 0
     start = time.perf_counter()
-    for train, held_out in folds:
-        model = TableModel(family, task, random_state=seed).fit(table[train], target)
+    for done, (train, held_out) in enumerate(folds, 1):
+        model = fit_split(TableModel(family, task, random_state=split.seed), table[train], target, split)
         case = evaluate(model, table[held_out])
-        scores.append(score(case) if measure in ("accuracy", "r2") else measures(case)[measure].value)
+        found = measures(case).get(measure, Measured(0.0, 0.0, 0.0))  # R², where all targets are equal
+        scores.append(found.value)
+        errors.append(found.standard_error)
         n_bytes = max(n_bytes, file_size(model))
-    return Trial(family, scores, n_bytes, time.perf_counter() - start)
+        told(done, len(folds))
+    return Trial(family, scores, n_bytes, time.perf_counter() - start, tuple(errors))
+
+
+def fit_split(model: TableModel, train: Any, target: str, split: Split, numbers: Any = None) -> TableModel:
+    """Fit a model without the column of groups or times; its own cross-validation, if any, keeps to them too."""
+    task = task_of(train[target]) if model.task == "auto" else model.task
+    folds = None
+    if "cv" in estimator_class(model.family, task, train.height)._get_param_names():  # type: ignore[attr-defined]
+        folds = split.folds_for_estimators(train, target, task, (model.settings or {}).get("cv"))
+    return model.fit(train, target, numbers, left_out=split.left_out, folds=folds)
 
 
 def file_size(model: Any) -> int:

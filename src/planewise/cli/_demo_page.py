@@ -10,7 +10,7 @@ from planewise.plot import PartitionDisplay
 from planewise.plot.style import new_axes, require_matplotlib
 from planewise.report import html
 from planewise.slm import SLMClassifier
-from planewise.words import Reason, plane_in_words, read_plane
+from planewise.words import Columns, Reason, plane_in_words, read_plane
 
 HOW_MEASURED = "Quality is measured on 40 % held-out rows, with 95 % confidence intervals in brackets."
 HOW_TIMED = "Fit times: median of three fits (fewer if slow), on one thread each, planewise and scikit-learn in turns."
@@ -42,7 +42,7 @@ def cells_picture(train: Any, test: Any, y_train: Any, y_test: Any, names: list[
 def planes_in_words(model: Any, names: list[str], limit: int = 6) -> list[str]:
     """The first planes of a tree, in the units of the data."""
     shown = range(min(limit, model.tree_.n_planes))
-    return [plane_in_words(read_plane(model.tree_, plane, model.feature_origins_), names) for plane in shown]
+    return [plane_in_words(read_plane(model.tree_, plane, model.feature_origins_), Columns(names)) for plane in shown]
 
 
 def page(

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from planewise.cli._mistakes import refuse_existing
-from planewise.cli._show import say, show_json, show_leading, show_table, size_in_words
+from planewise.cli._show import print_page, say, show_json, show_leading, show_table, size_in_words
+from planewise.cli._streams import is_stdout
 
 _SIZES = {
     "n_planes_": "planes",
@@ -22,11 +23,13 @@ _SIZES = {
 
 def describe(
     model: Annotated[Path, typer.Argument(help="Model file.", show_default=False)],
-    html: Annotated[Path | None, typer.Option(help="HTML page to write as well.", show_default=False)] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="HTML page to write as well; - prints it instead.", show_default=False)
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the --html file if it exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
-    """Describe a model file: its target and columns, size, parameters and leading features.
+    """Describe a model file: its target and columns, size, parameters, leading features, and what is known of its fit.
 
     Examples:
       planewise describe wine.planewise
@@ -41,15 +44,18 @@ def describe(
     if html is not None:
         from planewise.report import report
 
+        if is_stdout(html):
+            return print_page(report(loaded), as_json)
         report(loaded, path=html)
     answer = _answer(loaded, model)
     if as_json:
         show_json(answer)
     else:
-        _show(answer)
+        _show(answer, loaded)
 
 
 def _answer(model: Any, path: Path) -> dict[str, Any]:
+    from planewise.cli._results import describe_intervals
     from planewise.evaluate import leading_features
     from planewise.io import versions
     from planewise.slm.fitted import output_names
@@ -83,7 +89,28 @@ def _answer(model: Any, path: Path) -> dict[str, Any]:
         "size": _sizes(estimator),
         "parameters": _changed(estimator),
         "leading_features": leading_features(model),
+        "record": model.record_ if table_model else None,
+        "intervals": describe_intervals(model) if table_model else None,
     }
+
+
+def _show_fit(model: Any) -> None:
+    """When and from what the model was fitted, and how wide its intervals are, if it knows."""
+    from planewise.table import interval_in_words, record_in_words
+
+    for name, words in [] if model.record_ is None else record_in_words(model.record_):
+        say(f"{name:<8} {words}")
+    if interval := interval_in_words(model):
+        say(f"interval {interval}")
+
+
+def _show_quality(record: dict[str, Any]) -> None:
+    """The quality that was measured when the model was fitted."""
+    from planewise.evaluate import Quality
+
+    found = Quality.of_record(record)
+    show_table(f"quality on {record['rows']['held_out']} held-out rows, measured by fit", *found.table())
+    say(found.note)
 
 
 def _task(estimator: Any) -> str | None:
@@ -122,8 +149,15 @@ def _changed(estimator: Any) -> dict[str, Any]:
     }
 
 
-def _show(answer: dict[str, Any]) -> None:
-    from planewise.words import OFFSET_NOT_STORED, RANKS, counted, first_of
+def _listed(names: list[str], most: int) -> str:
+    """The first names, with quotes around those that contain a comma."""
+    from planewise.words import first_of
+
+    return first_of([repr(name) if "," in name else name for name in names], most)
+
+
+def _show(answer: dict[str, Any], model: Any) -> None:
+    from planewise.words import OFFSET_NOT_STORED, RANKS, counted
 
     sizes = ", ".join(
         counted(value, name.replace("_", " ").removesuffix("s")) for name, value in answer["size"].items()
@@ -132,28 +166,32 @@ def _show(answer: dict[str, Any]) -> None:
     if answer["task"]:
         target = f"{answer['target']} " if answer["target"] else ""
         classes = answer["classes"]
-        what = "numbers" if classes is None else "classes: " + first_of([str(label) for label in classes], 20)
+        what = "numbers" if classes is None else "classes: " + _listed([str(label) for label in classes], 20)
         if answer["task"] == "ranking":
             what = RANKS
         if answer["outputs"]:
-            what = f"{len(answer['outputs'])} numbers: " + first_of(answer["outputs"], 20)
+            what = f"{len(answer['outputs'])} numbers: " + _listed(answer["outputs"], 20)
         say(f"predicts {target}({what})")
     if answer["has_offset"]:
         say(f"offset   {OFFSET_NOT_STORED}")
     say(f"file     {answer['file']}, {size_in_words(answer['bytes'])}")
+    if answer["model"] is not None:
+        _show_fit(model)
     say("written  by " + ", ".join(f"{name} {version}" for name, version in answer["versions"].items()))
     if answer["parameters"]:
         say("with     " + ", ".join(f"{name}={value!r}" for name, value in answer["parameters"].items()))
     shown = answer["columns"][:50]
     if shown and "kind" in shown[0]:
-        rows = [[column["name"], column["kind"], first_of(column["categories"], 8)] for column in shown]
+        rows = [[column["name"], column["kind"], _listed(column["categories"], 8)] for column in shown]
         left = len(answer["columns"]) - len(shown)
         title = f"{answer['n_columns']} columns" + (f", {left} of them not shown" if left else "")
         show_table(title, ["column", "kind", "categories"], rows, left=(0, 1, 2))
     elif shown:
-        say(f"columns  {answer['n_columns']}: " + first_of([column["name"] for column in answer["columns"]], 50))
+        say(f"columns  {answer['n_columns']}: " + _listed([column["name"] for column in answer["columns"]], 50))
     else:
         say(f"columns  {answer['n_columns']}, without names")
     for each in answer["left_out"]:
         say(f"left out {each['name']}: {each['why']}")
     show_leading(answer["leading_features"])
+    if answer["record"] is not None and answer["record"]["quality"] is not None:
+        _show_quality(answer["record"])

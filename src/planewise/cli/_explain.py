@@ -2,104 +2,121 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planewise.cli._mistakes import MistakeError, refuse_existing
-from planewise.cli._show import TABLE_HELP, say, show_json, show_table, tell_of_offset
+from planewise.cli._mistakes import refuse_existing
+from planewise.cli._reading import reads_table
+from planewise.cli._show import print_page, say, show_json, show_table, tell_of_offset
+from planewise.cli._streams import is_stdout
 
 if TYPE_CHECKING:
+    from planewise.cli._find_row import Found
+    from planewise.files import InputTable
     from planewise.words import Reason
 
 
+@reads_table
 def explain(
     model: Annotated[Path, typer.Argument(help="Model file.", show_default=False)],
-    table: Annotated[Path, typer.Argument(help=TABLE_HELP, show_default=False)],
-    row: Annotated[int, typer.Option(help="Row number, counted from 0 below the header.", show_default=False)],
-    html: Annotated[Path | None, typer.Option(help="HTML page to write as well.", show_default=False)] = None,
+    table: InputTable,
+    row: Annotated[int | None, typer.Option(help="Row number, from 0 below the header.", show_default=False)] = None,
+    identifier: Annotated[
+        str | None, typer.Option("--id", help="Value of the identifier in the row, as written.", show_default=False)
+    ] = None,
+    id_column: Annotated[
+        str | None, typer.Option(help="Column of --id, if several could be meant.", show_default=False)
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="HTML page to write as well; - prints it instead.", show_default=False)
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the --html file if it exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
     """Explain the prediction for a row: its path down a tree, what each column or view added, or the nearest vectors.
 
+    The row is named by its number, counted from 0 below the header, or by its identifier.
+
     Examples:
       planewise explain wine.planewise new.csv --row 17
 
-      planewise explain wine.planewise new.csv --row 17 --html why.html
+      planewise explain wine.planewise new.csv --id 041014 --html why.html
     """
     from planewise._atomic import write_whole
-    from planewise.cli._tables import load_table_model, read_row
-    from planewise.words import View, percent, value_in_words
+    from planewise.cli._find_row import find_row
+    from planewise.cli._tables import load_table_model, remembered_by
 
-    if row < 0:
-        raise MistakeError(f"rows are counted from 0; got --row {row}.")
     if html is not None:
-        refuse_existing(html, force, model, table)
+        refuse_existing(html, force, model, *table.paths)
     fitted = load_table_model(model)
+    table.remember(remembered_by(fitted))
+    found = find_row(table, row, identifier, id_column, fitted)
     tell_of_offset(fitted.estimator_)
-    one = read_row(table, row, fitted.columns_, [column.name for column in fitted.columns_])
-    answer, why = _answer(fitted, one, row), fitted.explain(one)[0]
+    one = table.row(found.row, fitted.columns_, [column.name for column in fitted.columns_])
+    found = found.at(table)
+    answer, why = _answer(fitted, one, found), fitted.explain(one)[0]
+    if is_stdout(html):
+        return print_page(_page(answer, found, why, fitted.estimator_), as_json)
     if html is not None:
-        write_whole(html, _page(answer, why, fitted.estimator_))
+        write_whole(html, _page(answer, found, why, fitted.estimator_))
     if as_json:
         show_json(answer | {"sentence": why.sentence(), "explanation": why.data()})
         return
-    details = why.table()
-    say(f"row {row}   {answer['target']}: {value_in_words(answer['prediction'], 4)}")
-    for label, share in (answer["probability"] or {}).items():
-        say(f"        {label}: {percent(share, 1)}")
-    if not isinstance(why, View):  # whose details are the sentence
-        say("", why.sentence())
-    show_table(details.heading, details.columns, details.rows, why.text_columns)
-    if (known := why.data()).get("estimate") == "score":
-        _show_views(known)
-    if details.note:
-        say("", details.note)
+    _show(answer, found, why)
     if html is not None:
         say("", f"page    {html}")
 
 
-def _show_views(known: Mapping[str, Any]) -> None:
-    """What each view of a sum adds to the score, the largest first."""
-    from planewise.words import number, signed
+def _show(answer: dict[str, Any], found: Found, why: Reason) -> None:
+    from planewise.words import View, percent, value_in_words
 
-    views = sorted(known["contributions"], key=lambda each: -abs(each["score"]))
-    rival = known.get("versus")
-    towards = "" if rival is None else f" to the score of {known['prediction']} against {rival}"
-    show_table(
-        f"what each view adds{towards}",
-        ["view", "adds"],
-        [[" × ".join(each["features"]), signed(each["score"], 4)] for each in views]
-        + [["start", number(known["base"], 4)], ["total", number(known["total"], 4)]],
-    )
-    if known.get("link") == "log":
-        say("These are logarithms: the prediction is the exponential of the total.")
+    say(found.in_words(), f"        {answer['target']}: {value_in_words(answer['prediction'], 4)}")
+    for label, share in (answer["probability"] or {}).items():
+        say(f"        {label}: {percent(share, 1)}")
+    details, views = why.table(), None
+    if isinstance(why, View):
+        say("", details.heading, why.sentence())
+        views = why.views_table()
+    else:
+        say("", why.sentence())
+        show_table(details.heading, details.columns, details.rows, why.text_columns)
+    notes = [details.note]
+    if views is not None:
+        show_table(views.heading, views.columns, views.rows)
+        notes.append(views.note)
+    for note in notes:
+        if note:
+            say("", note)
 
 
-def _answer(model: Any, one: Any, row: int) -> dict[str, Any]:
+def _answer(model: Any, one: Any, found: Found) -> dict[str, Any]:
     probability = None
     if hasattr(model, "predict_proba") and hasattr(model.estimator_, "predict_proba"):
         shares = model.predict_proba(one)[0]
         probability = {str(label): float(share) for label, share in zip(model.classes_.tolist(), shares, strict=True)}
     return {
-        "row": row,
+        "row": found.row,
+        "id_column": found.id_column,
+        "id": found.value,
         "target": model.target_,
         "prediction": model.predict(one).tolist()[0],
         "probability": probability,
     }
 
 
-def _page(answer: dict[str, Any], why: Reason, estimator: Any) -> str:
+def _page(answer: dict[str, Any], found: Found, why: Reason, estimator: Any) -> str:
     from planewise.report import html as pages
     from planewise.report.views import MAX_POINTS, TrainingRows, views_of_case
     from planewise.words import WITHOUT_OFFSET, View, fitted_with_offset, percent, value_in_words
 
-    title = f"Row {answer['row']}: {answer['target']} is {value_in_words(answer['prediction'], 4)}"
+    named = f"Row {found.row}" if found.id_column is None else f"{found.id_column} {found.value}"
+    title = f"{named}: {answer['target']} is {value_in_words(answer['prediction'], 4)}"
     shares = [(label, percent(share, 1)) for label, share in (answer["probability"] or {}).items()]
-    body = [pages.heading(title, level=1), *([pages.facts(shares)] if shares else [])]
+    body = [pages.heading(title, level=1), pages.paragraph(f"R{found.place()[1:]}.", note=True)]
+    if shares:
+        body.append(pages.facts(shares))
     if fitted_with_offset(estimator):
         body.append(pages.paragraph(f"The model was {WITHOUT_OFFSET}."))
     if not isinstance(why, View):
@@ -107,4 +124,6 @@ def _page(answer: dict[str, Any], why: Reason, estimator: Any) -> str:
     body += [pages.heading(why.table().heading), pages.reason(why)]
     if isinstance(why, View):
         body.append(views_of_case(why, TrainingRows.of(why), ident="case", most_points=MAX_POINTS))
+        views = why.views_table()
+        body += [] if views is None else [pages.section(views)]
     return pages.page(title, [*body, pages.footer(type(estimator).__name__)])

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from planewise.cli._everywhere import is_quiet
 from planewise.cli._mistakes import MistakeError, refuse_existing
-from planewise.cli._show import say, show_json, size_in_words, working
+from planewise.cli._show import say, show_json, size_in_words
+from planewise.cli._stages import stage
+
+if TYPE_CHECKING:
+    from planewise.files import InputTable
 
 ON_A_CLUSTER = "slm, forest, boost or recip"
 
 
 def fit_on_cluster(
-    table: Path,
+    table: InputTable,
     target: str,
     address: str,
     family: str,
@@ -28,10 +33,11 @@ def fit_on_cluster(
 ) -> None:
     """Fit on all rows of a table on a cluster, and say what was found."""
     from planewise._extras import require_all
-    from planewise.table import ON_CLUSTERS
+    from planewise.table import ON_CLUSTERS, date_of_record, new_record
 
+    date_of_record()  # an error if it is set to none; later, the fit would be lost
     if out is not None:
-        refuse_existing(out, force, table)
+        refuse_existing(out, force, *(Path(name) for name in table.given))
     if target in dropped:
         raise MistakeError(f"{target!r} is the target; it cannot be dropped.")
     if family in ("auto", "explainable"):
@@ -51,36 +57,59 @@ def fit_on_cluster(
         frame = _frame(table, [target, *dropped]).drop(columns=dropped)
         start = time.perf_counter()
         try:
-            with working(f"fitting {family} on {address}", as_json):
+            with stage(f"fitting {family} on {address}", as_json):
                 parsed = _settings(family, task, settings)
                 model = fit_table(
                     frame, target, family=family, task=task, settings=parsed, random_state=seed, client=client
                 )
         except (LostSchedulerError, LostWorkersError, PartitionError) as error:
             raise MistakeError(str(error)) from error
+    model.record_ = new_record(table.given, seed)
     _report(model, out, time.perf_counter() - start, as_json)
 
 
-def _frame(table: Path, named: list[str]) -> Any:
+def _frame(table: InputTable, named: list[str]) -> Any:
     """The table as a dask data frame."""
     import dask.dataframe as dd
 
-    from planewise.cli._tables import MISSING, PARQUET, SEPARATORS
+    from planewise.files import BY_ENDING, ending_of
     from planewise.table import require_columns
 
-    ending = table.suffix.lower()
-    if ending in SEPARATORS:
-        form = {"sep": SEPARATORS[ending], "na_values": MISSING, "keep_default_na": False}
-        frame = dd.read_csv(str(table), **form)
+    names = table.given
+    forms = {"Parquet" if Path(name).is_dir() else BY_ENDING.get(ending_of(name), "") for name in names}
+    if forms == {"text"}:
+        form = _text_form(table)
+        frame = dd.read_csv(names, **form)
         dates = _dates_in(frame.head(1000))
-        frame = dd.read_csv(str(table), parse_dates=dates, **form) if dates else frame
-    elif ending in PARQUET or table.is_dir():
-        frame = dd.read_parquet(str(table))
+        frame = dd.read_csv(names, parse_dates=dates, **form) if dates else frame
+    elif forms == {"Parquet"}:
+        frame = dd.read_parquet(names)
     else:
-        known = ", ".join([*SEPARATORS, *PARQUET])
-        raise MistakeError(f"--dask reads files that end in {known}, or a folder of Parquet files; got {str(table)!r}.")
+        raise MistakeError(
+            f"--dask reads CSV and Parquet files, or a folder of Parquet files; got {', '.join(map(repr, names))}."
+        )
     require_columns(named, list(frame.columns))
     return frame
+
+
+def _text_form(table: InputTable) -> dict[str, Any]:
+    """How the workers read text: as the first file is written, if this machine can see it."""
+    given = table.reading
+    if given.date_formats or given.header is False:
+        raise MistakeError("--date-format and --no-header do not go with --dask, which reads dates of ISO 8601.")
+    form: dict[str, Any] = {"na_values": given.missing_words, "keep_default_na": False}
+    if any(Path(name).is_file() for name in table.given):
+        dialect = table.dialects[0]
+        return form | {
+            "sep": dialect.separator,
+            "decimal": dialect.decimal,
+            "encoding": dialect.encoding,
+            "quotechar": dialect.quote,
+            "comment": dialect.comment or None,
+            "skiprows": dialect.header_line - 1,
+        }
+    form |= {"sep": given.separator or ",", "decimal": given.decimal or "."}
+    return form | {"encoding": given.encoding or "utf-8"}
 
 
 def _dates_in(first_rows: Any) -> list[str]:
@@ -116,13 +145,17 @@ def _report(model: Any, out: Path | None, seconds: float, as_json: bool) -> None
         "left_out": [{"name": each.name, "why": each.why} for each in model.left_out_],
         "model": model.family,
         "estimator": type(model.estimator_).__name__,
-        "quality": None,
+        **dict.fromkeys(
+            ("split", "quality", "linear", "constant", "confusion", "calibration", "intervals")
+        ),  # all rows were used
+        "record": model.record_,
         "bytes": out.stat().st_size if out is not None else file_size(model),
         "seconds": seconds,
         "file": None if out is None else str(out),
     }
     if as_json:
         show_json(answer)
+    if as_json or is_quiet():
         return
     say(f"target   {answer['target']}: {answer['task']}", f"columns  {len(model.columns_)}")
     for each in model.left_out_:

@@ -12,25 +12,12 @@ from numpy.typing import NDArray
 
 from planewise._memory import available_memory
 from planewise.cli._mistakes import MistakeError
-from planewise.cli._tables import (
-    ARROW,
-    MISSING,
-    PARQUET,
-    check_interrupted,
-    chunks,
-    column_names,
-    joined,
-    read_table,
-    scan,
-    schema,
-    table_files,
-)
-from planewise.table import TREES, Column, TableModel, kind_of, read_as, with_dates
+from planewise.cli._tables import check_interrupted
+from planewise.files import InputTable, joined
+from planewise.table import TREES, Column, TableModel, kind_of, read_as
 
 SHARE = 0.25  # of the memory available: a larger table is read from files
 SAMPLE_ROWS = 100_000
-TEXT_BYTES = 32  # of a value that is not a number, roughly
-NUMBER_BYTES = {"Boolean": 1, "Int8": 1, "UInt8": 1, "Int16": 2, "UInt16": 2, "Int32": 4, "UInt32": 4, "Float32": 4}
 
 _KEY, _ROW = "planewise: key", "planewise: row"
 
@@ -45,20 +32,20 @@ class Sample(NamedTuple):
     why: str = ""  # these are not all
 
 
-def read_sample(path: Path, target: str, seed: int, check: Callable[[str], None]) -> Sample:
+def read_sample(table: InputTable, target: str, seed: int, check: Callable[[str], None]) -> Sample:
     """All rows, or, if these would take too much of the memory, a sample; `check` hears the reason first."""
-    why = why_too_large(path)
+    why = why_too_large(table)
     if why:
         check(why)
-        return draw_sample(path, target, seed)._replace(why=why)
-    rows = read_table(path)
+        return draw_sample(table, target, seed)._replace(why=why)
+    rows = table.read()
     numbers = rows[target].is_not_null().arg_true().to_numpy()
     return Sample(rows[numbers], numbers, rows.height, len(numbers))
 
 
-def why_too_large(path: Path) -> str:
+def why_too_large(table: InputTable) -> str:
     """A sentence if the table would take more than its share of the memory available; else nothing."""
-    available, needed = available_memory(), sum(map(_bytes_in_memory, table_files(path)))
+    available, needed = available_memory(), table.size()
     if available is None or needed <= SHARE * available:
         return ""
     return (
@@ -71,26 +58,11 @@ def _gigabytes(n_bytes: float) -> str:
     return f"{n_bytes / 1e9:.3g} GB"
 
 
-def _bytes_in_memory(file: Path) -> int:
-    ending = file.suffix.lower()
-    if ending not in (*PARQUET, *ARROW):
-        return file.stat().st_size
-    widths = [_width(kind) for kind in schema(file).dtypes()]
-    n_rows = int(scan(file).select(pl.len()).collect().item())
-    return max(n_rows * sum(widths), file.stat().st_size)
-
-
-def _width(kind: Any) -> int:
-    if kind.is_numeric() or kind.is_temporal() or kind == pl.Boolean:
-        return NUMBER_BYTES.get(str(kind), 8)
-    return TEXT_BYTES
-
-
-def draw_sample(path: Path, target: str, seed: int) -> Sample:
+def draw_sample(table: InputTable, target: str, seed: int) -> Sample:
     """Rows with a target, all equally likely; the table is read once, a chunk at a time."""
     rng, at, n_known, limit = np.random.default_rng(seed), 0, 0, 1.0
     kept: list[pl.DataFrame] = []
-    for chunk in chunks(path, None, column_names(path)):
+    for chunk in table.chunks(None, table.columns):
         check_interrupted()
         numbered = chunk.with_columns(
             pl.Series(_KEY, rng.random(chunk.height)), pl.Series(_ROW, np.arange(at, at + chunk.height))
@@ -103,23 +75,15 @@ def draw_sample(path: Path, target: str, seed: int) -> Sample:
             kept = [_smallest(kept)]
             limit = float(kept[0][_KEY].max())  # type: ignore[arg-type]
     if not n_known:
-        raise MistakeError(f"{str(path)!r} has no rows with a value of {target!r}.")
+        raise MistakeError(f"{table.given[0]!r} has no rows with a value of {target!r}.")
     rows = _smallest(kept).sort(_ROW)
     numbers = rows[_ROW].to_numpy()
-    return Sample(_typed(rows.drop(_KEY, _ROW), path), numbers, at, n_known)
+    return Sample(table.typed(rows.drop(_KEY, _ROW)), numbers, at, n_known)
 
 
 def _smallest(kept: list[pl.DataFrame]) -> pl.DataFrame:
     rows = joined(kept)
     return rows.bottom_k(SAMPLE_ROWS, by=_KEY) if rows.height > SAMPLE_ROWS else rows
-
-
-def _typed(rows: pl.DataFrame, path: Path) -> pl.DataFrame:
-    """The rows of text files with the types of their values."""
-    if table_files(path)[0].suffix.lower() in (*PARQUET, *ARROW):
-        return rows
-    text = rows.write_csv().encode()
-    return with_dates(pl.read_csv(text, null_values=MISSING, infer_schema_length=None))
 
 
 def require_tree(family: str, why: str) -> None:
@@ -133,7 +97,7 @@ def require_tree(family: str, why: str) -> None:
 
 def fit_from_files(
     model: TableModel,
-    path: Path,
+    table: InputTable,
     sample: pl.DataFrame,
     left_out: NDArray[np.intp],
     target: str,
@@ -142,7 +106,7 @@ def fit_from_files(
     """Fit a model on all rows of a table but some, by their numbers; a sample tells which columns to use."""
     model.look_at(sample, target)
     kinds = [*model.columns_, *_target_column(sample[target])]
-    model.fit_parts(_training_parts(path, kinds, sample[target].dtype, left_out, target), target, folder=folder)
+    model.fit_parts(_training_parts(table, kinds, sample[target].dtype, left_out, target), target, folder=folder)
 
 
 def _target_column(target: pl.Series) -> list[Column]:
@@ -151,10 +115,10 @@ def _target_column(target: pl.Series) -> list[Column]:
 
 
 def _training_parts(
-    path: Path, kinds: list[Column], target_type: Any, left_out: NDArray[np.intp], target: str
+    table: InputTable, kinds: list[Column], target_type: Any, left_out: NDArray[np.intp], target: str
 ) -> Iterator[pl.DataFrame]:
     at, names = 0, list(dict.fromkeys([*(column.name for column in kinds), target]))
-    for chunk in chunks(path, kinds, names):
+    for chunk in table.chunks(kinds, names):
         check_interrupted()
         here = ~np.isin(np.arange(at, at + chunk.height), left_out)
         at += chunk.height

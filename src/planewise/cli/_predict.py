@@ -8,21 +8,36 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from planewise.cli._everywhere import is_quiet
 from planewise.cli._mistakes import MistakeError, refuse_existing
-from planewise.cli._show import TABLE_HELP, say, show_json, tell_of_offset, working
+from planewise.cli._reading import note_reading, reads_table
+from planewise.cli._show import say, show_json, tell_of_offset
+from planewise.cli._stages import stage
+from planewise.cli._streams import is_stdout
 
 if TYPE_CHECKING:
+    from planewise.files import InputTable
     from planewise.table import TableModel
 
 
+@reads_table
 def predict(
     model: Annotated[Path, typer.Argument(help="Model file.", show_default=False)],
-    table: Annotated[Path, typer.Argument(help=TABLE_HELP, show_default=False)],
+    table: InputTable,
     out: Annotated[
         Path | None,
-        typer.Option(help="CSV, TSV or Parquet file to write; without it, CSV is printed.", show_default=False),
+        typer.Option(
+            help="CSV, TSV or Parquet file to write; without it, CSV is printed, as with -.", show_default=False
+        ),
     ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Add the probability of every class.")] = False,
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            help="Add lower and upper: an interval that holds the number in this share of the rows, such as 0.9.",
+            show_default=False,
+        ),
+    ] = None,
     keep: Annotated[
         list[str] | None, typer.Option(help="Column of the table to copy; may be repeated.", show_default=False)
     ] = None,
@@ -34,13 +49,17 @@ def predict(
     Examples:
       planewise predict wine.planewise new.csv --out predictions.csv
 
+      planewise predict price.planewise new.csv --interval 0.9 --out predictions.csv
+
       planewise predict wine.planewise new.parquet --proba --keep id --out predictions.parquet
     """
-    from planewise.cli._tables import check_ending, load_table_model, print_chunks, write_chunks
+    from planewise.cli._tables import check_ending, load_table_model, print_chunks, remembered_by, write_chunks
 
+    if is_stdout(out):
+        out = None
     if out is not None:
         check_ending(out)
-        refuse_existing(out, force, model, table)
+        refuse_existing(out, force, model, *table.local_names())
     elif as_json:
         raise MistakeError("--json describes the file of --out; give one.")
     fitted = load_table_model(model)
@@ -48,22 +67,26 @@ def predict(
         raise MistakeError("--proba needs a classifier, but this model predicts numbers.")
     if proba and not hasattr(fitted.estimator_, "predict_proba"):
         raise MistakeError(f"this {type(fitted.estimator_).__name__} was fitted without probabilities.")
+    if interval is not None:
+        _check_interval(fitted, interval)
     tell_of_offset(fitted.estimator_)
     kept = list(dict.fromkeys(keep or []))
     for name in kept:
-        if name in _names(fitted, proba):
+        if name in _names(fitted, proba, interval):
             raise MistakeError(
                 f"--keep {name!r}: the predictions have a column of this name; rename the column of the table first."
             )
-    counted = _Counted(_predicted(fitted, table, proba, kept))
+    table.remember(remembered_by(fitted))
+    note_reading(table)
+    counted = _Counted(_predicted(fitted, table, proba, interval, kept))
     if out is None:
         print_chunks(counted)
         return
-    with working(f"predicting {table.name}", as_json):
+    with stage(f"predicting {table.name}", as_json):
         write_chunks(out, counted)
     if as_json:
         show_json({"file": str(out), "rows": counted.rows})
-    else:
+    elif not is_quiet():
         say(f"{counted.rows} rows in {out}")
 
 
@@ -85,30 +108,47 @@ class _Counted:
         return chunk
 
 
-def _names(model: TableModel, proba: bool) -> list[str]:
+def _check_interval(model: TableModel, coverage: float) -> None:
+    """An error if the model has no prediction intervals, or none of this coverage."""
+    try:
+        model.predict_interval  # noqa: B018
+    except AttributeError as error:
+        raise MistakeError(f"--interval: {error.__cause__ or error}") from None
+    try:
+        model.held_out_errors_.half_width(coverage)  # type: ignore[union-attr]
+    except ValueError as error:
+        raise MistakeError(f"--interval: {error}") from None
+
+
+def _names(model: TableModel, proba: bool, interval: float | None) -> list[str]:
     from planewise.slm.fitted import output_names
 
     if several := output_names(model.estimator_):
         return [f"prediction_{each.rpartition(' ')[2]}" for each in several]  # such as prediction_0.1
+    if interval is not None:
+        return ["prediction", "lower", "upper"]
     return ["prediction", *(f"p({label})" for label in (model.classes_.tolist() if proba else []))]
 
 
-def _predicted(model: TableModel, table: Path, proba: bool, kept: list[str]) -> Iterator[Any]:
+def _predicted(
+    model: TableModel, table: InputTable, proba: bool, interval: float | None, kept: list[str]
+) -> Iterator[Any]:
+    import numpy as np
     import polars as pl
 
-    from planewise.cli._tables import chunks
-
-    read = list(dict.fromkeys([*(column.name for column in model.columns_), *kept]))
-    names, any_rows = _names(model, proba), False
-    for chunk in chunks(table, model.columns_, read):
-        any_rows = True
-        if proba:
+    read = [column.name for column in model.columns_]
+    names = _names(model, proba, interval)
+    for chunk, written in table.chunks_and_kept(model.columns_, read, kept):
+        if chunk.height == 0:  # a table without rows
+            classes = getattr(model, "classes_", None) if model.task_ == "classification" else None
+            found = [np.empty(0) if k or classes is None else classes[:0] for k in range(len(names))]
+        elif proba:
             probability = model.predict_proba(chunk)
             found = [model.classes_[probability.argmax(axis=1)], *probability.T]
         else:
             predicted = model.predict(chunk)
             found = [predicted] if predicted.ndim == 1 else list(predicted.T)
+            if interval is not None and model.held_out_errors_ is not None:
+                found += list(model.held_out_errors_.around(predicted, interval).T)
         columns = [pl.Series(name, values) for name, values in zip(names, found, strict=True)]
-        yield pl.DataFrame([*(chunk[name] for name in kept), *columns])
-    if not any_rows:
-        raise MistakeError(f"{str(table)!r} has no rows.")
+        yield written.with_columns(columns) if kept else pl.DataFrame(columns)

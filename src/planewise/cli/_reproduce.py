@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from planewise.cli._everywhere import is_quiet
 from planewise.cli._mistakes import MistakeError
 
 # The options are those of benchmarks/reproduce/__main__.py, which also answers --help in a checkout.
@@ -31,7 +32,8 @@ def reproduce(
 
       planewise reproduce --help
     """
-    raise typer.Exit(_command(checkout)(list(context.args), command="planewise reproduce"))
+    args = [*context.args, *(["--quiet"] if is_quiet() else [])]
+    raise typer.Exit(_command(checkout)(args, command="planewise reproduce"))
 
 
 def _command(named: Path | None) -> Callable[..., int]:

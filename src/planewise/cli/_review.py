@@ -8,24 +8,30 @@ import signal
 import socket
 import threading
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
 
 import typer
 
 from planewise._extras import require_all
 from planewise.cli._mistakes import MistakeError, refuse_existing
-from planewise.cli._show import say, working
+from planewise.cli._reading import reads_table
+from planewise.cli._show import say
+from planewise.cli._stages import stage
 from planewise.cli._streams import tell
+
+if TYPE_CHECKING:
+    from planewise.files import InputTable
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("0.0.0.0", "::")
 TOKEN_VARIABLE = "PLANEWISE_REVIEW_TOKEN"  # other users of this machine can read a command's options, but not this
 
 
+@reads_table
 def review(
     model: Annotated[Path, typer.Argument(help="Model file.", show_default=False)],
-    table: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or Arrow file: the cases.", show_default=False)],
+    table: InputTable,
     answers: Annotated[
         Path | None,
         typer.Option(
@@ -35,13 +41,14 @@ def review(
     who: Annotated[
         str | None,
         typer.Option(
-            help="Name of the reviewer, saved with every decision; by default your login name.", show_default=False
+            help="Name of the reviewer, saved with every decision. By default the page asks for it, and the answers "
+            "file remembers it.",
+            show_default=False,
         ),
     ] = None,
     id_column: Annotated[
         str | None,
         typer.Option(
-            "--id",
             help="Column with the names of the cases; by default the one that the file of answers was started with.",
             show_default=False,
         ),
@@ -49,15 +56,20 @@ def review(
     export: Annotated[
         Path | None,
         typer.Option(
-            help="Write the decided rows with their labels to a CSV, TSV or Parquet file, and exit.", show_default=False
+            help="Write the decided cases to a CSV, TSV or Parquet file, and exit: the columns as they are, and after "
+            "them answer, probability, decision, label, note, who, when and rule.",
+            show_default=False,
         ),
     ] = None,
+    all_rows: Annotated[
+        bool, typer.Option("--all-rows", help="With --export, also write the cases that nobody decided.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the --export file if it exists.")] = False,
     host: Annotated[
         str,
         typer.Option(
             help="Address to listen on; any but this machine's own needs --token. All visitors decide under the name "
-            "of --who."
+            "that the page shows."
         ),
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port; 0 takes a free one.", min=0, max=65535)] = 0,
@@ -81,19 +93,22 @@ def review(
 ) -> None:
     """Review a model's predictions on a local page: accept, override, add notes; uncertain cases come first.
 
-    Every decision is on the disk before the page confirms it. Ctrl-C ends the review; the same command continues it.
+    Every decision is on the disk before the page confirms it. Ctrl-C ends the review; the same command continues it,
+    and with another --who a second person reviews the same cases. planewise fit --corrections learns from the answers.
 
     Examples:
       planewise review spam.planewise new.csv --who Ada
 
-      planewise review spam.planewise new.csv --export labels.csv
+      planewise review spam.planewise new.csv --export reviewed.csv
     """
-    from planewise.cli._tables import load_table_model, read_all
+    from planewise.cli._tables import load_table_model, remembered_by
 
-    path = table.with_suffix(".answers.jsonl") if answers is None else answers
+    path = _answers_beside(table) if answers is None else answers
     if export is not None:
-        _export_labels(model, table, path, id_column, export, force)
+        _export(model, table, path, id_column, export, all_rows, force)
         return
+    if all_rows:
+        raise MistakeError("--all-rows is for --export, which writes the cases to a file.")
     token = os.environ.get(TOKEN_VARIABLE) if token is None else token
     if host not in LOOPBACK and token is None:
         raise MistakeError(
@@ -102,14 +117,18 @@ def review(
         )
     create_app = _app_module().create_app
     fitted = load_table_model(model)
-    rows = read_all(table, fitted.columns_)
-    with working(f"predicting {rows.height:,} rows"):
+    table.remember(remembered_by(fitted))
+    rows = table.read_all(fitted.columns_)
+    with stage(f"predicting {rows.height:,} rows"):
         app = create_app(
             fitted,
             rows,
             answers=path,
-            who=_own_name() if who is None else who,
+            who=who,
+            suggested=_own_name(),
             id_column=id_column,
+            source=_file_of(table),
+            original=table.as_written,
             token=token,
             hosts=_names(host, name or []),
             title=f"Review of {table.name}",
@@ -117,18 +136,44 @@ def review(
     _serve(app, host, port, path, not no_browser)
 
 
-def _export_labels(model: Path, table: Path, answers: Path, id_column: str | None, out: Path, force: bool) -> None:
-    from planewise.cli._tables import check_ending, load_table_model, read_all, write_chunks
+def _file_of(table: InputTable) -> Path | None:
+    """The file of the table, which the answers name; None if there are several, or it cannot be read again."""
+    return table.local_names()[0] if len(table.given) == 1 and table.paths == table.local_names() else None
+
+
+def _answers_beside(table: InputTable) -> Path:
+    """NAME.answers.jsonl beside a table NAME.csv."""
+    from planewise.files import COMPRESSED
+
+    path = Path(table.given[0])
+    if table.given[0] in ("-", "/dev/stdin") or "://" in table.given[0] or len(table.given) > 1:
+        raise MistakeError(f"{table.name}: give the file of answers with --answers.")
+    name = path.name
+    if path.suffix.lower() in COMPRESSED:
+        name = Path(name).stem
+    return path.with_name(f"{Path(name).stem}.answers.jsonl")
+
+
+def _export(
+    model: Path, table: InputTable, answers: Path, id_column: str | None, out: Path, all_rows: bool, force: bool
+) -> None:
+    """Write the columns of the table as they are, and the review after them."""
+    from planewise._atomic import write_whole
+    from planewise.answers import table_bytes
+    from planewise.cli._tables import check_ending, load_table_model, remembered_by
 
     check_ending(out)
-    refuse_existing(out, force, model, table, answers)
-    labels = _app_module().labels
+    refuse_existing(out, force, model, *table.paths, answers)
+    reviewed = _app_module().reviewed
     fitted = load_table_model(model)
-    found = labels(fitted, read_all(table, fitted.columns_), answers, id_column)
+    table.remember(remembered_by(fitted))
+    rows, original = table.read_all(fitted.columns_), table.as_written()
+    found = reviewed(fitted, rows, answers, id_column, original=original, all_rows=all_rows, source=_file_of(table))
     if found.height == 0:
         raise MistakeError(f"{str(answers)!r} holds no decision yet, so there is nothing to export.")
-    write_chunks(out, iter([found]))
-    say(f"{found.height} decided rows in {out}; the labels are in its column {fitted.target_!r}")
+    write_whole(out, table_bytes(found, out.suffix.lower().removeprefix(".")))
+    label = next(name for name in reversed(found.columns) if name.endswith("_label"))
+    say(f"{found.height} rows in {out}: {original.width} columns as they are, the labels in {label!r}")
 
 
 def _app_module() -> Any:
@@ -139,10 +184,11 @@ def _app_module() -> Any:
 
 
 def _own_name() -> str:
+    """The login name, which the page suggests; empty if it is not known."""
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):
-        raise MistakeError("your login name is not known: give your name with --who.") from None
+        return ""
 
 
 def _names(host: str, more: list[str]) -> list[str]:
@@ -176,9 +222,35 @@ def _serve(app: Any, host: str, port: int, answers: Path, open_browser: bool) ->
     finally:
         app.state.keys.withdraw()
         app.state.review.close()
-    counts = app.state.review.queue.counts()
-    n_decided = counts["accepted"] + counts["overridden"]
-    say(f"ended with {n_decided} decision{'s' if n_decided != 1 else ''} in {answers}")
+    _say_what_was_decided(app.state.review, answers)
+
+
+def _say_what_was_decided(review: Any, answers: Path) -> None:
+    """Decisions by reviewer and, for every two reviewers, how far they agree."""
+    from itertools import combinations
+
+    n_decided = {who: int((review.ledger.of(who).status != 0).sum()) for who in review.ledger.reviewers}
+    by = ", ".join(f"{count} by {who}" for who, count in n_decided.items())
+    total = sum(n_decided.values())
+    say(
+        f"ended with {total} decision{'s' if total != 1 else ''} in {answers}"
+        + (f" ({by})" if len(n_decided) > 1 else "")
+    )
+    for one, other in combinations(n_decided, 2):
+        say(f"agreement of {one} and {other}: {agreement_in_words(review.agreement(one, other))}")
+
+
+def agreement_in_words(found: Any) -> str:
+    """Such as "27 of 30 cases equal (90 %), Cohen's kappa 0.81"."""
+    from planewise.words import number, percent
+
+    if not found.n_both:
+        return "no case was decided by both"
+    words = f"{found.n_equal} of {found.n_both} cases equal ({percent(found.share_equal, 0)}), "
+    if hasattr(found, "kappa"):
+        kappa = "is not defined (all labels are the same class)" if found.kappa is None else number(found.kappa, 3)
+        return f"{words}Cohen's kappa {kappa}"
+    return f"{words}mean absolute difference {number(found.mean_difference, 3)}"
 
 
 def _end_with_the_terminal() -> None:

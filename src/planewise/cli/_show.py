@@ -6,17 +6,14 @@ Libraries are imported where they are used: every command imports this module, a
 from __future__ import annotations
 
 import json
-import math
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from datetime import date
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+from planewise._json import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-TABLE_HELP = "CSV, TSV, Parquet or Arrow file; a folder of such files, or a pattern in quotes."
 
 
 def console() -> Console:
@@ -37,11 +34,11 @@ def say(*lines: str) -> None:
 
 def tell_of_offset(estimator: Any) -> None:
     """A line on the error stream if the model's predictions miss an offset, which a command cannot be given."""
-    from planewise.cli._streams import tell
+    from planewise.cli._streams import note
     from planewise.words import WITHOUT_OFFSET, fitted_with_offset
 
     if fitted_with_offset(estimator):
-        tell(f"the model was {WITHOUT_OFFSET}.")
+        note(f"the model was {WITHOUT_OFFSET}.")
 
 
 def show_table(title: str, header: list[str], rows: list[list[str]], left: tuple[int, ...] = (0,)) -> None:
@@ -74,42 +71,19 @@ def _cell(text: str) -> str:
 
 def show_json(answer: Any) -> None:
     """Print one JSON document; numbers that JSON cannot express are null."""
-    sys.stdout.write(json.dumps(_plain(answer), indent=2, ensure_ascii=False) + "\n")
+    from planewise.cli._streams import has_unicode
+
+    sys.stdout.write(json.dumps(plain(answer), indent=2, ensure_ascii=not has_unicode(sys.stdout)) + "\n")
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
-    if hasattr(value, "tolist"):  # arrays and scalars of numpy
-        return _plain(value.tolist())
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+def print_page(page: str, as_json: bool) -> None:
+    """Print an HTML page in place of everything else."""
+    from planewise.cli._mistakes import MistakeError
+    from planewise.cli._streams import print_bytes
 
-
-@contextmanager
-def working(words: str, quiet: bool = False) -> Iterator[None]:
-    """Say what is being done on the error stream: with a spinner on a terminal, else in a line."""
-    from rich.console import Console
-    from rich.markup import escape
-
-    from planewise.words import shown
-
-    if quiet:
-        yield
-        return
-    words = shown(words)
-    stream = Console(stderr=True)
-    if not stream.is_terminal:
-        sys.stderr.write(f"{words} ...\n")
-        yield
-        return
-    with stream.status(escape(words)):
-        yield
+    if as_json:
+        raise MistakeError("--json and --html - would both print; choose one.")
+    print_bytes(page)
 
 
 def size_in_words(n_bytes: float) -> str:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import codecs
 import errno
 import io
+import logging
 import os
 import select
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, TextIO
 
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -100,9 +102,42 @@ def whole_streams() -> Iterator[Stream]:
 
 def tell(words: str) -> None:
     """Print one message on the error stream, in one line; control characters are shown, never obeyed."""
+    from planewise.cli._everywhere import log
     from planewise.words import shown  # here, because numpy comes with it
 
+    log(words, logging.ERROR)
     sys.stderr.write(f"planewise: {shown(words)}\n")
+
+
+def note(words: str) -> None:
+    """The same for what is no error: not with --quiet."""
+    from planewise.cli._everywhere import is_quiet, log
+    from planewise.words import shown
+
+    log(words, logging.WARNING)
+    if not is_quiet():
+        sys.stderr.write(f"planewise: {shown(words)}\n")
+
+
+def is_stdout(path: Path | None) -> bool:
+    """Whether an option means the standard output: ``-``; a file of this name is ``./-``."""
+    return path is not None and str(path) == "-"
+
+
+def has_unicode(stream: TextIO) -> bool:
+    """Whether all characters can be printed."""
+    return (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")
+
+
+def print_bytes(content: str | bytes) -> None:
+    """Print what programs read: text as UTF-8, whatever the encoding of the terminal."""
+    sys.stdout.flush()
+    below = getattr(sys.stdout, "buffer", None)
+    data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+    if below is None:  # the window of an editor
+        sys.stdout.write(data.decode("utf-8", "surrogateescape"))
+    else:
+        below.write(data)
 
 
 def _bytes_below(stream: TextIO | None) -> Any:
@@ -130,8 +165,30 @@ class _Letters:
         return self._stream.fileno()
 
 
+_SIMPLER = {
+    "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "×": "x", "·": ".", "±": "+-", "→": "->", "←": "<-", "≥": ">=",
+    "≤": "<=", "≠": "!=", "≈": "~", "…": "...", "“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "²": "^2",
+    "√": "sqrt ", "∞": "inf", "•": "*", "\u00a0": " ", "\u202f": " ", "\u2009": " ", "�": "?", "─": "-", "━": "-",
+    "│": "|", "✓": "yes",
+}  # fmt: skip
+
+
+def _readable(error: UnicodeError) -> tuple[str | bytes, int]:
+    """What is printed for a character that the encoding lacks: a similar one, or its code; file names byte for byte."""
+    assert isinstance(error, UnicodeEncodeError)
+    letter = error.object[error.start]
+    if "\udc80" <= letter <= "\udcff":
+        return bytes([ord(letter) - 0xDC00]), error.start + 1
+    return _SIMPLER.get(letter) or letter.encode("ascii", "backslashreplace").decode(), error.start + 1
+
+
+codecs.register_error("planewise_readable", _readable)
+
+
 def _text(stream: TextIO | None, raw: Stream, errors: str) -> TextIO:
     encoding = getattr(stream, "encoding", None) or "utf-8"
+    if not encoding.lower().startswith("utf"):
+        errors = "planewise_readable"
     at_once = any(getattr(stream, name, False) for name in ("line_buffering", "write_through"))
     return io.TextIOWrapper(io.BufferedWriter(raw), encoding, errors, line_buffering=at_once)
 

@@ -9,7 +9,8 @@ import dask.array as da
 import numpy as np
 from numpy.typing import NDArray
 
-from dask import delayed
+from dask import compute, delayed
+from planewise._categories import is_missing
 from planewise.dask import _boosting, _others, _trees
 from planewise.dask._partitions import blocks_of
 from planewise.table import (
@@ -21,11 +22,13 @@ from planewise.table import (
     estimator_name,
     for_many_rows,
     kind_of,
+    polars,
     read_target,
     require_columns,
     target_values,
     task_of,
 )
+from planewise.words import Dates
 
 
 def fit_table(
@@ -77,6 +80,7 @@ def fit_table(
     estimator = _estimator(family, task, len(y), settings, random_state, client)
     estimator.fit(*_collections(known, model))
     model.estimator_ = estimator.to_local()
+    model.tell_estimator()
     return model
 
 
@@ -88,13 +92,22 @@ def _described(model: TableModel, frame: Any, target: str, task: str) -> TableMo
         if name != target and kind is None:
             left_out.append(LeftOut(name, f"holds values of type {empty[name].dtype}, which cannot be used"))
         elif name != target and kind is not None:
-            columns.append(Column(name, kind))
+            columns.append(_dates(frame[name], empty[name].dtype) if kind == "date" else Column(name, kind))
     if not columns:
         raise ValueError(f"No column can be used to predict {target!r}: there is no other column of a usable type.")
     model.target_, model.task_, model.columns_, model.left_out_ = target, task, columns, left_out
     model.n_features_in_ = len(columns)
     model.feature_names_in_ = np.array([column.name for column in columns], dtype=object)
     return model
+
+
+def _dates(values: Any, dtype: Any) -> Column:
+    """A column of dates, with the middle between the first and the last one."""
+    known, is_day = values.dropna(), dtype == polars().Date
+    first, last, whole = compute(known.min(), known.max(), is_day or (known.dt.floor("D") == known).all())
+    middle = 0.0 if is_missing(first) else (Dates().number(first) + Dates().number(last)) / 2
+    zone = None if is_day else dtype.time_zone
+    return Column(values.name, "date", middle, clock=None if whole and zone is None else zone or "")
 
 
 def _estimator(

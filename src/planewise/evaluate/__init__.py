@@ -4,6 +4,8 @@
 """
 
 from planewise.evaluate._calibration import Calibration, Group, calibration
+from planewise.evaluate._comparison import ConstantComparison, LinearComparison
+from planewise.evaluate._confusion import Confusion, confusion
 from planewise.evaluate._evaluation import Evaluation, evaluate, worst_rows
 from planewise.evaluate._importance import leading_features
 from planewise.evaluate._measured import Measured
@@ -12,11 +14,15 @@ from planewise.evaluate._quality import MEASURES, Quality, in_words, measures, q
 __all__ = [
     "MEASURES",
     "Calibration",
+    "Confusion",
+    "ConstantComparison",
     "Evaluation",
     "Group",
+    "LinearComparison",
     "Measured",
     "Quality",
     "calibration",
+    "confusion",
     "evaluate",
     "in_words",
     "leading_features",

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planewise.evaluate._evaluation import Evaluation, require_evaluation
 from planewise.evaluate._measured import Measured, share
-from planewise.words import counted, number, one_line
+from planewise.words import counted, number, one_line, percent
 
-N_GROUPS = 10
+MAX_GROUPS = 10
+ROWS_PER_GROUP = 20  # at least, so that the observed share says something
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,50 @@ class Calibration:
         """The expected calibration error: the mean distance of predicted and observed, over the rows' weights."""
         off = [abs(group.predicted - group.observed.value) for group in self.groups]
         return float(np.average(off, weights=[group.weight for group in self.groups]))
+
+    @property
+    def error_by_chance(self) -> float:
+        """The calibration error to expect on so few rows if every probability were right."""
+        p = np.array([group.predicted for group in self.groups])
+        n = np.array([group.n_rows for group in self.groups])
+        off = np.sqrt(2 * p * (1 - p) / (np.pi * n))  # the mean of |observed - p|, whose distribution is nearly normal
+        return float(np.average(off, weights=[group.weight for group in self.groups]))
+
+    def sentence(self) -> str:
+        """What the error means."""
+        points, chance = (number(100 * each, 2) for each in (self.error, self.error_by_chance))
+        n_rows = counted(sum(group.n_rows for group in self.groups), "row")
+        return (
+            f"Rows are grouped by the predicted probability of {self.event}. On average over the rows, the predicted "
+            f"probability and the observed frequency are {points} percentage points apart. With {n_rows}, chance alone "
+            f"puts them about {chance} apart."
+        )
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """For people: a header, and one row per group."""
+        rows = [
+            [
+                percent(group.predicted, 1),
+                f"{percent(group.observed.value, 1)} "
+                f"({100 * group.observed.low:.0f} to {100 * group.observed.high:.0f})",
+                f"{group.n_rows:,}",
+            ]
+            for group in self.groups
+        ]
+        return ["predicted probability", "observed frequency", "rows"], rows
+
+    def data(self) -> dict[str, Any]:
+        """For programs."""
+        groups = [
+            {"predicted": group.predicted, "observed": asdict(group.observed), "rows": group.n_rows}
+            for group in self.groups
+        ]
+        return {
+            "event": self.event,
+            "expected_calibration_error": self.error,
+            "error_by_chance": self.error_by_chance,
+            "groups": groups,
+        }
 
     def __repr__(self) -> str:
         return one_line(self, f"{self.event}, {counted(len(self.groups), 'group')}, error {number(self.error)}")
@@ -64,6 +110,7 @@ def calibration(case: Evaluation) -> Calibration | None:
 
 def _groups(chance: NDArray[np.float64]) -> list[NDArray[np.intp]]:
     """Rows in the order of their probability in groups of about equal size; equal probabilities stay together."""
-    edges = np.unique(np.quantile(chance, np.linspace(0, 1, N_GROUPS + 1)[1:-1]))
+    n_groups = min(MAX_GROUPS, max(2, len(chance) // ROWS_PER_GROUP))
+    edges = np.unique(np.quantile(chance, np.linspace(0, 1, n_groups + 1)[1:-1]))
     group = np.searchsorted(edges, chance, side="left")
     return [np.flatnonzero(group == each) for each in np.unique(group)]

@@ -25,6 +25,11 @@ class Measured:
     low: float
     high: float
 
+    @property
+    def standard_error(self) -> float:
+        """What the width of the interval says."""
+        return (self.high - self.low) / (2 * Z)
+
 
 def share(hit: NDArray[np.bool_], weight: Vector) -> Measured:
     """The share of hits, with Wilson's interval, which is sound near 0 and 1 and for few rows."""
@@ -47,7 +52,7 @@ def mean_of_shares(parts: list[Measured]) -> Measured:
 def mean(loss: Vector, weight: Vector) -> Measured:
     """The mean of losses, none of which is negative."""
     value = float(np.average(loss, weights=weight))
-    half = Z * _standard_error(loss - value, weight)
+    half = Z * standard_error(loss - value, weight)
     return Measured(value, max(0.0, value - half), value + half)
 
 
@@ -63,7 +68,7 @@ def explained(target: Vector, predicted: Vector, weight: Vector) -> Measured:
     squares, spread = (target - predicted) ** 2, (target - centre) ** 2
     around = float(np.average(spread, weights=weight))
     left = float(np.average(squares, weights=weight)) / around
-    half = Z * _standard_error((squares - left * spread) / around, weight)
+    half = Z * standard_error((squares - left * spread) / around, weight)
     return Measured(1 - left, 1 - left - half, min(1.0, 1 - left + half))
 
 
@@ -94,5 +99,6 @@ def _n_rows(weight: Vector) -> float:
     return float(weight.sum() ** 2 / (weight**2).sum())
 
 
-def _standard_error(centred: Vector, weight: Vector) -> float:
+def standard_error(centred: Vector, weight: Vector) -> float:
+    """Of the weighted mean, by the distances from it."""
     return float(np.sqrt(np.sum((weight * centred) ** 2)) / weight.sum())

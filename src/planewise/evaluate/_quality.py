@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,18 @@ from numpy.typing import NDArray
 from planewise._tables import n_rows
 from planewise.evaluate import _measured
 from planewise.evaluate._baselines import Answers, baselines
+from planewise.evaluate._comparison import (
+    CONSTANT,
+    LINEAR,
+    ConstantComparison,
+    LinearComparison,
+    compare_with_constant,
+    compare_with_linear,
+    log_losses,
+)
 from planewise.evaluate._evaluation import Evaluation, require_evaluation, rows_with_target
 from planewise.evaluate._measured import Measured
-from planewise.table import as_polars
+from planewise.table import Record, as_polars
 from planewise.words import counted, number, one_line, percent
 
 MEASURES = {  # in the order they are shown; the first of a task is the one that models are compared by
@@ -38,10 +47,39 @@ class Quality:
         By model ("model" first, then the simple ones) and by measure, see ``MEASURES``.
     note : str
         What was measured, and what the simple models were fitted on.
+    linear : LinearComparison or None
+        Whether the linear model is as good; None if there is none.
+    constant : ConstantComparison or None
+        Whether the most common class or the mean is as good; None if the quality comes from a record.
     """
 
     found: dict[str, dict[str, Measured]]
     note: str
+    linear: LinearComparison | None = None
+    constant: ConstantComparison | None = None
+
+    @classmethod
+    def of_record(cls, record: Record) -> Self:
+        """What the record of a fit keeps of it."""
+        found = {
+            name: {measure: Measured(**each) for measure, each in measures.items() if measure in MEASURES}
+            for name, measures in record["quality"].items()
+        }
+        note = "95 % confidence intervals in brackets."
+        constant, linear = (next((each for each in names if each in found), None) for names in (CONSTANT, LINEAR))
+        if constant is not None and _is_worse(found["model"], found[constant]):
+            note += f" On these rows, this model is no better than the {constant.replace('_', ' ')}."
+        elif record["linear_is_as_good"] and linear is not None:
+            note += f" On these rows, a {linear.replace('_', ' ')} is as good as this model."
+        return cls(found, note)
+
+    def sentences(self) -> list[str]:
+        """What simple models say about the model: that the mean is as good, or that a linear model is."""
+        is_useless = self.constant is not None and self.constant.is_as_good
+        told = [self.constant.sentence()] if self.constant is not None and is_useless else []
+        if self.linear is not None and (self.linear.is_better if is_useless else self.linear.is_as_good):
+            told.append(self.linear.sentence())
+        return told
 
     def data(self) -> dict[str, dict[str, dict[str, float]]]:
         """For programs: by model and measure the ``value`` and the bounds of its interval, ``low`` and ``high``."""
@@ -82,7 +120,15 @@ def quality(case: Evaluation, X_train: Any = None, y_train: Any = None) -> Quali
     X_train, y_train = _training_rows(case, X_train, y_train)
     answers = {"model": Answers(case.predicted, case.probability), **baselines(case, X_train, y_train)}
     found = {name: _measures(case, each) for name, each in answers.items()}
-    return Quality(found, _note(case, list(answers)[1:], y_train is not None))
+    note = _note(case, list(answers)[1:], y_train is not None)
+    return Quality(found, note, compare_with_linear(case, answers), compare_with_constant(case, answers))
+
+
+def _is_worse(model: dict[str, Measured], constant: dict[str, Measured]) -> bool:
+    """Whether a constant is at least as good in all that models are compared by."""
+    at_most = [constant[name].value <= model[name].value for name in ("rmse", "log_loss") if name in model]
+    at_least = [constant["accuracy"].value >= model["accuracy"].value] if "accuracy" in model else []
+    return all([*at_most, *at_least])
 
 
 def _training_rows(case: Evaluation, X_train: Any, y_train: Any) -> tuple[Any, NDArray[Any] | None]:
@@ -173,9 +219,7 @@ def _of_classes(case: Evaluation, given: Answers) -> dict[str, Measured]:
         "balanced_accuracy": _measured.mean_of_shares(recalls),
     }
     if given.probability is not None:
-        chance = given.probability[np.arange(len(hit)), np.searchsorted(classes, case.target)]
-        loss = -np.log(np.clip(chance, np.finfo(chance.dtype).eps, 1)).astype(np.float64)
-        found["log_loss"] = _measured.mean(loss, case.weight)
+        found["log_loss"] = _measured.mean(log_losses(case, given.probability), case.weight)
         if len(classes) == 2 and len(recalls) == 2:
             found["roc_auc"] = _measured.area(given.probability[:, 1], places[1], case.weight)
     return found

@@ -136,9 +136,13 @@ def versions(path: str | PathLike[str]) -> dict[str, str]:
 
 
 def checksum(model: Any) -> str:
-    """SHA-256 of all that the model's file would hold except versions: the same before saving and after loading."""
+    """SHA-256 of all that the model's file would hold except versions and the record of its fit, which has a date.
+
+    It is the same before saving and after loading.
+    """
     arrays = ArrayWriter()
     packed = pack_model(model, arrays)
+    packed["fitted"].pop("record_", None)
     digest = hashlib.sha256(json.dumps(packed, sort_keys=True).encode())
     digest.update(json.dumps(arrays.described, sort_keys=True).encode())
     digest.update(arrays.content())

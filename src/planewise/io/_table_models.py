@@ -6,8 +6,9 @@ from typing import Any
 
 from planewise.io._declaration import Declaration
 from planewise.io._errors import require
-from planewise.io._kinds import Kind, Number, Plain, Record, Several, Truth, Word
+from planewise.io._kinds import Kind, Maybe, Number, Plain, Record, Several, Truth, Word
 from planewise.io._nested import Nested
+from planewise.io._records import HELD_OUT_ERRORS, RECORD, check_records
 from planewise.table import COLUMN_KINDS, FAMILIES, Column, LeftOut, TableModel, estimator_name
 
 _COLUMN = Record(
@@ -18,7 +19,9 @@ _COLUMN = Record(
         "usual": Number(),
         "categories": Several(Plain(str), as_tuple=True),
         "missing": Truth(),
+        "clock": Maybe(Plain(str)),
     },
+    later=frozenset({"clock"}),
 )
 _ESTIMATORS = {
     estimator_name(family, task, n_rows)
@@ -64,6 +67,10 @@ def _check(model: Any) -> None:
         hasattr(estimator, "feature_names_in_") and estimator.feature_names_in_.tolist() == read,
         "has an estimator whose columns do not match the table's",
     )
+    check_records(model)
 
 
-MODELS = [Declaration(TableModel, _FITTED, _check)]
+# Files before version 7 have neither.
+_OPTIONAL: dict[str, Kind] = {"held_out_errors_": Maybe(HELD_OUT_ERRORS), "record_": Maybe(RECORD)}
+
+MODELS = [Declaration(TableModel, _FITTED, _check, _OPTIONAL, derive=TableModel.tell_estimator)]

@@ -8,7 +8,7 @@ from typing import Any
 from planewise.io._errors import require
 
 FORMAT = "planewise model"
-SCHEMA = 6
+SCHEMA = 7
 
 # Version 1 had a parameter `scale`, of different meanings; `scaling` now has the same words in all estimators.
 _THREE = {True: "arcsinh", "standard": "standard", False: None}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -39,7 +40,7 @@ class Kept:
     """Support vectors or prototypes in the user's columns, and the columns to show them by."""
 
     def __init__(
-        self, names: list[str], values: Numbers, shown: list[list[Any]], telling: Any, are_rows: bool = True
+        self, names: Sequence[str], values: Numbers, shown: list[list[Any]], telling: Any, are_rows: bool = True
     ) -> None:
         """`shown` are the values as people read them: categories by their names."""
         self.names, self.values, self.shown, self.telling = names, values, shown, [names[j] for j in telling]
@@ -96,7 +97,7 @@ class Linear:
     centre: Numbers
     preparation: Preparation
 
-    def explain(self, names: list[str], values: Any, row: Numbers, answer: Any) -> Contributions:
+    def explain(self, names: Sequence[str], values: Any, row: Numbers, answer: Any) -> Contributions:
         """What each column added to the score that decides; `row` is prepared."""
         own, start = self._parts(row, answer), None
         classes = getattr(self.machine, "classes_", None)

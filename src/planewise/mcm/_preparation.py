@@ -20,7 +20,7 @@ from planewise._scaling import (
     no_scaling,
     robust_scaling,
 )
-from planewise.words import feature_names
+from planewise.words import Columns, feature_names, indicator, kinds_of
 
 Rows = NDArray[Any]  # in the columns of X: NaN where missing, categories by their places in ``categories_``
 Vector = NDArray[np.float64]
@@ -137,6 +137,23 @@ class Preparation:
             return f"{of_columns[source]}={categories[source][level]}"
 
         return [name(*each) for each in zip(self.source.tolist(), self.level.tolist(), strict=True)]
+
+    def terms(self, columns: Columns) -> tuple[list[str], Vector]:
+        """What the weights of a sum are multiplied by, in words, and what was subtracted from each prepared column.
+
+        Such as "age", "(age is missing)", "(town is Ulm)" and "(days from 2024-03-09 to admitted)".
+        """
+        words, starts = [], np.zeros(len(self.source))
+        for at, (source, level) in enumerate(zip(self.source.tolist(), self.level.tolist(), strict=True)):
+            name, kind = columns.names[source], columns.kinds.get(source)
+            if level == MISSING:
+                words.append(indicator(name, "missing"))
+            elif level != NUMBER:
+                words.append(indicator(name, columns.categories[source][level]))
+            else:
+                words.append(name if kind is None else kind.term(name))
+                starts[at] = 0.0 if kind is None else kind.offset
+        return words, starts
 
     def by_column(self, values: Vector) -> Vector:
         """One number per prepared column, added up by column of X."""
@@ -376,14 +393,15 @@ class PreparesColumns:
 
 
 def shown_values(machine: Any, rows: Rows) -> list[list[Any]]:
-    """Rows in the user's columns as people read them: categories by their names, None where missing."""
+    """Rows in the user's columns as people read them: categories by their names, dates, None where missing."""
     columns: list[list[Any]] = []
-    known = getattr(machine, "categories_", {})
+    known, kinds = getattr(machine, "categories_", {}), kinds_of(machine)
     for j in range(rows.shape[1]):
         values = rows[:, j].astype(np.float64).tolist()
         if j in known:
             words = [*known[j].tolist(), OTHER_CATEGORY]
             columns.append([None if each != each else words[min(int(each), len(words) - 1)] for each in values])
         else:
-            columns.append([None if each != each else each for each in values])
+            kind = kinds.get(j)
+            columns.append([None if each != each else each if kind is None else kind.value(each) for each in values])
     return [list(row) for row in zip(*columns, strict=True)]

@@ -257,7 +257,7 @@ def find_files(path: Paths, endings: tuple[str, ...]) -> list[Path]:
         return [file for each in path for file in find_files(each, endings)]
     given = Path(path)
     if given.is_dir():
-        found = sorted(file for file in given.rglob("*") if file.suffix.lower() in endings and file.is_file())
+        found = sorted(file for file in given.rglob("*") if file.name.lower().endswith(endings) and file.is_file())
         if not found:
             raise FileNotFoundError(f"The folder {str(path)!r} has no file that ends in one of {', '.join(endings)}.")
         named = next((part for file in found for part in file.relative_to(given).parts[:-1] if "=" in part), None)

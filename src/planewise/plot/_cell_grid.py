@@ -49,10 +49,10 @@ def lane_height(names: Sequence[str], font: float) -> float:
     return SPACING * font / 72 * most + 0.05
 
 
-def cell_size(grid: CellGrid) -> tuple[float, float]:
-    """Inches of a figure in which all cells are readable."""
+def cell_size(grid: CellGrid, wide: float) -> tuple[float, float]:
+    """Inches of a figure in which all cells are readable, each so many inches wide."""
     lane = max(0.15 * _n_lines(grid) + 0.12, lane_height(grid.lines, 7))
-    return 2.2 + max(0.72 * len(grid.columns), 2.0), 1.5 + lane * len(grid.lines)
+    return 2.2 + max(wide * len(grid.columns), 2.0), 1.5 + lane * len(grid.lines)
 
 
 def draw_cells(
@@ -62,7 +62,7 @@ def draw_cells(
     sizes: Sizes,
     *,
     own: Place | None,
-    near: Mapping[Place, int],
+    badges: Mapping[Place, str],
     star: str,
     close_up: bool = False,
 ) -> None:
@@ -74,8 +74,8 @@ def draw_cells(
         Of the colours of numbers.
     own : (line, column) or None
         The case's cell.
-    near : dict
-        How many of the nearest rows each cell has.
+    badges : dict
+        What is said of some cells, such as how many of the nearest rows they have.
     star : str
         Colour of the case's star.
     """
@@ -86,7 +86,7 @@ def draw_cells(
     font = float(np.clip(0.75 * 72 * height / (_n_lines(grid) + 0.6), 3.5, min(sizes.small, 72 * width / 5.6)))
     for line in lines:
         for column in columns:
-            _draw_cell(ax, grid, norm, (line, column), near.get((line, column), 0), font)
+            _draw_cell(ax, grid, norm, (line, column), badges.get((line, column), ""), font)
     if own is not None:
         _outline(ax, own, star, sizes, font)
     ax.set_xlim(columns[0] - 0.5, columns[-1] + 0.5)
@@ -104,12 +104,12 @@ def _around(at: int, every: range) -> range:
 
 
 def _n_lines(grid: CellGrid) -> int:
-    """Lines of text in a cell: classes, or mean and number; and how many are nearest."""
+    """Lines of text in a cell: classes, or mean and number; and the badge."""
     n_classes = grid.by_class.shape[2]
     return (min(n_classes, MOST_CLASSES) + (n_classes > MOST_CLASSES) if n_classes else 2) + 1
 
 
-def _draw_cell(ax: Any, grid: CellGrid, norm: Any, at: Place, near: int, font: float) -> None:
+def _draw_cell(ax: Any, grid: CellGrid, norm: Any, at: Place, badge: str, font: float) -> None:
     (line, column), n_rows, n_lines = at, int(grid.n_rows[at]), _n_lines(grid)
     height = 0.84 / n_lines
     texts = {"fontsize": font, "va": "center_baseline", "color": INK, "clip_on": True, "zorder": 4}
@@ -136,10 +136,10 @@ def _draw_cell(ax: Any, grid: CellGrid, norm: Any, at: Place, near: int, font: f
             ax.text(column - 0.24, middle(place), count(counts[own]), **texts)
         if n_rows > counts[shown].sum():
             ax.text(column - 0.44, middle(len(shown)), f"+{count(n_rows - counts[shown].sum())}", **texts)
-    if near:
-        badge = {"boxstyle": "round,pad=0.15", "facecolor": INK, "edgecolor": "none"}
-        look = texts | {"color": "white", "fontsize": 0.85 * font, "bbox": badge, "gid": "nearest"}
-        ax.text(column - 0.42, middle(n_lines - 1), f"{count(near)} nearest", **look)
+    if badge:
+        box = {"boxstyle": "round,pad=0.15", "facecolor": INK, "edgecolor": "none"}
+        look = texts | {"color": "white", "fontsize": 0.85 * font, "bbox": box, "gid": "badge"}
+        ax.text(column - 0.42, middle(n_lines - 1), badge, **look)
 
 
 def _bar(ax: Any, at: Place, shares: Any, tints: Sequence[Any]) -> None:

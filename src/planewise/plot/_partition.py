@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from planewise._tables import numeric_column, rows_like, usual_row
 from planewise.plot._cuts import Cell, Cut, cut_plane
+from planewise.plot._date_ticks import ticks_of_kind
 from planewise.plot._display import Display
 from planewise.plot._points import draw_classes, draw_numbers
 from planewise.plot.style import (
@@ -34,16 +35,18 @@ from planewise.plot.style import (
     shade,
 )
 from planewise.plot.trees import DrawnTree, drawn_tree, has_cuts
-from planewise.words import class_names as names_of_classes
 from planewise.words import (
+    ValueKind,
     counted,
     find_feature,
+    kinds_of,
     number,
     require_no_offset,
     require_no_ranking,
     require_one_number,
     with_unit,
 )
+from planewise.words import class_names as names_of_classes
 from planewise.words import feature_names as names_of_features
 
 Numbers = NDArray[np.float64]
@@ -96,6 +99,8 @@ class PartitionDisplay(Display):
         The rows: ``x``, ``y``, ``target`` and ``predicted``.
     classes, class_names : list or None
         Labels and their names; None for a regressor.
+    kinds : pair
+        What the numbers on the axes stand for: dates or booleans of a table's model; else None.
     figure_, axes_
         Set by :meth:`plot`.
 
@@ -128,6 +133,7 @@ class PartitionDisplay(Display):
     class_names: list[str] | None
     target_name: str = ""
     note: str = ""
+    kinds: tuple[ValueKind | None, ValueKind | None] = (None, None)
 
     def _facts(self) -> str:
         n_rows = len(self.train.x) + (0 if self.test is None else len(self.test.x))
@@ -209,6 +215,7 @@ class PartitionDisplay(Display):
             response, confidence, tree, cells, cuts, train, test, classes,
             None if classes is None else names_of_classes(classes, class_names),
             target_name or str(getattr(y, "name", None) or ""), note.strip(),
+            (kinds_of(estimator).get(across), kinds_of(estimator).get(up)),
         )  # fmt: skip
 
     def plot(
@@ -282,6 +289,12 @@ class PartitionDisplay(Display):
             self._ring_mistakes(ax, rows, sizes)
         ax.set_xlim(self.grid_x[0], self.grid_x[-1])
         ax.set_ylim(self.grid_y[0], self.grid_y[-1])
+        for kind, grid, put, inches in zip(
+            self.kinds, (self.grid_x, self.grid_y), (ax.set_xticks, ax.set_yticks), (sizes.width, sizes.height),
+            strict=True,
+        ):  # fmt: skip
+            if kind is not None:
+                put(*ticks_of_kind(kind, float(grid[0]), float(grid[-1]), max(2, int(1.3 * inches))))
 
     def _draw_answers(self, ax: Any) -> None:
         if self.cells:

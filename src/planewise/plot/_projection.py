@@ -34,7 +34,7 @@ from planewise.plot.style import (
 )
 from planewise.plot.views import Axis, DecidingRows, Numbers, axes_of, drawn_axes, features_of, rows_in
 from planewise.words import class_names as names_of_classes
-from planewise.words import counted, number, tidy
+from planewise.words import count, counted, number, tidy
 
 PANELS = ("view", "near")
 
@@ -75,8 +75,9 @@ class ViewOfRows:
     share : float
         Share of the queries that this view decided.
     grid : CellGrid or None
-        The rows counted in cells, which are drawn instead of points, where one query is explained in a view of
-        categories. ``one.cell`` is the query's cell, and ``one.cells_near`` counts the nearest rows in each.
+        The rows counted in cells, which are drawn instead of points, in a view of categories. ``one.cell`` is the
+        query's cell, and ``one.cells_near`` counts the nearest rows in each; ``cells_asked`` says of many queries how
+        many are in each, and how many of them are wrong.
     """
 
     axes: list[Axis]
@@ -92,6 +93,7 @@ class ViewOfRows:
     share: float = 1.0
     note: str = ""
     grid: CellGrid | None = None
+    cells_asked: dict[Place, str] = field(default_factory=dict)
 
 
 @dataclass(repr=False)
@@ -172,8 +174,7 @@ class ProjectionDisplay(Display):
         view = _view(data["view"], X, y, classes, [data["query"], *(each["values"] for each in near)])
         view.one = _query(data, view.axes, classes)
         if is_grid(view.axes):
-            columns = [np.asarray(column_values(X, axis.column)) for axis in view.axes]
-            view.grid = cell_grid(view.axes, columns, view.target, len(classes or []))
+            view.grid = _grid_of(view, X, classes)
             _add_cells(view.one, view, data, near)
         if classes is not None and all(not axis.categories for axis in view.axes):
             known = None if isinstance(explanation, Mapping) else explanation.fitted_rows()
@@ -226,6 +227,8 @@ class ProjectionDisplay(Display):
             mine = [at for at, data in enumerate(found) if data["view"] and tuple(data["view"]["columns"]) == columns]
             view = _view(found[mine[0]]["view"], X, y, classes, [found[at]["query"] for at in mine])
             _add_queries(view, [found[at] for at in mine], None if truth is None else truth[mine], classes)
+            if is_grid(view.axes):
+                _add_asked(view, [found[at] for at in mine], X, classes)
             view.share = times / len(found)
             views.append(view)
         names = None if classes is None else names_of_classes(classes, class_names)
@@ -268,23 +271,26 @@ class ProjectionDisplay(Display):
 
     def _size(self, n_panels: int) -> tuple[float, float]:
         """Inches of a new figure: names of categories need room."""
-        grid = self.views[0].grid
-        if grid is not None:
-            width, height = cell_size(grid)
-            return n_panels * width, height
+        wide = 0.72 if self.views[0].one is not None else 1.0  # a lane, for what is said of its cells
+        grids = [cell_size(view.grid, wide) for view in self.views if view.grid is not None]
         lanes = [view.axes[1].lanes for view in self.views if len(view.axes) > 1 and view.axes[1].categories]
-        height = max((1.2 + len(names) * lane_height(names, 7) for names in lanes), default=0.0)
-        return max(4.2, (4.2 if lanes else 3.5) * n_panels), max(3.6, height)
+        if len(grids) == len(self.views):
+            width, height = (max(sides) for sides in zip(*grids, strict=True))
+            return n_panels * width, height
+        height = max(
+            [1.2 + len(names) * lane_height(names, 7) for names in lanes] + [each[1] for each in grids] + [3.6]
+        )
+        width = max([4.2 if lanes else 3.5] + [each[0] for each in grids])
+        return max(4.2, width * n_panels), height
 
     def _draw_grid(self, ax: Any, view: ViewOfRows, grid: CellGrid, near: bool) -> None:
         sizes = dress(ax, "" if grid.across is None else grid.across.name, grid.down.name, self._title(view, near))
-        assert view.one is not None
-        numbers = self.classes is None
-        star = "white" if self.classes is None else colour(self.classes.index(view.one.answer))
-        draw_cells(
-            ax, grid, self._norm() if numbers else None, sizes, own=view.one.cell, near=view.one.cells_near, star=star,
-            close_up=near,
-        )  # fmt: skip
+        own, star, badges = None, "white", view.cells_asked
+        if view.one is not None:
+            own, badges = view.one.cell, {at: f"{count(n)} nearest" for at, n in view.one.cells_near.items()}
+            star = star if self.classes is None else colour(self.classes.index(view.one.answer))
+        norm = self._norm() if self.classes is None else None
+        draw_cells(ax, grid, norm, sizes, own=own, badges=badges, star=star, close_up=near)
 
     def _draw(self, ax: Any, view: ViewOfRows, near: bool) -> None:
         if view.grid is not None:
@@ -408,14 +414,15 @@ class ProjectionDisplay(Display):
             if len(self.views[0].one.opposing) and self.views[0].grid is None:
                 handles.append(Line2D([], [], marker="o", color=INK, linestyle=":", **ring))
                 labels.append("nearest of the others")
-        else:
+        elif any(view.grid is None for view in self.views):  # cells say it in words
             known = any(view.right is not None for view in self.views)
             handles.append(Line2D([], [], marker="o", color=COLOURS[2] if known else INK, linestyle="", **ring))
             labels.append("query, right" if known else "query")
             if known:
                 handles.append(Line2D([], [], marker="s", color=ACCENT, linestyle="", **ring))
                 labels.append("query, wrong")
-        key_of_figure(axes, handles, labels)
+        if handles:
+            key_of_figure(axes, handles, labels)
 
 
 def _labels(data: Mapping[str, Any], y: Any) -> list[Any]:
@@ -478,6 +485,30 @@ def _points(
     names = features_of(axes, data["view"])
     columns = [axis.places([row[name] for row in values]) for axis, name in zip(axes, names, strict=False)]
     return np.column_stack([*columns, lanes]) if len(columns) == 1 else np.column_stack(columns)
+
+
+def _grid_of(view: ViewOfRows, X: Any, classes: list[Any] | None) -> CellGrid:
+    columns = [np.asarray(column_values(X, axis.column)) for axis in view.axes]
+    return cell_grid(view.axes, columns, view.target, len(classes or []))
+
+
+def _add_asked(view: ViewOfRows, found: Sequence[Any], X: Any, classes: list[Any] | None) -> None:
+    """Count the queries in the cells of a view of categories, and those that are wrong where the truth is known."""
+    view.grid = _grid_of(view, X, classes)
+    names = features_of(view.axes, found[0]["view"])
+    asked: Counter[Place] = Counter()
+    wrong: Counter[Place] = Counter()
+    for at, data in enumerate(found):
+        values = {axis.column: data["query"][name] for axis, name in zip(view.axes, names, strict=True)}
+        place = view.grid.place_of(values)
+        if place is not None:
+            asked[place] += 1
+            wrong[place] += 0 if view.right is None else int(not view.right[at])
+    view.cells_asked = {
+        place: ("1 query" if n == 1 else f"{count(n)} queries")
+        + (f", {count(wrong[place])} wrong" if wrong[place] else "")
+        for place, n in asked.items()
+    }
 
 
 def _add_cells(one: QueryInView, view: ViewOfRows, data: Mapping[str, Any], near: Sequence[Mapping[str, Any]]) -> None:

@@ -33,7 +33,7 @@ from planewise.plot.style import (
 )
 from planewise.plot.trees import DrawnTree, drawn_tree, shown_nodes
 from planewise.slm.fitted import tree_column_names, tree_rows
-from planewise.words import categories_of, count, counted, formula, number, require_one_number
+from planewise.words import Columns, count, counted, formula, number, require_one_number
 from planewise.words import class_names as names_of_classes
 
 WIDEST = 10.0  # inches of a figure of our own
@@ -57,7 +57,9 @@ class TreeDisplay(Display):
         Shares of the classes; None where leaves hold numbers.
     counts : array of shape (n_nodes,)
         Rows in each node.
-    names, class_names : lists of str
+    columns : Columns
+        Names, categories and kinds of the columns.
+    class_names : list of str or None
     path : list of int
         The nodes that the highlighted row passes.
     figure_, ax_
@@ -77,12 +79,11 @@ class TreeDisplay(Display):
     """
 
     tree: DrawnTree
-    names: list[str]
+    columns: Columns
     class_names: list[str] | None
     mix: NDArray[np.float64] | None
     counts: NDArray[np.int64]
     path: list[int] = field(default_factory=list)
-    categories: Mapping[int, Sequence[Any]] = field(default_factory=dict)
 
     def _facts(self) -> str:
         planes = self.tree.planes
@@ -120,7 +121,7 @@ class TreeDisplay(Display):
         if drawn.value.shape[1] > 1:
             require_one_number(estimator, "TreeDisplay of a tree with several numbers per leaf")
         which = 0 if tree is None else tree
-        names = tree_column_names(estimator, feature_names)
+        columns = Columns.of(estimator, tree_column_names(estimator, feature_names))
         drawn.value = value = _as_chances(estimator, drawn.value)
         labels = estimator.classes_ if _holds_chances(estimator, value) else None
         counts, mix = drawn.n_samples, None if labels is None else value
@@ -134,17 +135,14 @@ class TreeDisplay(Display):
                 raise ValueError(f"row must be a table of one row; got {n_rows(row)}.")
             path = drawn.path_to(int(_apply(estimator, row, which)[0]))
         return cls(
-            drawn, names, None if labels is None else names_of_classes(list(labels), class_names), mix,
-            np.asarray(counts), path, categories_of(estimator),
+            drawn, columns, None if labels is None else names_of_classes(list(labels), class_names), mix,
+            np.asarray(counts), path,
         )  # fmt: skip
 
     @property
     def formulas(self) -> list[list[str]]:
         """The formula of every plane of every node."""
-        return [
-            [" ".join(formula(plane, self.names, self.categories, 200)) for plane in planes]
-            for planes in self.tree.planes
-        ]
+        return [[" ".join(formula(plane, self.columns, 200)) for plane in planes] for planes in self.tree.planes]
 
     def shown(self, max_nodes: int = 30) -> list[int]:
         """The nodes in a picture of at most so many; the others are folded into the nearest one above them."""
@@ -204,7 +202,7 @@ class TreeDisplay(Display):
 
     def _arranged(self, max_nodes: int, width: float | None, height: float | None) -> Layout:
         def words(node: int, most: int) -> list[list[str]]:
-            return [formula(plane, self.names, self.categories, most) for plane in self.tree.planes[node]]
+            return [formula(plane, self.columns, most) for plane in self.tree.planes[node]]
 
         return arrange(self.tree, words, self._label, max_nodes=max_nodes, path=self.path, width=width, height=height)
 

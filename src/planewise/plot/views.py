@@ -13,8 +13,19 @@ from scipy.spatial import cKDTree
 
 from planewise._categories import is_missing
 from planewise._tables import column_values
+from planewise.plot._date_ticks import ticks_of_kind
 from planewise.recip.fitted import nearest_class_weights
-from planewise.words import count, number, tidy
+from planewise.words import (
+    Booleans,
+    ValueKind,
+    as_number,
+    count,
+    kind_from,
+    number,
+    tidy,
+    value_in_words,
+    value_of_kind,
+)
 
 Numbers = NDArray[np.float64]
 LARGEST = 1e7  # eq. 9: a distance over none
@@ -28,8 +39,8 @@ class Axis:
 
     The model measures distances in scaled values. The picture shows these, but for long tails: where `tails` is true
     they are compressed, so that the bulk of the rows is not pressed into a corner. `categories` are the values of a
-    column that does not hold numbers; they have lanes that stand `gap` apart. Where `drawn` names some of them, the
-    others share the last lane.
+    column that does not hold numbers or dates, such as "false" and "true"; they have lanes that stand `gap` apart.
+    Where `drawn` names some of them, the others share the last lane.
     """
 
     name: str
@@ -50,7 +61,7 @@ class Axis:
         """The lane of each value; NaN where it is missing or not known."""
         lane = dict.fromkeys(self.categories, len(self.drawn))
         lane |= {word: at for at, word in enumerate(self.drawn or self.categories)}
-        return np.array([np.nan if is_missing(v) else lane.get(str(v), np.nan) for v in values], dtype=np.float64)
+        return np.array([np.nan if is_missing(v) else lane.get(self.word(v), np.nan) for v in values], dtype=np.float64)
 
     def with_lanes(self, counts: Mapping[str, int], first: Iterable[Any], most: int = MOST_LANES) -> Axis:
         """The same with so many lanes: for the categories in `first`, then for the most frequent ones by `counts`."""
@@ -60,20 +71,43 @@ class Axis:
         return replace(self, drawn=tuple(word for word in self.categories if word in kept))
 
     @property
+    def kind(self) -> ValueKind | None:
+        """What the numbers stand for, if the column holds dates or booleans."""
+        return kind_from(self.scaling)
+
+    @property
+    def _centre(self) -> float:
+        return as_number(self.kind, self.scaling.get("centre", 0.0))
+
+    def in_words(self, value: Any) -> str:
+        """A value of an explanation's data, with four digits if it is a number."""
+        return value_in_view(value, self.scaling)
+
+    @property
     def gap(self) -> float:
         """The distance between two categories."""
+        if isinstance(self.kind, Booleans):  # which are numbers to the model
+            false, true = self._scaled(np.array([0.0, 1.0]))
+            return float(true - false)
         return float(self.scaling.get("gap", 1.0))
+
+    def word(self, value: Any) -> str:
+        """The category that a value is."""
+        return str(value) if self.kind is None else self.in_words(value)
 
     def places(self, values: Sequence[Any] | NDArray[Any]) -> Numbers:
         """Where values are drawn; NaN where one is missing or not known."""
         if self.categories:
             return self.gap * self.lanes_of(values)
-        raw = np.array([np.nan if v is None else v for v in values], dtype=np.float64)
-        scaled = (raw - self.scaling.get("centre", 0.0)) / self.scaling.get("spread", 1.0)
+        scaled = self._scaled(np.array([as_number(self.kind, value) for value in values], dtype=np.float64))
+        return np.arcsinh(2 * scaled) if self.tails else scaled
+
+    def _scaled(self, raw: Numbers) -> Numbers:
+        scaled: Numbers = (raw - self._centre) / self.scaling.get("spread", 1.0)
         if "tail_factor" in self.scaling:
             drawn = np.arcsinh(self.scaling["tail_factor"] * scaled)
             scaled = (drawn - self.scaling["tail_centre"]) / self.scaling["tail_spread"]
-        return np.arcsinh(2 * scaled) if self.tails else scaled
+        return scaled
 
     def scaled(self, places: Numbers) -> Numbers:
         """What the model measures distances in."""
@@ -85,7 +119,7 @@ class Axis:
         if "tail_factor" in self.scaling:
             drawn = scaled * self.scaling["tail_spread"] + self.scaling["tail_centre"]
             scaled = np.sinh(drawn) / self.scaling["tail_factor"]
-        return scaled * self.scaling.get("spread", 1.0) + self.scaling.get("centre", 0.0)
+        return scaled * self.scaling.get("spread", 1.0) + self._centre
 
     def ticks(self, low: float, high: float, most: int) -> tuple[Numbers, list[str]]:
         """Round numbers of the user's between two places, and where they lie."""
@@ -93,6 +127,9 @@ class Axis:
             at: Numbers = self.gap * np.arange(len(self.lanes), dtype=np.float64)
             return at, [tidy(word) for word in self.lanes]
         first, last = self.values(np.array([low, high]))
+        if self.kind is not None:
+            raw, words = ticks_of_kind(self.kind, float(first), float(last), most)
+            return self.places(raw), words
         tries = [even_steps(float(first), float(last), most)]
         if self.tails or "tail_factor" in self.scaling:
             wanted = self.values(np.linspace(low, high, most + 2)[1:-1])
@@ -103,6 +140,11 @@ class Axis:
             if len(kept) >= 3:
                 break
         return at[kept], [number(value) for value in raw[kept]]
+
+
+def value_in_view(value: Any, scaling: Mapping[str, Any]) -> str:
+    """A value of an explanation's data in words; the view's scaling says whether it is a date or boolean."""
+    return value_in_words(value_of_kind(kind_from(scaling), value), 4)
 
 
 def _apart(at: Numbers, raw: Numbers, low: float, high: float, least: float) -> list[int]:
@@ -140,6 +182,11 @@ def _round(value: float) -> float:
     return float(f"{np.sign(value) * nearest * power:.6g}")
 
 
+def holds_categories(scaling: Mapping[str, Any]) -> bool:
+    """Whether a column of a view is drawn in lanes: categories, or booleans."""
+    return scaling.get("kind") == "categories" or isinstance(kind_from(scaling), Booleans)
+
+
 def axes_of(view: Mapping[str, Any], X: Any) -> list[Axis]:
     """The axes of an explanation's view; `X` says which categories there are."""
     found = []
@@ -148,7 +195,9 @@ def axes_of(view: Mapping[str, Any], X: Any) -> list[Axis]:
     ):
         words: tuple[str, ...] = ()
         values = column_values(X, column)
-        if scaling.get("kind") == "categories":
+        if isinstance(kind_from(scaling), Booleans):
+            words = ("false", "true")
+        elif holds_categories(scaling):
             words = tuple(sorted({str(value) for value in values.tolist() if not is_missing(value)}))
         axis = Axis(f"{name} ({unit})" if unit else str(name), int(column), scaling, words)
         if not words and "tail_factor" not in scaling:

@@ -37,8 +37,10 @@ from planewise.words import (
     ViewsReport,
     feature_names,
     given_views,
+    kinds_of,
     number,
     percent,
+    plain_value,
     row_numbers,
 )
 from planewise.words import ViewColumns as View
@@ -304,7 +306,7 @@ class ProjectionEstimator(ShownInNotebooks, BaseEstimator):
         if column in self.categories_:
             known = self.categories_[column]
             return _plain(known[int(value)]) if value < len(known) else "(a category not seen in fit)"
-        return float(value)
+        return plain_value(kinds_of(self).get(column), float(value))
 
 
 def _plain(value: Any) -> Any:

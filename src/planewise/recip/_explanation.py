@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from planewise.recip._rows import Vector
-from planewise.words import as_fitted, feature_names, units_of_features
+from planewise.words import as_fitted, feature_names, kinds_of, units_of_features
 
 
 class Wording:
@@ -26,8 +26,13 @@ class Wording:
             "features": [self.names[j] for j in columns],
             "columns": list(columns),
             "units": [self.units[j] for j in columns],
-            "scaling": [self.estimator._scaling.describe(j) for j in columns],
+            "scaling": [self._scaling(j) for j in columns],
         }
+
+    def _scaling(self, column: int) -> dict[str, Any]:
+        """How its values become coordinates, and which values these are if they are not numbers."""
+        known, kind = self.estimator._scaling.describe(column), kinds_of(self.estimator).get(column)
+        return known if kind is None else kind.scaling(known)
 
     def values(self, place: int, row: Vector) -> dict[str, Any]:
         """The values of a row in the features of a view; the row has the columns that were kept."""

@@ -23,8 +23,11 @@ def explanation_html(explanation: Any) -> str:
     ident = f"pw-{uuid4().hex[:12]}"  # outputs of one page must not share names
     views = views_of(explanation)
     training = TrainingRows.of(explanation) if views else TrainingRows(None, None)
+    added = explanation.views_table()
     return piece(
-        html.paragraph(explanation.to_text()), views_switch(views, training, ident=ident, most_points=MOST_POINTS)
+        html.paragraph(explanation.to_text()),
+        views_switch(views, training, ident=ident, most_points=MOST_POINTS),
+        *([] if added is None else [html.section(added, level=4)]),
     )
 
 

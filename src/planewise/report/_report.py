@@ -8,10 +8,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import confusion_matrix
 
 from planewise._atomic import write_whole
-from planewise.evaluate import Calibration, Evaluation, Quality, calibration, evaluate, quality, worst_rows
+from planewise.evaluate import Evaluation, Quality, calibration, confusion, evaluate, quality, worst_rows
 from planewise.plot.style import require_matplotlib
 from planewise.report import html
 from planewise.report._pictures import calibration_picture, pictures_of
@@ -20,7 +19,7 @@ from planewise.report.views import views_of_case
 from planewise.words import Description, Limits, TableSection, View, describe, fitted_model, number, percent, shorten
 
 MAX_MISTAKES = 5
-MAX_CLASSES = 20  # for which the confusion is shown
+MAX_CLASSES = 20  # for which the whole confusion is shown
 TREES_DESCRIBED = 3  # where there is nothing else on the page
 
 
@@ -83,13 +82,13 @@ def report(
         if any(each is not None for each in (y, sample_weight, X_train, y_train)):
             raise ValueError("y, sample_weight, X_train and y_train are for measuring the model: pass X too.")
         about = describe(model, Limits(max_trees=TREES_DESCRIBED))
-        measured: list[str] = []
+        measured = _measured_by_fit(model)
     else:
         case = evaluate(model, X, y, sample_weight)
         about = describe(model, Limits(max_trees=0 if hasattr(case.model, "forest_") else 1))
         with _figures_closed():
             measured = list(_measured(case, quality(case, X_train, y_train)))
-    more = _drawn(pictures, "More pictures" if measured else "Pictures")
+    more = _drawn(pictures, "Pictures" if X is None else "More pictures")
     page = _page(about, title or about.title, [*measured, *more])
     if path is not None:
         write_whole(path, page)
@@ -120,26 +119,25 @@ def _figures_closed() -> Iterator[None]:
                 plt.close(figure)
 
 
+def _measured_by_fit(model: Any) -> list[str]:
+    """The quality that a table model's file keeps."""
+    record = getattr(model, "record_", None)
+    if record is None or record["quality"] is None:
+        return []
+    found = Quality.of_record(record)
+    return [html.section(TableSection("Quality on held-out rows, measured by fit", *found.table(), found.note))]
+
+
 def _measured(case: Evaluation, found: Quality) -> Iterator[str]:
     yield html.section(TableSection("Quality", *found.table(), found.note))
-    if case.classes is not None and 2 <= len(case.classes) <= MAX_CLASSES:
-        yield html.section(_confusion(case))
+    for sentence in found.sentences():
+        yield html.paragraph(sentence, note=True)
+    confused = confusion(case)
+    if confused is not None:
+        yield html.section(confused.section(MAX_CLASSES))
     yield from _drawn(pictures_of(case), "Pictures")
     yield from _calibrated(case)
     yield from _mistaken(case)
-
-
-def _confusion(case: Evaluation) -> TableSection:
-    assert case.classes is not None
-    weighted = np.ptp(case.weight) > 0
-    weight = case.weight if weighted else None
-    matrix = confusion_matrix(case.target, case.predicted, labels=case.classes, sample_weight=weight)
-    rows = [
-        [str(label), *(number(count) if weighted else str(count) for count in row)]
-        for label, row in zip(case.classes, matrix, strict=True)
-    ]
-    note = "One row per true class, one column per predicted class."
-    return TableSection("Confusion", ["true class", *map(str, case.classes.tolist())], rows, note)
 
 
 def _drawn(found: Iterable[tuple[str, Any]], heading: str) -> Iterator[str]:
@@ -158,25 +156,9 @@ def _calibrated(case: Evaluation) -> Iterator[str]:
     if found is None:
         yield html.paragraph("This model gives no probabilities.", note=True)
         return
-    yield html.paragraph(
-        f"Rows are grouped by the predicted probability of {found.event}. On average over the rows, the predicted "
-        f"probability and the observed frequency are {number(100 * found.error, 2)} percentage points apart."
-    )
+    yield html.paragraph(found.sentence())
     caption = "Observed frequency by predicted probability; on the dashed line they are equal."
-    yield html.beside(html.figure(caption, calibration_picture(found)), html.table(*_groups(found)))
-
-
-def _groups(found: Calibration) -> tuple[list[str], list[list[str]]]:
-    """A header, and one row per group."""
-    rows = [
-        [
-            percent(group.predicted, 1),
-            f"{percent(group.observed.value, 1)} ({100 * group.observed.low:.0f} to {100 * group.observed.high:.0f})",
-            f"{group.n_rows:,}",
-        ]
-        for group in found.groups
-    ]
-    return ["predicted probability", "observed frequency", "rows"], rows
+    yield html.beside(html.figure(caption, calibration_picture(found)), html.table(*found.table(), label="Calibration"))
 
 
 # --------------------------------------------------------------------------------------------------------- mistakes
@@ -187,6 +169,7 @@ def _mistaken(case: Evaluation) -> Iterator[str]:
     if not len(worst):
         yield html.paragraph("Every row is predicted correctly.", note=True)
         return
+    yield html.paragraph("Rows are counted from 0.", note=True)
     training = None
     for place, (row, why) in enumerate(zip(worst, case.explain(worst), strict=True), 1):
         yield html.heading(_mistake_in_words(case, int(row)), level=3)
@@ -194,6 +177,9 @@ def _mistaken(case: Evaluation) -> Iterator[str]:
             yield html.reason(why)
             training = training or TrainingRows.of(case.model)
             yield views_of_case(why, training, ident=f"mistake-{place}")
+            views = why.views_table()
+            if views is not None:
+                yield html.section(views, level=4)
             continue
         yield html.paragraph(why.sentence())
         yield html.paragraph(f"{why.table().heading}:")

@@ -10,7 +10,7 @@ from planewise.plot.style import colour
 from planewise.plot.trees import DrawnTree, drawn_tree, shown_nodes
 from planewise.report._view_shapes import class_form
 from planewise.report.html import said
-from planewise.words import Plane, categories_of, cell_in_marks, count, feature_names, formula, number, shorten, wrap
+from planewise.words import Columns, Plane, cell_in_marks, count, formula, number, shorten, wrap
 
 MOST_NODES = 25  # more are folded, those with the fewest rows first
 MOST_DEPTH = 6  # columns
@@ -31,15 +31,14 @@ class _Node:
 def tree_figure(estimator: Any) -> str:
     """The tree of a fitted single tree."""
     tree = drawn_tree(estimator)
-    drawing = _Drawing(tree, feature_names(estimator), categories_of(estimator), getattr(estimator, "classes_", None))
+    drawing = _Drawing(tree, Columns.of(estimator), getattr(estimator, "classes_", None))
     return drawing.figure()
 
 
 @dataclass(frozen=True)
 class _Drawing:
     tree: DrawnTree
-    names: list[str]
-    categories: Any
+    columns: Columns
     classes: Any
 
     def figure(self) -> str:
@@ -128,7 +127,7 @@ class _Drawing:
         """The planes of a node as they stand in its box."""
         out = []
         for letter, plane in self._lettered(node):
-            words = [shorten(word, LETTERS) for word in formula(plane, self.names, self.categories, LETTERS_OF_NAME)]
+            words = [shorten(word, LETTERS) for word in formula(plane, self.columns, LETTERS_OF_NAME)]
             lines = wrap(words, lambda line, letter=letter: len(letter) + len(line) <= LETTERS)
             if len(lines) > LINES:
                 lines = [*lines[: LINES - 2], f"… {len(lines) - LINES + 1} more", lines[-1]]
@@ -137,9 +136,7 @@ class _Drawing:
 
     def _planes(self, node: int) -> list[str]:
         """The planes of a node in full."""
-        return [
-            letter + " ".join(formula(plane, self.names, self.categories, 40)) for letter, plane in self._lettered(node)
-        ]
+        return [letter + " ".join(formula(plane, self.columns, 40)) for letter, plane in self._lettered(node)]
 
     def _lettered(self, node: int) -> list[tuple[str, Plane]]:
         """Planes with what they are called where there are several."""

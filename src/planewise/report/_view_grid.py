@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from planewise.plot.cells import MISSING, CellGrid, Place
 from planewise.plot.style import colour
+from planewise.plot.views import holds_categories
 from planewise.report._view_scene import MOST_NEIGHBOURS, Neighbour, Plane, neighbours_of
 from planewise.report._view_shapes import class_form, star
-from planewise.report.html import said
+from planewise.report.html import breakable, said
 from planewise.words import count, counted, joined, number, shorten, signed
 
 WIDTH, LINE = 52.0, 14.0  # of a cell and of a line in it
@@ -44,7 +44,7 @@ class GridDrawing:
         lines = []
         for line, name in enumerate(grid.lines):
             cells = "".join(self._cell((line, column), own, before, near) for column in range(len(grid.columns)))
-            lines.append(f'<tr><th scope="row" dir="auto">{name_in_markup(name)}</th>{cells}</tr>\n')
+            lines.append(f'<tr><th scope="row" dir="auto">{breakable(shorten(name, 60))}</th>{cells}</tr>\n')
         label = f"{self._rows.capitalize()} by {' and '.join(self._axis_names())}"
         return (
             f'<div class="pw-wide" tabindex="0" role="region" aria-label="{said(label)}">\n<table class="pw-grid">\n'
@@ -78,12 +78,12 @@ class GridDrawing:
 
     def _head(self) -> str:
         down, *across = self._axis_names()
-        corner = f'<th scope="col" dir="auto">{name_in_markup(down)}</th>'
+        corner = f'<th scope="col" dir="auto">{breakable(shorten(down, 60))}</th>'
         if not across:
             return f'<tr>{corner}<th scope="col">{self._rows}</th></tr>'
         columns = self._grid.columns
-        names = "".join(f'<th scope="col" dir="auto">{name_in_markup(name)}</th>' for name in columns)
-        name = f'<th scope="colgroup" colspan="{len(columns)}" dir="auto">{name_in_markup(across[0])}</th>'
+        names = "".join(f'<th scope="col" dir="auto">{breakable(shorten(name, 60))}</th>' for name in columns)
+        name = f'<th scope="colgroup" colspan="{len(columns)}" dir="auto">{breakable(shorten(across[0], 60))}</th>'
         return f"<tr><td></td>{name}</tr>\n<tr>{corner}{names}</tr>"
 
     # -------------------------------------------------------------------------------------------------------- cells
@@ -179,15 +179,10 @@ class GridDrawing:
         return joined([f"{count(each)} {shorten(self.names[place], 30)}" for place, each in counts.items() if each])
 
 
-def name_in_markup(name: Any) -> str:
-    """A name that may be broken after hyphens, slashes and underscores."""
-    return re.sub(r"(?<=[-/_])(?=[^-/_])", "<wbr>", said(shorten(name, 60)))
-
-
 def folded(data: Mapping[str, Any]) -> list[list[Neighbour]]:
     """The neighbours, the nearest first; in a view of categories, those with the same values together."""
     near = neighbours_of(data, most=None)
-    if not all(each.get("kind") == "categories" for each in data["view"]["scaling"][:2]):
+    if not all(holds_categories(each) for each in data["view"]["scaling"][:2]):
         return [[each] for each in near[:MOST_NEIGHBOURS]]
     found: dict[Any, list[Neighbour]] = {}
     for each in near:

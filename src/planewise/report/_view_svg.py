@@ -18,7 +18,7 @@ import numpy as np
 
 from planewise._categories import is_missing
 from planewise.plot.style import colour
-from planewise.plot.views import Axis, Numbers, even_steps
+from planewise.plot.views import Axis, Numbers, even_steps, value_in_view
 from planewise.report._view_grid import GridDrawing
 from planewise.report._view_scene import Box, Neighbour, Scene, TrainingRows, n_neighbours, scene
 from planewise.report._view_shapes import arrow, badge_places, circle, class_form, scale_colours, star
@@ -181,7 +181,11 @@ class _Drawing:
         for at, lines in across:
             x = frame.left + float(frame.points(np.array([at, 0.0]))[0, 0])
             out.append(f'<path class="pw-tick" d="M{x:.1f} {bottom:g}v4"/>')
-            out.append(f'<text x="{x:.1f}" y="{bottom + 16:g}" text-anchor="middle">{said(lines[0])}</text>\n')
+            half, end = LETTER * len(lines[0]) / 2, WIDTH - 1
+            where = f'x="{end:g}" y="{bottom + 16:g}" text-anchor="end"'  # a wide one stays inside the picture
+            if x + half < end:
+                where = f'x="{x:.1f}" y="{bottom + 16:g}" text-anchor="middle"'
+            out.append(f"<text {where}>{said(lines[0])}</text>\n")
         for at, lines in up:
             y = TOP + float(frame.points(np.array([0.0, at]))[0, 1])
             out.append(f'<path class="pw-tick" d="M{frame.left:g} {y:.1f}h-4"/>')
@@ -357,8 +361,8 @@ class _Drawing:
     def _values_in_words(self, values: Mapping[str, Any]) -> str:
         view = self.data["view"]
         parts = []
-        for name, unit in zip(view["features"], view["units"], strict=True):
-            value = shorten(value_in_words(values.get(name), 4), 40)
+        for name, unit, scaling in zip(view["features"], view["units"], view["scaling"], strict=True):
+            value = shorten(value_in_view(values.get(name), scaling), 40)
             parts.append(f"{shorten(name, 40)} {value}" + (f" {shorten(unit, 12)}" if unit else ""))
         return ", ".join(parts)
 
@@ -377,8 +381,8 @@ class _Drawing:
         if len(plane.axes) > 2:
             drawn = " × ".join(shorten(axis.name, 40) for axis in plane.axes[:2])
             name = self.data["view"]["features"][2]
-            own = shorten(value_in_words(self.data["query"].get(name), 4), 40)
-            near = [shorten(value_in_words(each.values.get(name), 4), 20) for each in self.scene.neighbours[:8]]
+            own = shorten(plane.axes[2].in_words(self.data["query"].get(name)), 40)
+            near = [shorten(plane.axes[2].in_words(each.values.get(name)), 20) for each in self.scene.neighbours[:8]]
             words.append(
                 f"Drawn are {drawn}; the view has {shorten(plane.axes[2].name, 40)} too: this case {own}, "
                 f"its nearest rows {', '.join(near)}, so that rows which look near may be far."
@@ -486,12 +490,14 @@ def _thinned(ticks: Ticks, most: int) -> Ticks:
 
 
 def _coded(axis: Axis, values: Any) -> list[str]:
-    """Values as numbers that need no escaping, nothing for what is missing; categories by their places among them.
+    """Values as numbers or dates, which need no escaping, nothing for what is missing; categories by their places.
 
     One beyond those whose names are there has the place after them all.
     """
+    if axis.kind is not None and not axis.categories:
+        return ["" if is_missing(value) else axis.in_words(value) for value in values.tolist()]
     if not axis.categories:
         return ["" if is_missing(value) else f"{float(value):.4g}" for value in values.tolist()]
     named = axis.categories[:MOST_CATEGORIES]
     place = {word: at for at, word in enumerate(named)}
-    return ["" if is_missing(value) else str(place.get(str(value), len(named))) for value in values.tolist()]
+    return ["" if is_missing(value) else str(place.get(axis.word(value), len(named))) for value in values.tolist()]

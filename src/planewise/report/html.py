@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import re
 import warnings
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -17,7 +18,12 @@ from planewise.words import Reason, TableSection, TextSection, shown
 DPI = 150  # of figures
 PIXELS_AN_INCH = 115  # of a page, for figures: type of 8 points is as large as the text around it
 BROAD = 600  # pixels of a figure that a phone would make unreadable
+BAR = 192.0  # pixels that the bars of a table take
+MOST_TIMES = 4  # the start or end of a sum beside its largest part, in one scale
+LONG = 40  # letters of a text that needs room
 LONGEST_VALUE = 300  # letters of a value from the data; a cell may hold megabytes
+
+_NUMBER = re.compile(r"[+\u2212\d][\d.,:e+\u2212 %-]{0,20}")
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #59636e; --paper: #fff; --line: #d5dae0; --band: #f4f6f8;
@@ -32,18 +38,26 @@ main { max-width: 60rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
 h1 { font-size: 1.7rem; margin: 0 0 .25rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.15rem; margin: 2.25rem 0 .5rem; } h3 { font-size: 1rem; margin: 1.5rem 0 .25rem; }
 h2, h3 { break-after: avoid; overflow-wrap: anywhere; } p { margin: .5rem 0; overflow-wrap: anywhere; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1.25rem; margin: 1rem 0 0; }
-dt, .note, figcaption, footer { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
-.wide { overflow-x: auto; } .beside { display: flex; flex-wrap: wrap; gap: 0 2rem; align-items: center; }
+dl { display: grid; grid-template-columns: minmax(0, max-content) minmax(0, 1fr); gap: .15rem 1.25rem;
+  margin: 1rem 0 0; }
+dt, .note, figcaption, footer { color: var(--soft); } dt, dd { margin: 0; overflow-wrap: anywhere; }
+/* what scrolls sideways has a shadow at each end beyond which there is more */
+.wide, pre { overflow-x: auto; --cover: var(--paper);
+  background: linear-gradient(to right, var(--cover) 30%, #0000) 0 0 / 3rem 100% no-repeat local,
+    linear-gradient(to left, var(--cover) 30%, #0000) 100% 0 / 3rem 100% no-repeat local,
+    linear-gradient(to right, #888b, #0000) 0 0 / .8rem 100% no-repeat scroll,
+    linear-gradient(to left, #888b, #0000) 100% 0 / .8rem 100% no-repeat scroll; }
+.wide:focus-visible, pre:focus-visible, figure:focus-visible { outline: 2px solid var(--for); outline-offset: 2px; }
+.beside { display: flex; flex-wrap: wrap; gap: 0 2rem; align-items: center; }
 .beside > div { min-width: 0; max-width: 100%; }
 table { width: max-content; border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .9rem .25rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line);
   max-width: 26rem; overflow-wrap: break-word; }
-th { font-weight: 600; } tr { break-inside: avoid; } table.figures { white-space: nowrap; }
-.bar { display: inline-block; height: .7rem; border-radius: 2px; }
-.bar.for { background: var(--for); } .bar.against { background: var(--against); }
-pre { background: var(--band); border: 1px solid var(--line); border-radius: 6px; padding: .9rem 1rem;
-  overflow-x: auto; font: 13px/1.55 ui-monospace, monospace; }
+th { font-weight: 600; } tr { break-inside: avoid; } table.figures, .number { white-space: nowrap; }
+td.bars { padding: 0; vertical-align: middle; } .pw-bar { display: block; height: 2rem; }
+.pw-bar .for { fill: var(--for); } .pw-bar .against { fill: var(--against); } .end td { font-weight: 600; }
+pre { background-color: var(--band); --cover: var(--band); border: 1px solid var(--line); border-radius: 6px;
+  padding: .9rem 1rem; font: 13px/1.55 ui-monospace, monospace; }
 figure { margin: 1.25rem 0; break-inside: avoid; }
 figure img { max-width: 100%; height: auto; background: #fff; border-radius: 6px; }
 @media screen and (prefers-color-scheme: dark) {
@@ -51,8 +65,12 @@ figure img { max-width: 100%; height: auto; background: #fff; border-radius: 6px
 }
 footer { margin-top: 3rem; font-size: .85rem; }
 @media screen and (max-width: 40rem) {
-  figure { overflow-x: auto; } figure img.broad { max-width: none; } 
+  figure { overflow-x: auto; } figure img.broad { max-width: none; }
+  figure[tabindex] figcaption::before { content: "Scroll the picture sideways. "; font-weight: 600; }
   table { font-size: .9rem; } th, td { max-width: 13rem; }
+  table.barred { width: 100%; } .barred th, .barred td { padding-right: .6rem; }
+  .barred td:not(.number, .bars) { min-width: 4.5rem; overflow-wrap: anywhere; } .barred td.long { min-width: 11rem; }
+  .barred .number, .barred .bars { width: 1%; } .pw-bar { width: 5rem; }
 }
 @media print {
   :root { color-scheme: light; --ink: #000; --soft: #444; --paper: #fff; --line: #bbb; --band: #f4f6f8;
@@ -60,8 +78,8 @@ footer { margin-top: 3rem; font-size: .85rem; }
   body { font-size: 10pt; } main { max-width: none; padding: 0; } footer { margin-top: 1.5rem; break-before: avoid; }
   .wide, pre { overflow: visible; } pre { white-space: pre-wrap; overflow-wrap: anywhere; }
   .wide, .beside { break-inside: avoid; } .beside img { max-width: 9cm; } h3 + p { break-after: avoid; }
-  table { width: auto; } th, td { max-width: none; overflow-wrap: anywhere; }
-  .bar { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  table { width: auto; } th, td { max-width: none; overflow-wrap: anywhere; } .number { white-space: normal; }
+  .wide, pre { background: none; } .pw-bar { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }
 """
 
@@ -76,6 +94,16 @@ def said(value: Any, most: int | None = LONGEST_VALUE) -> str:
     if most is not None and len(text) > most:
         text = text[: most - 1] + "…"
     return escape(shown(text, breaks="\n\t"))
+
+
+def breakable(value: Any) -> str:
+    """The same, which may be broken into lines after hyphens, slashes and underscores, unless it is a number or date.
+
+    >>> breakable("date_of_birth"), breakable("2024-03-09")
+    ('date_<wbr>of_<wbr>birth', '2024-03-09')
+    """
+    text = said(value)
+    return text if _NUMBER.fullmatch(text) else re.sub(r"(?<=[-/_])(?=[^-/_])", "<wbr>", text)
 
 
 def page(title: str, body: Iterable[str]) -> str:
@@ -130,35 +158,77 @@ def facts(pairs: Iterable[tuple[str, Any]]) -> str:
     return f"<dl>{shown}</dl>"
 
 
-def lines(text: Iterable[str]) -> str:
+def lines(text: Iterable[str], label: str = "Text") -> str:
     """Lines as they are, spaces too."""
-    return f'<pre tabindex="0">{chr(10).join(said(line, most=2000) for line in text)}</pre>'
+    shown = chr(10).join(said(line, most=2000) for line in text)
+    return f'<pre tabindex="0" role="region" aria-label="{said(label)}">{shown}</pre>'
 
 
-def table(columns: Sequence[Any], rows: Sequence[Sequence[Any]], weights: Sequence[float] = ()) -> str:
-    """A table; with `weights`, one per row, each row ends with a bar."""
-    head = "".join(f'<th scope="col">{said(each)}</th>' for each in columns) + ("<td></td>" if weights else "")
-    longest = max((abs(weight) for weight in weights), default=0.0)
-    out = []
+def table(
+    columns: Sequence[Any],
+    rows: Sequence[Sequence[Any]],
+    weights: Sequence[float] = (),
+    ends: Sequence[int] = (),
+    *,
+    label: str = "Table",
+) -> str:
+    """A table that scrolls where it is too wide; with `weights`, one per row, each row ends with a bar (see `bars`)."""
+    head = "".join(f'<th scope="col">{breakable(each)}</th>' for each in columns) + ("<td></td>" if weights else "")
+    drawn, out = bars(weights, ends), []
     for place, row in enumerate(rows):
-        cells = "".join(f'<td dir="auto">{said(cell)}</td>' for cell in row)
+        cells = "".join(f'<td class="{_kind_of(cell)}" dir="auto">{breakable(cell)}</td>' for cell in row)
         if weights:
-            cells += f"<td>{bar(weights[place], longest)}</td>"
-        out.append(f"<tr>{cells}</tr>\n")
+            cells += f'<td class="bars">{drawn[place]}</td>'
+        kind = ' class="end"' if place in ends else ""
+        out.append(f"<tr{kind}>{cells}</tr>\n")
+    kind = ' class="barred"' if weights else ""
     return (
-        f'<div class="wide" tabindex="0">\n<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{"".join(out)}</tbody>\n'
-        "</table></div>"
+        f'<div class="wide" tabindex="0" role="region" aria-label="{said(label)}">\n<table{kind}>\n'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{''.join(out)}</tbody>\n</table></div>"
     )
 
 
-def bar(weight: float, longest: float) -> str:
-    """A bar as long as the weight, in one of two colours by its sign."""
-    share = 0.0 if longest == 0 else abs(weight) / longest
-    side = "for" if weight >= 0 else "against"
-    words = f"{weight:+.4g}"  # a width by style= would be against the page's policy
+def _kind_of(cell: Any) -> str:
+    """Numbers and dates are not broken into lines, and long texts not into too many."""
+    text = str(cell)
+    return "number" if _NUMBER.fullmatch(text) else "long" if len(text) > LONG else "text"
+
+
+def bars(weights: Sequence[float], ends: Sequence[int] = ()) -> list[str]:
+    """Bars on either side of a line at zero: positive weights to the right, negative ones to the left.
+
+    `ends` are the rows where a sum starts and ends. Where these are so large that the parts could not be seen, they are
+    drawn shorter, with a gap that says so.
+    """
+    parts = max((abs(weight) for place, weight in enumerate(weights) if place not in ends), default=0.0)
+    longest = max(map(abs, weights), default=0.0)
+    reach = parts if longest > MOST_TIMES * parts > 0 else longest
+    shown = [min(max(weight, -reach), reach) for weight in weights]
+    left, right = max(0.0, -min(shown, default=0.0)), max(shown, default=0.0)
+    scale = BAR / ((left + max(right, 0.0)) or 1.0)
+    return [
+        _bar(weight, each * scale, left * scale, each != weight) for weight, each in zip(weights, shown, strict=True)
+    ]
+
+
+def _bar(weight: float, length: float, zero: float, shorter: bool) -> str:
+    """One bar, from the line at zero."""
+    words, start = f"{weight:+.4g}", zero + min(length, 0.0)
+    side, fill = ("for", "#0072b2") if weight >= 0 else ("against", "#d55e00")  # style= is against the page's policy
+    pieces = [(start, abs(length))]
+    if shorter:
+        words += ", drawn shorter"
+        near, far = 0.72 * abs(length), 0.78 * abs(length)  # of zero, where the gap is
+        pieces = [(zero, near), (zero + far, abs(length) - far)]
+        if length < 0:
+            pieces = [(zero - near, near), (start, abs(length) - far)]
+    drawn = "".join(
+        f'<rect class="{side}" fill="{fill}" x="{x:.1f}" y="7" width="{width:.1f}" height="12"/>' for x, width in pieces
+    )
     return (
-        f'<svg class="bar {side}" width="{12 * share:.2f}rem" height=".7rem" role="img" aria-label="{words}">'
-        f"<title>{words}</title></svg>"
+        f'<svg class="pw-bar" viewBox="-1 0 {BAR + 2:g} 26" preserveAspectRatio="none" width="{BAR + 2:g}" height="26" '
+        f'role="img" aria-label="{words}"><title>{words}</title>{drawn}'
+        f'<path class="zero" stroke="currentColor" d="M{zero:.1f} 0v26"/></svg>'
     )
 
 
@@ -217,9 +287,9 @@ def section(each: TableSection | TextSection, level: int = 2) -> str:
     """A section with its heading."""
     out = [heading(each.heading, level)]
     if isinstance(each, TextSection):
-        return "\n".join([*out, lines(each.lines)])
+        return "\n".join([*out, lines(each.lines, each.heading)])
     if each.rows:
-        out.append(table(each.columns, each.rows, each.weights))
+        out.append(table(each.columns, each.rows, each.weights, each.ends, label=each.heading))
     if each.note:
         out.append(paragraph(each.note, note=True))
     return "\n".join(out)
@@ -231,7 +301,7 @@ def reason(given: Reason) -> str:
     if len(details.columns) == 1:
         out = [paragraph(words) for row in details.rows for words in row]
     else:
-        out = [table(details.columns, details.rows, details.weights)]
+        out = [table(details.columns, details.rows, details.weights, details.ends, label=details.heading)]
     return "\n".join([*out, *([paragraph(details.note, note=True)] if details.note else [])])
 
 

@@ -8,6 +8,7 @@ from math import exp
 from typing import Any
 
 from planewise.plot.style import colour
+from planewise.plot.views import value_in_view
 from planewise.report._view_grid import by_answer, folded, n_rows_of
 from planewise.report._view_scene import Neighbour, TrainingRows
 from planewise.report._view_shapes import class_form
@@ -174,16 +175,16 @@ def neighbours_table(
     numbers = data["task"] == "regression"
     units = [f" ({unit})" if unit else "" for unit in data["view"]["units"]]
     titles = [f"{shorten(name, 60)}{unit}" for name, unit in zip(features, units, strict=True)]
-    columns = ["nearest", "training row", "value" if numbers else "class", "distance", *titles]
+    columns = ["nearest", "training row (from 0)", "value" if numbers else "class", "distance", *titles]
     head = "".join(f'<th scope="col" dir="auto">{said(each)}</th>' for each in columns)
     answer = value_in_words(data["prediction"], 4) if numbers else names[data["prediction"]]
-    own = ["", answer, "", *_cells(data["query"], features)]
+    own = ["", answer, "", *_cells(data["query"], data["view"])]
     lines = ['<tr class="pw-own"><th scope="row">this case</th>' + _tds(own) + "</tr>\n"]
     for order, near in enumerate(folded(data), 1):
         each = near[0]
         who, answer = _several(near, names) if len(near) > 1 else _single(each, names)
         cells = f'<td>{said(who)}</td><td dir="auto">{answer}</td>'
-        cells += _tds([number(each.distance, 3), *_cells(each.values, features)])
+        cells += _tds([number(each.distance, 3), *_cells(each.values, data["view"])])
         lines.append(
             f'<tr class="pw-{each.side}" data-row="{each.key}"><th scope="row"><button type="button" class="pw-pick" '
             f'aria-pressed="false" data-row="{each.key}">{order}</button></th>{cells}</tr>\n'
@@ -224,8 +225,9 @@ def _class_cell(label: Any, names: Mapping[Any, str], before: str = "") -> str:
     return f"{drawn}&nbsp;{before}{said(names[label])}"
 
 
-def _cells(values: Mapping[str, Any], features: Sequence[str]) -> list[str]:
-    return [value_in_words(values.get(name), 4) for name in features]
+def _cells(values: Mapping[str, Any], view: Mapping[str, Any]) -> list[str]:
+    named = zip(view["features"], view["scaling"], strict=True)
+    return [value_in_view(values.get(name), scaling) for name, scaling in named]
 
 
 def _tds(cells: Sequence[Any]) -> str:

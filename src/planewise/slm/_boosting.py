@@ -16,7 +16,7 @@ from planewise import _core
 from planewise._fit_callbacks import FitTasks
 from planewise._input import category_counts, thread_count
 from planewise._params import Limit, boolean, either, integer, one_of, real
-from planewise._progress import Progress
+from planewise._progress import Progress, is_heard
 from planewise.slm._boost_checkpoint import Checkpoint, fingerprint
 from planewise.slm._boost_data import Data, Floats, Given, TargetReader, read_set
 from planewise.slm._boost_start import Start
@@ -173,7 +173,7 @@ class Boosting(BoostedTrees):
         table = training_table(self, data.rows, data.weight, threads)
         boosting = self._make_booster(table, data, loss, start, seed, threads)
         with Progress(self.n_iter_, "boosting from all rows", shown=self.verbose > 0) as bar:
-            if loss.own is None and not self.verbose:
+            if loss.own is None and not self.verbose and not is_heard():
                 boosting.rounds(self.n_iter_)
             else:
                 for _ in range(self.n_iter_):
@@ -267,7 +267,7 @@ class Boosting(BoostedTrees):
         is_monitored = bool(sets or metrics or self.verbose or self.callbacks or checkpoint)
         if is_monitored and start.before is not None:
             monitor.complete(lambda seen, _: start.stages(seen, threads), start.rounds)
-        if is_monitored or loss.own is not None or tasks:
+        if is_monitored or loss.own is not None or tasks or is_heard():
             listeners = self._listeners(monitor, grown, keep, checkpoint, tasks)
             ended = self._run_rounds(monitor, data, start.rounds, is_monitored, listeners, tasks.begin)
         else:

@@ -12,6 +12,7 @@ from planewise.slm.fitted import Forest, output_names, start_and_link, tree_colu
 from planewise.words import (
     OFFSET_NOT_STORED,
     RANKS,
+    Columns,
     Description,
     Limits,
     TableSection,
@@ -113,7 +114,7 @@ class _Rules:
 
     def __init__(self, model: Any, tree: int, limits: Limits) -> None:
         self.trees, start = _trees(model)
-        self.names, self.categories = tree_column_names(model), model.categories_
+        self.columns = Columns.of(model, tree_column_names(model))
         self.origins = model.feature_origins_
         self.value = _leaf_in_words(model, start, tree)
         self.root = int(self.trees.node_start[tree])
@@ -159,7 +160,7 @@ class _Rules:
     def _planes(self, node: int, indent: str) -> str:
         """Write the planes of a node, each with its letter where there are several."""
         places = range(self.trees.plane_start[node], self.trees.plane_start[node + 1])
-        words = [plane_in_words(read_plane(self.trees, k, self.origins), self.names, self.categories) for k in places]
+        words = [plane_in_words(read_plane(self.trees, k, self.origins), self.columns) for k in places]
         letters = LETTERS[: len(words)] if len(words) <= len(LETTERS) else "".join(chr(0x3B1 + k) for k in places)
         if len(words) == 1:
             self.lines.append(f"{indent}{words[0]}?")

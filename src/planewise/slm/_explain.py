@@ -15,11 +15,13 @@ from planewise.slm._target_statistics import added_to_sources
 from planewise.slm.fitted import Forest, start_and_link, tree_rows
 from planewise.words import (
     CategoryStatistic,
+    Columns,
     Contributions,
     Path,
     Plane,
     Start,
     Step,
+    counted_from,
     feature_names,
     plane_form,
     plane_in_words,
@@ -103,12 +105,12 @@ class ExplainsByPath(HasContributions):
             One per row.
         """
         check_is_fitted(self)
-        names, answers = feature_names(self), self.predict(X)  # type: ignore[attr-defined]
+        columns, answers = Columns.of(self), self.predict(X)  # type: ignore[attr-defined]
         every = [read_plane(self.tree_, k, self.feature_origins_) for k in range(self.tree_.n_planes)]
-        words = [plane_in_words(plane, names, self.categories_) for plane in every]
+        words = [plane_in_words(plane, columns) for plane in every]
         rows = prediction_rows(self, X)
         leaves = self.tree_.apply(rows)[:, 0]
-        planes = _Planes(self.tree_, every, names, words, self.categories_)
+        planes = _Planes(self.tree_, every, words, columns)
         return [
             _path(planes, row, given, int(leaf), answer)
             for row, given, leaf, answer in zip(rows, rows_as_given(X), leaves, answers, strict=True)
@@ -120,26 +122,26 @@ class _Planes(NamedTuple):
 
     trees: Forest
     planes: list[Plane]
-    names: list[str]
     words: list[str]
-    categories: Any
+    columns: Columns
 
     def step(self, node: int, place: int, value: float, right: bool, given: Any) -> Step:
         """One plane, with the row's own number where it looks at one column."""
         plane = self.planes[place]
-        form = plane_form(plane)
         features, depth, words = plane.features, int(self.trees.depth[node]), self.words[place]
-        step = threshold_step(plane, 6)
-        column = self.names[features[0]] if len(features) == 1 else None
-        known = self.categories.get(features[0])
+        column = self.columns.names[features[0]] if len(features) == 1 else None
+        known = self.columns.categories.get(features[0])
         if known is not None:
             name = known[int(value)] if 0 <= value < len(known) else "another category"
             return Step(depth, words, None if np.isnan(value) else name, right, column)
         if np.isnan(value):
-            return Step(depth, words, None, right, column, None if column is None else form.threshold)
+            return Step(depth, words, None, right, column)
         if column is None:
-            return Step(depth, words, value / form.divisor, right)
-        return Step(depth, words, given[features[0]], right, column, form.threshold, step)
+            shown = counted_from(plane, self.columns)
+            moved = plane.shift - shown.shift if shown.is_relative else 0.0  # the tree's sum starts at its own origins
+            return Step(depth, words, (value + moved) / plane_form(shown).divisor, right)
+        own = self.columns.value(features[0], given[features[0]])
+        return Step(depth, words, own, right, column, threshold_step(plane, 6))
 
 
 def _path(planes: _Planes, row: NDArray[np.float32], given: Any, leaf: int, answer: Any) -> Path:
@@ -175,10 +177,8 @@ class ExplainsByContributions(HasContributions):
         require_one_number(self, "explain")
         parts, answers = self.predict_contributions(X), self.predict(X)  # type: ignore[attr-defined]
         made = _number_added_up if getattr(self, "classes_", None) is None else _class_added_up
-        codes = prediction_rows(self, X)
-        return [
-            made(self, feature_names(self), *each) for each in zip(rows_as_given(X), codes, parts, answers, strict=True)
-        ]
+        codes, given = prediction_rows(self, X), map(Columns.of(self).row, rows_as_given(X))
+        return [made(self, feature_names(self), *each) for each in zip(given, codes, parts, answers, strict=True)]
 
 
 def _category_statistics(estimator: Any, row: NDArray[np.float32], of: Any = None) -> dict[int, CategoryStatistic]:

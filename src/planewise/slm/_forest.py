@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
+from math import ceil
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -35,7 +36,7 @@ from planewise._params import (
     one_of,
     real,
 )
-from planewise._progress import Progress
+from planewise._progress import Progress, is_heard
 from planewise._warn import warn_user
 from planewise.slm._constraints import check_earlier_trees, constrain
 from planewise.slm._explain import ExplainsByContributions
@@ -129,8 +130,10 @@ class _SLMForest(CallbackSupportMixin, ExplainsByContributions, TreeEstimator):
         parts = [self.forest_] if continues else []
         first, last = self._span[:2] if self._span else (parts[0].n_trees if parts else 0, self.n_estimators)
         step = TREES_PER_STEP if tasks else self.n_estimators
-        # All trees in one call; with a progress line, as many as there are threads.
+        # All trees in one call; with a progress line, as many as there are threads, or about a twentieth of all.
         at_once = 1 if one_by_one else threads if self.verbose else self.n_estimators
+        if is_heard():
+            at_once = min(at_once, threads * ceil(self.n_estimators / (20 * threads)))
 
         def so_far() -> dict[str, Any]:
             made = copy(self)

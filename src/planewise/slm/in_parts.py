@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from planewise._categories import Categories
 from planewise._fit_callbacks import FitTasks
 from planewise._input import thread_count
+from planewise._progress import is_heard
 from planewise.parts import Part, Parts
 from planewise.slm._boost_checkpoint import Checkpoint
 from planewise.slm._boost_data import Data, Floats, Given
@@ -232,7 +233,7 @@ class BoostsParts(Boosting):
             if start.before is not None:
                 monitor.complete(lambda _, number: boosting.stages(number), start.rounds)
             ended = False
-            if monitored or tasks:
+            if monitored or tasks or is_heard():
                 listeners = self._listeners(monitor, grown, keep, checkpoint, tasks)
                 ended = self._run_rounds(monitor, train, start.rounds, monitored, listeners, tasks.begin)
             else:

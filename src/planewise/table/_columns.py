@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import time
 from difflib import get_close_matches
 from typing import Any
 
@@ -12,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise._extras import require
-from planewise.words import first_of, one_line
+from planewise.words import Booleans, Dates, ValueKind, first_of, one_line
 
 MAX_CATEGORIES = 50_000
 MAX_INDICATORS = 50  # categories of a column that a machine distinguishes: the most frequent ones
@@ -59,6 +61,8 @@ class Column:
         Of a category column: those that a machine distinguishes, the most frequent first.
     missing : bool
         Whether values were missing in ``fit``.
+    clock : str or None
+        Of a date column: the time zone of its times of day, "" if they state none; None if it holds whole days.
     """
 
     name: str
@@ -66,6 +70,14 @@ class Column:
     usual: float = 0.0
     categories: tuple[str, ...] = ()
     missing: bool = False
+    clock: str | None = ""
+
+    @property
+    def value_kind(self) -> ValueKind | None:
+        """How values are written that the model reads as other numbers; None for numbers and categories."""
+        if self.kind == "date":
+            return Dates(self.usual, self.clock)
+        return Booleans() if self.kind == "truth" else None
 
     def __repr__(self) -> str:
         facts = [self.name, COLUMN_KINDS[self.kind].adjective]
@@ -95,14 +107,16 @@ def as_polars(table: Any) -> Any:
     return nw.from_native(table, eager_only=True).to_polars()
 
 
-def find_columns(table: Any, target: str) -> tuple[list[Column], list[LeftOut]]:
-    """The columns to learn from and those to leave out, in the order of the table."""
+def find_columns(
+    table: Any, target: str, unwanted: Mapping[str, str] | None = None
+) -> tuple[list[Column], list[LeftOut]]:
+    """The columns to learn from and those to leave out, in the order of the table; `unwanted` ones have a reason."""
     used, left_out = [], []
     for name in table.columns:
         if name == target:
             continue
         values = table[name]
-        why = _why_useless(values)
+        why = (unwanted or {}).get(name) or _why_useless(values)
         if why:
             left_out.append(LeftOut(name, why))
         else:
@@ -140,9 +154,14 @@ def _why_useless(values: Any) -> str:
     if kind == "number" and values.dtype.is_integer() and n_distinct == n_present > 20:
         span = int(values.max()) - int(values.min()) + 1
         # Random numbers in so narrow a range would repeat; rows that were held out leave gaps.
-        if span <= 2 * n_present or _NAMED_AS_KEY.match(values.name):
+        if span <= 2 * n_present or named_as_key(values.name):
             return "has a different whole number in every row: looks like an identifier"
     return ""
+
+
+def named_as_key(name: str) -> bool:
+    """Whether a column is called as keys are, such as "id" or "order_nr"."""
+    return _NAMED_AS_KEY.match(name) is not None
 
 
 def _described(values: Any) -> Column:
@@ -161,7 +180,17 @@ def _described(values: Any) -> Column:
         float(np.median(present)) if len(present) else 0.0,
         (),
         missing or bool(len(present) < len(numbers)),
+        _clock(values),
     )
+
+
+def _clock(values: Any) -> str | None:
+    """The time zone of a column of moments, "" if it has none; None for whole days."""
+    pl = polars()
+    if values.dtype != pl.Datetime:
+        return None
+    whole = (values.drop_nulls().dt.time() == time()).all()
+    return None if whole and values.dtype.time_zone is None else values.dtype.time_zone or ""
 
 
 def as_numbers(values: Any, kind: str) -> NDArray[np.float64]:
@@ -193,13 +222,14 @@ def _as_categories(values: Any) -> Any:
     return values.cast(polars().String)
 
 
-def unread_value(name: str, text: str, row: int, kind: str) -> ValueError:
-    """The error for a text where the model needs a number, a boolean or a date."""
-    return _now_holds(name, f"the text {text!r} in row {row}", kind)
+def unread_value(name: str, text: str, row: int, kind: str, where: str = "", remedy: str = "") -> ValueError:
+    """The error for a text where the model needs a number, a boolean or a date; `where` names its line in a file."""
+    where = f" ({where})" if where else ""
+    return _now_holds(name, f"the text {text!r} in row {row}{where}", kind, remedy)
 
 
-def _now_holds(name: str, what: str, kind: str) -> ValueError:
-    return ValueError(f"Column {name!r} holds {what}, but held {_values_of(kind)} when the model was fitted.")
+def _now_holds(name: str, what: str, kind: str, remedy: str = "") -> ValueError:
+    return ValueError(f"Column {name!r} holds {what}, but held {_values_of(kind)} when the model was fitted{remedy}.")
 
 
 def _values_of(kind: str | None) -> str:
@@ -258,7 +288,7 @@ def read_words(words: Any, kind: str) -> Any:
     if kind == "truth":
         return words.str.to_lowercase().replace_strict(TRUTHS, default=None, return_dtype=pl.Float64)
     if kind == "date":
-        return _moments(words).dt.timestamp("us").cast(pl.Float64) / A_DAY
+        return iso_moments(words).dt.timestamp("us").cast(pl.Float64) / A_DAY
     raise ValueError(f"Text is read as booleans or dates, not as {kind!r}.")
 
 
@@ -275,7 +305,7 @@ def with_dates(table: Any) -> Any:
     for values in table.get_columns():
         if values.dtype != pl.String or not values.drop_nulls().head(1).str.strip_chars().str.contains(_ISO).any():
             continue  # the first value rules out most columns of text
-        moments = _moments(values.str.strip_chars())
+        moments = iso_moments(values.str.strip_chars())
         if moments.null_count() == values.null_count():
             whole = (values.drop_nulls().str.strip_chars().str.len_bytes() == len("2024-03-09")).all()
             found.append(moments.cast(pl.Date) if whole else moments)
@@ -292,7 +322,7 @@ def in_own_types(table: Any, columns: list[Column]) -> Any:
     )
 
 
-def _moments(words: Any) -> Any:
+def iso_moments(words: Any) -> Any:
     """Dates of ISO 8601 as moments in UTC; a time without an offset is taken for UTC."""
     pl = polars()
     iso = pl.when(words.str.contains(_ISO)).then(words.str.replace(" ", "T", literal=True))

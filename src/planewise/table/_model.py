@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -12,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._input import all_or_nothing
+from planewise._input import CodedRows, all_or_nothing
 from planewise._params import Limit, check_parameters, one_of, seed
 from planewise.parts import from_frames
 from planewise.table._columns import (
@@ -30,7 +31,20 @@ from planewise.table._columns import (
     require_columns,
 )
 from planewise.table._families import FAMILIES, TREES, estimator_class
-from planewise.words import Description, Limits, Reason, TableSection, number
+from planewise.table._intervals import HeldOutErrors, require_intervals
+from planewise.table._record import Record, facts_of
+from planewise.words import (
+    Columns,
+    Description,
+    Limits,
+    Reason,
+    TableSection,
+    require_no_offset,
+    require_no_ranking,
+    require_one_number,
+    tell_kinds,
+    value_in_words,
+)
 
 LIMITS: dict[str, Limit] = {
     "family": one_of(*FAMILIES),
@@ -42,6 +56,11 @@ LIMITS: dict[str, Limit] = {
     "random_state": seed(),
 }
 MAX_INTEGER_CLASSES = 20
+
+
+def _has_intervals(model: Any) -> bool:
+    check_is_fitted(model)
+    return require_intervals(model)
 
 
 def _has_classes(model: Any) -> bool:
@@ -81,6 +100,10 @@ class TableModel(BaseEstimator):
     estimator_ : estimator
         Fitted on the columns as it takes them.
     n_features_in_, feature_names_in_ : number and names of the columns it reads
+    held_out_errors_ : HeldOutErrors or None
+        The errors on rows that were not used in ``fit``, from which prediction intervals are made.
+    record_ : dict or None
+        What is known about the fit: date, files, rows, and quality on held-out rows. ``planewise fit`` writes it.
 
     Examples
     --------
@@ -102,6 +125,8 @@ class TableModel(BaseEstimator):
     estimator_: Any
     n_features_in_: int
     feature_names_in_: NDArray[Any]
+    held_out_errors_: HeldOutErrors | None = None
+    record_: Record | None = None
 
     def __init__(
         self,
@@ -116,7 +141,15 @@ class TableModel(BaseEstimator):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, table: Any, target: str, row_numbers: Any = None) -> Self:
+    def fit(
+        self,
+        table: Any,
+        target: str,
+        row_numbers: Any = None,
+        *,
+        left_out: Mapping[str, str] | None = None,
+        folds: Iterable[tuple[Any, Any]] | None = None,
+    ) -> Self:
         """Look at the columns and learn to predict one of them.
 
         Parameters
@@ -128,15 +161,23 @@ class TableModel(BaseEstimator):
         row_numbers : array of int, default=None
             What explanations call the rows of the table, one number for each, where it is a part of a larger one.
             None: their places in the table, counted from 0.
+        left_out : dict of str, default=None
+            Columns that the model must not read, each with the reason.
+        folds : list of (training rows, held-out rows), default=None
+            For estimators that choose parameters by cross-validation (the parameter ``cv``), the folds to use, by
+            places in the table. Other estimators do not need them.
         """
         table = as_polars(table)
         require_columns([target], table.columns)
         numbers = _row_numbers(row_numbers, table.height)
         known = table[target].is_not_null()
         table, numbers = table.filter(known), numbers[known.to_numpy()]
-        self.look_at(table, target)
+        self.look_at(table, target, left_out=left_out)
         y = read_target(table[target], self.task_)
-        self.estimator_ = self._estimator(len(table)).fit(for_estimators(table, self.columns_), y)
+        estimator = self._estimator(len(table))
+        with _given_folds(estimator, folds, known.to_numpy()):
+            self.estimator_ = estimator.fit(for_estimators(table, self.columns_), y)
+        self.tell_estimator()
         if hasattr(self.estimator_, "renumber_rows"):
             self.estimator_.renumber_rows(numbers)
         return self
@@ -165,10 +206,17 @@ class TableModel(BaseEstimator):
         rows, y = from_frames(readable(), target=target, folder=folder)[:2]
         with rows:
             self.estimator_ = self._estimator(len(rows)).fit(rows, y)
+        self.tell_estimator()
         return self
 
-    def look_at(self, table: Any, target: str) -> Self:
-        """Decide which columns to use, and how, from a table or a sample of it.
+    def tell_estimator(self) -> None:
+        """Let explanations, descriptions and pictures of the estimator write dates and booleans as the table does."""
+        names = [str(name) for name in self.estimator_.feature_names_in_]
+        kinds = {names.index(each.name): each.value_kind for each in self.columns_ if each.value_kind is not None}
+        tell_kinds(self.estimator_, kinds)
+
+    def look_at(self, table: Any, target: str, *, left_out: Mapping[str, str] | None = None) -> Self:
+        """Decide which columns to use, and how, from a table or a sample of it; `left_out` as in ``fit``.
 
         ``fit`` does so itself. Sets all attributes but ``estimator_``.
         """
@@ -177,7 +225,9 @@ class TableModel(BaseEstimator):
         self.target_ = target
         self.task_ = task_of(table[target]) if self.task == "auto" else self.task
         target_values(table[target], self.task_)  # or an error
-        self.columns_, self.left_out_ = find_columns(table, target)
+        self.columns_, self.left_out_ = find_columns(table, target, left_out)
+        for of_earlier_fit in ("held_out_errors_", "record_"):
+            self.__dict__.pop(of_earlier_fit, None)
         if not self.columns_:
             reasons = "; ".join(f"{each.name!r} {each.why}" for each in self.left_out_) or "there is no other column"
             raise ValueError(f"No column can be used to predict {target!r}: {reasons}.")
@@ -218,7 +268,9 @@ class TableModel(BaseEstimator):
                 raise ValueError(f"{setting} names {name!r}, {reason}.")
 
     def read(self, table: Any) -> Any:
-        """The columns of a table as the estimator takes them, a polars data frame."""
+        """The columns of a table as the estimator takes them, a polars data frame; rows read already, as they are."""
+        if isinstance(table, CodedRows):
+            return table
         table = as_polars(table)
         return (for_old_machines if self._has_old_machine() else for_estimators)(table, self.columns_)
 
@@ -237,11 +289,46 @@ class TableModel(BaseEstimator):
         check_is_fitted(self)
         return self.estimator_.predict(self.read(table))
 
+    def learn_intervals(self, table: Any) -> Self:
+        """Learn from rows that were not used in ``fit`` how wide prediction intervals must be.
+
+        Parameters
+        ----------
+        table : data frame
+            With the target. Rows without a target are left out.
+        """
+        check_is_fitted(self)
+        table = as_polars(table)
+        if self.task_ == "classification":
+            require_intervals(self)
+        for require in (require_one_number, require_no_ranking, require_no_offset):
+            require(self.estimator_, "learn_intervals")
+        require_columns([self.target_], table.columns)
+        table = table.filter(table[self.target_].is_not_null())
+        if not table.height:
+            raise ValueError(f"The target {self.target_!r} is missing in every row; there are no errors to learn from.")
+        self.held_out_errors_ = HeldOutErrors.of(read_target(table[self.target_], self.task_) - self.predict(table))
+        return self
+
+    @available_if(_has_intervals)  # type: ignore[untyped-decorator]
+    def predict_interval(self, table: Any, coverage: float = 0.9) -> NDArray[np.float64]:
+        """An interval for the number of each row (split conformal prediction).
+
+        For new rows that are drawn like the held-out ones, the interval holds the number with at least the probability
+        `coverage`, over all rows. It is equally wide for every row.
+
+        Returns
+        -------
+        bounds : array of shape (n_rows, 2)
+            Lower and upper bounds.
+        """
+        assert self.held_out_errors_ is not None
+        return self.held_out_errors_.around(np.asarray(self.predict(table), dtype=np.float64), coverage)
+
     def explain(self, table: Any) -> list[Reason]:
         """Why each row of a table gets its prediction.
 
-        Paths and contributions show the table's own values, such as dates. Planes that weigh several columns, vectors
-        and views show the numbers that the estimator reads, see :meth:`read`.
+        Values are those of the table: dates, booleans and categories appear as they are there.
 
         Returns
         -------
@@ -273,8 +360,8 @@ class TableModel(BaseEstimator):
         fills = self.family == "mcm"
         rows = []
         for column in self.columns_:
-            own = column.missing and not self._has_old_machine()
-            gap = number(column.usual)
+            own, kind = column.missing and not self._has_old_machine(), column.value_kind
+            gap = value_in_words(Columns([], kinds={} if kind is None else {0: kind}).value(0, column.usual), 4)
             if column.kind == "category":
                 gap = "a category of its own" if own else "no category"
             elif own:
@@ -287,7 +374,7 @@ class TableModel(BaseEstimator):
         columns = ["column", "kind", *(["missing is read as"] if fills else [])]
         made = len(getattr(self.estimator_, "prepared_feature_names_", rows))
         read = str(len(rows)) if made == len(rows) else f"{len(rows)}, from which {made} are made"
-        about.facts[:1] = [("target", self.target_), ("columns", read)]
+        about.facts[:1] = [("target", self.target_), ("columns", read), *facts_of(self)]
         about.sections.insert(-1, TableSection("Columns", columns, rows, note))
         return about
 
@@ -295,6 +382,20 @@ class TableModel(BaseEstimator):
     def predict_proba(self, table: Any) -> NDArray[np.float64]:
         """The probability of each class, in the order of ``classes_``."""
         return self.estimator_.predict_proba(self.read(table))
+
+
+@contextmanager
+def _given_folds(estimator: Any, folds: Iterable[tuple[Any, Any]] | None, known: NDArray[np.bool_]) -> Iterator[None]:
+    """Let the estimator choose its parameters on these folds of the table's rows; `known` are those that it gets."""
+    if folds is None or "cv" not in estimator.get_params():
+        yield
+        return
+    place = np.cumsum(known) - 1
+    usual, estimator.cv = estimator.cv, [tuple(place[part[known[part]]] for part in fold) for fold in folds]
+    try:
+        yield
+    finally:
+        estimator.cv = usual  # predictions never need the folds, and a file should not hold them
 
 
 def _row_numbers(given: Any, n_rows: int) -> NDArray[np.intp]:

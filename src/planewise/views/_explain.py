@@ -238,7 +238,8 @@ class ViewsBatch:
                 towards, score = f"for {class_in_words(data['versus'])}", abs(score)
             else:
                 towards = "the other way"
-            reasons.append(f"the view {view} speaks {towards} about as strongly ({signed(score, 3)})")
+            strongly = "more strongly" if abs(against["score"]) > abs(data["score"]) else "about as strongly"
+            reasons.append(f"the view {view} speaks {towards} {strongly} ({signed(score, 3)})")
         return reasons
 
     def _in_words(self, view: Mapping[str, Any]) -> str:
@@ -268,9 +269,10 @@ class ViewsBatch:
             least = f"{view} is least against it, {signed(data['score'], 3)}"
             start = f"but scores start at {signed(data['base'], 3)} for it"
             return f"{answer}: no view speaks for it against {rival} ({least}), {start}"
-        text = f"{answer}: the view {view} speaks for it most ({signed(data['score'], 3)} in score against {rival})"
+        start = f"starting from {signed(data['base'], 3)} in score against {rival}"
+        text = f"{answer}: {start}, the view {view} speaks for it most ({signed(data['score'], 3)})"
         if len(data["contributions"]) > 1:
-            text += f"; the other views together shift this by {signed(data['others'], 3)}"
+            text += f"; the other views together add {signed(data['others'], 3)}"
         if data["alone"] == data["prediction"]:
             return f"{text}; alone, this view already says {data['alone']!r}"
         return text

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from planewise._categories import is_missing
 from planewise.views._gains import Floats
+from planewise.words import as_number, kinds_of, plain_value
 
 CATEGORY_GAP = float(np.sqrt(2.0))  # between two categories, in standard deviations of a number
 UNSEEN = "(a category not seen in fit)"
@@ -28,7 +29,7 @@ class Values:
         return kept[:, self.columns.index(j)]
 
     def as_given(self, value: np.float32, j: int) -> Any:
-        """A number, a category by its name, or None if it is missing."""
+        """A number, a category by its name, a date or boolean as JSON has it, or None if it is missing."""
         if np.isnan(value):
             return None
         known = self.model.categories_.get(j)
@@ -36,7 +37,7 @@ class Values:
             label = known[int(value)] if 0 <= value < len(known) else UNSEEN
             return label.item() if isinstance(label, np.generic) else label
         shortest = float(np.format_float_scientific(value))  # 0.1 rather than 0.10000000149
-        return shortest + self.model.feature_origins_.get(j, 0.0)
+        return plain_value(kinds_of(self.model).get(j), shortest + self.model.feature_origins_.get(j, 0.0))
 
     def is_unseen(self, value: np.float32, j: int) -> bool:
         """Whether it is a category that no training row had."""
@@ -47,7 +48,8 @@ class Values:
         """What trees read: the inverse of `as_given`."""
         known = self.model.categories_.get(j)
         if known is None:
-            raw = np.array([np.nan if each is None else each for each in values], np.float64)
+            kind = kinds_of(self.model).get(j)
+            raw = np.array([as_number(kind, each) for each in values], np.float64)
             return (raw - self.model.feature_origins_.get(j, 0.0)).astype(np.float32)
         place = {str(label): at for at, label in enumerate(known.tolist())}
         codes = [np.nan if is_missing(each) else place.get(str(each), len(known)) for each in values]
@@ -60,7 +62,9 @@ class Values:
         at = self.columns.index(j)
         kept = self.model._kept
         centre = float(kept.centre[at]) + self.model.feature_origins_.get(j, 0.0)
-        return {"kind": "standard", "centre": centre, "spread": float(kept.spread[at])}
+        known = {"kind": "standard", "centre": centre, "spread": float(kept.spread[at])}
+        kind = kinds_of(self.model).get(j)
+        return known if kind is None else kind.scaling(known)
 
     def view(self, place: int, names: Sequence[str], units: Sequence[str | None]) -> dict[str, Any]:
         """A view as explanations have it, by its place; names and units are those of all columns."""

@@ -34,6 +34,7 @@ class TableSection:
     rows: list[list[str]]
     note: str = ""
     weights: list[float] = field(default_factory=list)  # of the rows, for bars where these can be drawn
+    ends: list[int] = field(default_factory=list)  # the rows where a sum starts and ends; the others are its parts
 
     def to_text(self) -> str:
         """Columns side by side below the heading."""

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from planewise._float32 import LARGEST, Origins
+from planewise.words._kinds import Columns
 from planewise.words._letters import shorten, tidy
 from planewise.words._numbers import MINUS, number, number_to, step_from
-
-Categories = Mapping[int, Sequence[Any]]  # by column, in the order of their codes
 
 
 @dataclass(frozen=True)
@@ -90,40 +89,53 @@ def normal_form(weights: Iterable[Any], threshold: Any) -> NormalForm:
     return NormalForm(order, tuple(divided[term] for term in order), float(threshold) / divisor, divisor, turned)
 
 
-def plane_in_words(plane: Plane, names: Sequence[str], categories: Categories | None = None) -> str:
+def plane_in_words(plane: Plane, columns: Columns) -> str:
     """What lies on the right side of a plane, for text.
 
-    >>> plane_in_words(Plane((0, 1), (2.0, -1.0), 3.0, missing_right=True), ["length", "width"])
+    >>> plane_in_words(Plane((0, 1), (2.0, -1.0), 3.0, missing_right=True), Columns(["length", "width"]))
     'length − 0.5·width ≥ 1.5 or missing'
-    >>> plane_in_words(Plane((0, 1), (1.0, 0.5), 2 + 8.5e8, origins=(0.0, 1.7e9)), ["length", "seconds"])
+    >>> columns = Columns(["length", "seconds"])
+    >>> plane_in_words(Plane((0, 1), (1.0, 0.5), 2 + 8.5e8, origins=(0.0, 1.7e9)), columns)
     'length + 0.5·(seconds − 1,700,000,000) ≥ 2'
     """
     if plane.categories is not None:
-        words = _membership(plane, names, categories, longest=None, n_shown=8)
+        words = _membership(plane, columns, longest=None, n_shown=8)
     else:
-        words = _terms(plane, names, longest=None, digits=4, threshold_digits=6)
+        words = _terms(plane, columns, longest=None, digits=4, threshold_digits=6)
     return " ".join([*words, *(["or missing"] if plane.missing_right else [])])
 
 
-def formula(plane: Plane, names: Sequence[str], categories: Categories | None = None, longest: int = 24) -> list[str]:
-    """The same for pictures: fewer digits and short names, one word per term, to be joined by spaces or lines.
+def formula(plane: Plane, columns: Columns, longest: int = 24) -> list[str]:
+    """The same for pictures: fewer digits and short names, in words to be joined by spaces or lines.
 
-    >>> formula(Plane((0, 1), (2.0, -1.0), 3.0), ["length", "width"])
+    >>> formula(Plane((0, 1), (2.0, -1.0), 3.0), Columns(["length", "width"]))
     ['length', '− 0.5·width', '≥ 1.5']
-    >>> formula(Plane((1,), (-2.0,), 3.0), ["length", "width"])
+    >>> formula(Plane((1,), (-2.0,), 3.0), Columns(["length", "width"]))
     ['width', '≤ −1.5']
     """
     if plane.categories is not None:
-        return _membership(plane, names, categories, longest, n_shown=4)
-    return _terms(plane, names, longest, digits=3, threshold_digits=3)
+        return _membership(plane, columns, longest, n_shown=4)
+    words = _terms(plane, columns, longest, digits=3, threshold_digits=3)
+    return [part for word in words for part in word.replace("(days from ", "(days from\n").split("\n")]
 
 
-def _terms(plane: Plane, names: Sequence[str], longest: int | None, digits: int, threshold_digits: int) -> list[str]:
+def _terms(plane: Plane, columns: Columns, longest: int | None, digits: int, threshold_digits: int) -> list[str]:
+    plane = counted_from(plane, columns)
     form = plane_form(plane)
-    named = [_short(names[plane.features[term]], longest) for term in form.order]
-    if plane.is_relative:
-        named = [_since(name, plane.origins[term]) for name, term in zip(named, form.order, strict=True)]
-    return [*_weighted(form.weights, named, digits), _bound(plane, form, threshold_digits)]
+    named = [_term(_short(columns.names[plane.features[term]], longest), plane, term, columns) for term in form.order]
+    return [*_weighted(form.weights, named, digits), _bound(plane, form, threshold_digits, columns)]
+
+
+def counted_from(plane: Plane, columns: Columns) -> Plane:
+    """The plane with origins for its dates, if it weighs several columns: sums then count days from these."""
+    if len(plane.features) == 1 or not any(feature in columns.kinds for feature in plane.features):
+        return plane
+    known = plane.origins or (0.0,) * len(plane.features)
+    starts = tuple(
+        columns.kinds[feature].offset if feature in columns.kinds else origin
+        for feature, origin in zip(plane.features, known, strict=True)
+    )
+    return replace(plane, origins=starts)
 
 
 def plane_form(plane: Plane) -> NormalForm:
@@ -131,21 +143,31 @@ def plane_form(plane: Plane) -> NormalForm:
     return normal_form(plane.weights, plane.threshold - plane.shift if plane.is_relative else plane.threshold)
 
 
-def _since(name: str, origin: float) -> str:
-    """A column, from its origin on."""
+def _term(name: str, plane: Plane, term: int, columns: Columns) -> str:
+    """What the weight of a term is multiplied by: a column, days, whether a boolean is true, or from an origin on."""
+    kind = columns.kinds.get(plane.features[term])
+    if not len(plane.features) > 1:
+        return name
+    if kind is not None:
+        return kind.term(name)
+    origin = plane.origins[term] if plane.is_relative else 0.0
     return f"({name} {'+' if origin < 0 else MINUS} {number_to(abs(origin), math.ulp(origin))})" if origin else name
 
 
-def _bound(plane: Plane, form: NormalForm, digits: int) -> str:
+def _bound(plane: Plane, form: NormalForm, digits: int, columns: Columns) -> str:
     """The threshold with its relation; only infinities are beyond the largest numbers."""
     strict, threshold = plane.strict, plane.threshold - plane.shift
+    kind = columns.kinds.get(plane.features[0]) if len(plane.features) == 1 else None
+    shown = None
     if abs(threshold) >= LARGEST:
         strict = threshold < 0
         shown = f"{MINUS if (threshold < 0) != form.turned else ''}∞"
-    else:
+    relation = ("<" if form.turned else ">") if strict else ("≤" if form.turned else "≥")
+    if kind is not None and shown is None:
+        return kind.relation(relation, form.threshold)
+    if shown is None:
         step = threshold_step(plane, digits)
         shown = number(form.threshold, digits) if step is None else number_to(form.threshold, step)
-    relation = ("<" if form.turned else ">") if strict else ("≤" if form.turned else "≥")
     return f"{relation} {shown}"
 
 
@@ -176,16 +198,17 @@ def linear_sum(weights: Sequence[Any], names: Sequence[str]) -> str:
     return " ".join(_weighted(weights, names, digits=4))
 
 
-def _membership(
-    plane: Plane, names: Sequence[str], categories: Categories | None, longest: int | None, n_shown: int
-) -> list[str]:
+def _membership(plane: Plane, columns: Columns, longest: int | None, n_shown: int) -> list[str]:
+    """Such as "town is Ulm", or "town in {Bonn, Ulm}"."""
     column = plane.features[0]
-    known = (categories or {}).get(column)
+    known = columns.categories.get(column)
     members = [tidy(code if known is None else known[code]) for code in plane.categories or ()]
     shown = [_short(member, None if longest is None else max(4, longest // 2)) for member in members[:n_shown]]
+    name = _short(columns.names[column], longest)
+    if len(members) == 1:
+        return [name, f"{'is' if plane.members_right else 'is not'} {shown[0]}"]
     more = f", … {len(members)} in all" if len(members) > n_shown else ""
-    relation = "in" if plane.members_right else "not in"
-    return [_short(names[column], longest), f"{relation} {{{', '.join(shown)}{more}}}"]
+    return [name, f"{'in' if plane.members_right else 'not in'} {{{', '.join(shown)}{more}}}"]
 
 
 def cell_in_words(codes: Sequence[int], letters: str) -> str:

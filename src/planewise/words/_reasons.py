@@ -13,8 +13,8 @@ import numpy as np
 from planewise.words._contribution_words import CategoryStatistic, Part, Start, class_why, number_why
 from planewise.words._descriptions import TableSection
 from planewise.words._letters import one_line
-from planewise.words._numbers import counted, number, number_to, percent, signed
-from planewise.words._values import entry_in_words, label_in_words, plain_data, threshold_in_words, value_in_words
+from planewise.words._numbers import MINUS, counted, number, number_to, percent, signed
+from planewise.words._values import entry_in_words, label_in_words, plain_data, value_in_words
 
 LONGEST_REASON = 400  # letters, where it is shown as a ``repr``
 MAX_ROWS = 12  # of a table; as data everything is there
@@ -75,7 +75,6 @@ class Step:
     value: Any  # of the row, in the scale of those words; a category by its name; None if it is missing
     right: bool
     column: str | None = None  # the one that the plane looks at; None if there are several
-    threshold: float | None = None  # of that column; None if it holds categories
     step: float | None = None  # the last digit in which to write the value; None: four digits do
 
     @property
@@ -84,15 +83,6 @@ class Step:
         if self.step is not None and isinstance(self.value, (float, np.floating)) and math.isfinite(self.value):
             return number_to(self.value, self.step)
         return value_in_words(self.value, 4)
-
-    def with_value(self, value: Any) -> Self:
-        """The same with the user's own value, and a threshold of its kind: a date among dates."""
-        if self.column is None or self.threshold is None:
-            return replace(self, value=value)
-        relation, *rest = self.plane.removeprefix(self.column).split()
-        cut = threshold_in_words(value, relation, self.threshold)
-        missing = " or missing" if rest[-1] == "missing" else ""
-        return replace(self, value=value, plane=self.plane if cut is None else f"{self.column} {cut}{missing}")
 
     @property
     def side(self) -> str:
@@ -125,7 +115,7 @@ class Path(Reason):
     text_columns: ClassVar[tuple[int, ...]] = (0, 1, 3)
 
     def with_values(self, value: Callable[[str], Any]) -> Self:
-        steps = [step if step.column is None else step.with_value(value(step.column)) for step in self.steps]
+        steps = [step if step.column is None else replace(step, value=value(step.column)) for step in self.steps]
         return replace(self, steps=steps)
 
     def data(self) -> dict[str, Any]:
@@ -240,13 +230,38 @@ class Contributions(Reason):
             title = f"How much smaller {what}, {number(self.total)}, would be if a column had its mean value"
         else:
             title = f"What each column added to {what}: {number(self.average)} on average, {number(self.total)} here"
-        shown = self.parts[:MAX_ROWS]
-        rows = [[each.column, each.value_in_words(), signed(each.added)] for each in shown]
-        weights = [each.added for each in shown]
-        if (others := self.parts[MAX_ROWS:]) and self.average is not None:
-            weights.append(sum(each.added for each in others))
-            rows.append([counted(len(others), "other column"), "", signed(weights[-1])])
-        return TableSection(title, ["column", "value", "added"], rows, weights=weights)
+        shown, others = self.parts[:MAX_ROWS], self.parts[MAX_ROWS:]
+        lines = [(each.column, each.value_in_words(), each.added) for each in shown]
+        notes = self._direction()
+        if self.average is None:
+            if others:
+                notes.append(f"{counted(len(others), 'more column')} with smaller effects; effects do not add up.")
+            return _parts_table(title, ["column", "value", "effect"], lines, notes)
+        if others:
+            lines.append((counted(len(others), "more column"), "", sum(each.added for each in others)))
+        # What rounding leaves of a probability's range goes to no column.
+        ends = ("on average", "", self.average), ("this row", "", self.total)
+        return _parts_table(title, ["column", "value", "added"], lines, notes, ends)
+
+    def _direction(self) -> list[str]:
+        """Which class each sign speaks for."""
+        if self.of is None or self.only_class:
+            return []
+        against = f"for {self.prediction_in_words}" if self.towards < 0 else "against it"
+        return [f"+ speaks for {label_in_words(self.of)}, {MINUS} {against}."]
+
+
+Line = tuple[str, str, float]  # a name, a value, and what is added
+
+
+def _parts_table(
+    title: str, columns: list[str], parts: Sequence[Line], notes: Sequence[str], ends: tuple[Line, Line] | None = None
+) -> TableSection:
+    """The parts of a sum between its start and its end, or parts that add up to nothing."""
+    lines = list(parts) if ends is None else [ends[0], *parts, ends[1]]
+    places = [] if ends is None else [0, len(lines) - 1]
+    rows = [[name, value, (number if at in places else signed)(added)] for at, (name, value, added) in enumerate(lines)]
+    return TableSection(title, columns, rows, " ".join(notes), [added for *_, added in lines], places)
 
 
 # ------------------------------------------------------------------------------------------------- kernel machines
@@ -360,7 +375,8 @@ class Vectors(Reason):
             f"from {number(self.intercept)} to {number(self.score)}"
         )
         shown = self.vectors[:MAX_ROWS]
-        rows = [
+        rows = [["", "", number(self.intercept), "start"]]
+        rows += [
             [
                 signed(each.weight),
                 number(each.nearness),
@@ -369,16 +385,18 @@ class Vectors(Reason):
             ]
             for each in shown
         ]
-        weights = [each.added for each in shown]
+        weights = [self.intercept, *(each.added for each in shown)]
         if others := self.vectors[MAX_ROWS:]:
             weights.append(sum(each.added for each in others))
-            rows.append(["", "", signed(weights[-1]), counted(len(others), "other vector")])
+            rows.append(["", "", signed(weights[-1]), counted(len(others), "more vector")])
+        rows.append(["", "", number(self.score), "this row"])
+        weights.append(self.score)
         notes = [SAME_VALUES] if self.same_values_in_fit else []
         n_columns = len(self.vectors[0].values) if self.vectors else 0
         if len(self.telling) < n_columns:
             notes.append(f"Shown are the {len(self.telling)} of {n_columns} columns in which the vectors differ most.")
         columns = ["weight", "nearness", "added", "vector"]
-        return TableSection(title, columns, rows, " ".join(notes), weights)
+        return TableSection(title, columns, rows, " ".join(notes), weights, [0, len(rows) - 1])
 
 
 # ---------------------------------------------------------------------------------------------------- views (RECIP)
@@ -393,6 +411,24 @@ class View(Reason):
         return TableSection(
             "The leading view" if is_sum else "The view that decides", ["in words"], [[self.sentence()]], note
         )
+
+    def views_table(self) -> TableSection | None:
+        """What each view adds to the score, where views are added up; else None."""
+        data = self.data()
+        if data.get("estimate") != "score" or not data["contributions"]:
+            return None
+        rival = data.get("versus")
+        of = "" if rival is None else f" to the score of {label_in_words(data['prediction'])}"
+        of += "" if rival is None else f" against {label_in_words(rival)}"
+        views = sorted(data["contributions"], key=lambda each: -abs(each["score"]))
+        lines = [(" × ".join(each["features"]), "", each["score"]) for each in views[:MAX_ROWS]]
+        if others := views[MAX_ROWS:]:
+            lines.append((counted(len(others), "more view"), "", sum(each["score"] for each in others)))
+        logarithms = "These are logarithms: the prediction is the exponential of the sum."
+        notes = [logarithms] if data.get("link") == "log" else []
+        ends = ("start", "", data["base"]), ("this row", "", data["total"])
+        table = _parts_table(f"What each view adds{of}", ["view", "", "adds"], lines, notes, ends)
+        return replace(table, columns=["view", "adds"], rows=[[name, added] for name, _, added in table.rows])
 
     def to_text(self) -> str:
         """One sentence, which says so where the case is not clear."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC, date, datetime, timedelta
+from datetime import date
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planewise._categories import is_missing
+from planewise.words._kinds import written
 from planewise.words._letters import shorten
 from planewise.words._numbers import number, number_to, percent
 
@@ -18,11 +19,11 @@ LONGEST_LABEL = 200
 
 
 def value_in_words(value: Any, digits: int = 6) -> str:
-    """What a row has in a column, or what is predicted for it: numbers with so many digits, words as they are."""
+    """What a row has in a column, or what is predicted for it: numbers with so many digits, others as they are."""
     if is_missing(value):
         return "missing"
     if not isinstance(value, (float, np.floating)):
-        return str(value)
+        return written(value)
     written_out = 1e7 <= abs(float(value)) < 1e15  # such as seconds since 1970
     return number_to(value, 1) if written_out else number(value, digits)
 
@@ -32,27 +33,10 @@ def entry_in_words(value: Any) -> str:
     return number(value) if isinstance(value, (float, np.floating)) and value == value else value_in_words(value)
 
 
-def threshold_in_words(value: Any, relation: str, threshold: float) -> str | None:
-    """A threshold on days since 1970, or on 0 and 1, in the terms of a date or boolean; None for any other value.
-
-    >>> threshold_in_words(date(2024, 3, 9), "≥", 18366.5), threshold_in_words(True, "≤", 0.5)
-    ('≥ 2020-04-15', 'is False')
-    """
-    if isinstance(value, (bool, np.bool_)) and 0 < threshold < 1:
-        return f"is {relation == '≥'}"
-    if isinstance(value, datetime):
-        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(minutes=round(threshold * 1440))
-        own = moment.replace(tzinfo=None) if value.tzinfo is None else moment.astimezone(value.tzinfo)
-        return f"{relation} {own.isoformat(' ', 'minutes')}"
-    if isinstance(value, date):  # a whole day is on the same side of a moment as of the next day or the day itself
-        days = math.ceil(threshold) if relation == "≥" else math.floor(threshold)
-        return f"{relation} {date(1970, 1, 1) + timedelta(days=days)}"
-    return None
-
-
 def label_in_words(label: Any) -> str:
     """A class or a prediction, wherever a reason names it; long labels are shortened."""
-    return shorten(value_in_words(label), LONGEST_LABEL)
+    is_boolean = isinstance(label, (bool, np.bool_))  # which stays as a program wrote it
+    return shorten(label if is_boolean else value_in_words(label), LONGEST_LABEL)
 
 
 def class_in_words(label: Any) -> str:

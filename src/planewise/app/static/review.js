@@ -25,6 +25,18 @@
     details.querySelector(inner)?.focus();
   }
 
+  function toggle(id) {
+    const details = find(id);
+    if (details) details.open = !details.open;
+  }
+
+  // In a list of cases: to the next or the previous one.
+  function move(step) {
+    const cases = [...document.querySelectorAll("a.open-case")];
+    const at = cases.indexOf(document.activeElement);
+    cases[at < 0 ? (step > 0 ? 0 : cases.length - 1) : Math.min(Math.max(at + step, 0), cases.length - 1)]?.focus();
+  }
+
   function send(form) {
     find(form)?.requestSubmit();
   }
@@ -39,6 +51,10 @@
     ArrowRight: () => press("after"),
     ArrowLeft: () => press("before"),
     w: () => openAnd("what-if", "input:not([type=hidden]), select"),
+    v: () => toggle("values"),
+    l: () => press("list"),
+    ArrowDown: () => move(1),
+    ArrowUp: () => move(-1),
     "/": () => find("find")?.focus(),
     "?": () => find("keys")?.showModal(),
   };
@@ -56,10 +72,10 @@
       return press("set-number");
     }
     if (typing(target) || busy || find("keys")?.open) return;
-    if (event.key.startsWith("Arrow") && arrowsTaken(target)) return;
+    if (event.key.startsWith("Arrow") && arrowsTaken(target) && !target.matches("a.open-case")) return;
     const chosen = find("override")?.open && /^[1-9]$/.test(event.key) && document.querySelector(`[data-key="${event.key}"]`);
     const act = chosen ? () => chosen.click() : KEYS[event.key];
-    if (!act) return;
+    if (!act || (/^Arrow(Up|Down)$/.test(event.key) && !document.querySelector("a.open-case"))) return;
     event.preventDefault();
     act();
   });
@@ -95,7 +111,8 @@
     keep: (note) => drafts.change((kept) => (note.value ? kept.setItem(note.dataset.draft, note.value) : kept.removeItem(note.dataset.draft))),
     drop: (name) => drafts.change((kept) => kept.removeItem(name)),
     show(note) {
-      if (note && !note.value) note.value = drafts.change((kept) => kept.getItem(note.dataset.draft)) ?? "";
+      if (note?.value) drafts.keep(note); // what was undone is back in the field
+      else if (note) note.value = drafts.change((kept) => kept.getItem(note.dataset.draft)) ?? "";
     },
   };
   document.addEventListener("input", (event) => {

@@ -21,6 +21,7 @@ from planewise.mcm._explain import (
 )
 from planewise.mcm._preparation import machine_rows, shown_values
 from planewise.words import (
+    Columns,
     Description,
     Limits,
     Reason,
@@ -54,10 +55,9 @@ class ExplainsExactMachine:
             scaling = machine._scaling
             linear = Linear(machine, machine.coef_, machine.intercept_, scaling.mean, scaling.preparation)
             prepared = scaling.preparation(rows)
-            return [
-                linear.explain(feature_names(self), *each)
-                for each in zip(rows_as_given(X), prepared, answers, strict=True)
-            ]
+            columns = Columns.of(self)
+            given = map(columns.row, rows_as_given(X))
+            return [linear.explain(columns.names, *each) for each in zip(given, prepared, answers, strict=True)]
         if getattr(machine, "kernel", None) == "precomputed":  # rows hold kernel values, and vectors have no columns
             numbers = machine.support_[:, None].astype(np.float64)
             kept = Kept(["row of the kernel"], numbers, numbers.tolist(), np.arange(1), are_rows=False)
@@ -113,11 +113,12 @@ def _describe(machine: Any, about: Description, limits: Limits) -> None:
 
 def _weights(machine: Any, about: Description) -> None:
     """Scores of a linear machine as sums over columns."""
-    names, lines = machine.prepared_feature_names_, []
+    names, starts = machine._scaling.preparation.terms(Columns.of(machine))
+    lines = []
     for which, row, constant in zip(outputs_of(machine), machine.coef_, machine.intercept_, strict=True):
         size = np.abs(row * machine._scaling.spread)
         used = np.flatnonzero(size > 1e-12 * max(1.0, size.max()))  # the rest is rounding
-        total = linear_sum(row[used], [names[j] for j in used])
+        total, constant = linear_sum(row[used], [names[j] for j in used]), float(constant + row @ starts)
         sign = "−" if constant < 0 else "+"
         lines.append(f"{which} = {f'{total} {sign} {number(abs(constant))}' if total else number(constant)}")
     about.facts.append(("weights", str(int(np.count_nonzero(machine.coef_)))))

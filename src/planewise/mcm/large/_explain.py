@@ -24,7 +24,7 @@ from planewise.mcm._explain import (
 )
 from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
 from planewise.mcm._preparation import shown_values
-from planewise.words import Contributions, Description, Limits, Reason, feature_names, number
+from planewise.words import Columns, Contributions, Description, Limits, Reason, number
 
 ROWS_AT_ONCE = 50_000  # that are scored
 
@@ -57,16 +57,16 @@ class ExplainsLargeMachine:
         """
         check_is_fitted(self)
         rows, answers = unshifted_rows(self, X, reset=False), self.predict(X)  # type: ignore[attr-defined]
-        feature_map, names = self._model.feature_map, feature_names(self)
+        feature_map, columns = self._model.feature_map, Columns.of(self)
+        names, given = columns.names, map(columns.row, rows_as_given(X))
         if isinstance(feature_map, FourierMap):
             return [
-                _without_columns(self, names, *each)
-                for each in zip(rows_as_given(X), _instead(self, rows), answers, strict=True)
+                _without_columns(self, names, *each) for each in zip(given, _instead(self, rows), answers, strict=True)
             ]
         linear = _linear(self)
         if linear is not None:
             exact = self._scaling.preparation(rows).astype(np.float64)
-            return [linear.explain(names, *each) for each in zip(rows_as_given(X), exact, answers, strict=True)]
+            return [linear.explain(names, *each) for each in zip(given, exact, answers, strict=True)]
         standard = self._scaling(rows)
         nearness = feature_map.forward(standard).features.astype(np.float64) * feature_map.unit
         if self.conformal_ is not None:

@@ -11,25 +11,38 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planewise.app._answers import (
+from planewise.answers import (
     ACCEPTED,
     OPEN,
     AnswersFile,
     AnswersFileError,
-    Decisions,
+    Batch,
+    Ledger,
     NotSavedError,
     Record,
     read_content,
 )
 
+
+@pytest.fixture
+def answers_path(tmp_path):
+    return tmp_path / "answers.jsonl"
+
+
 ABOUT = {"model": "m" * 64, "table": "t" * 64}
 
 
-def record(number, row=0, decision="accept", undoes=None, note=""):
+def record(number, row=0, decision="accept", undoes=None, note="", who="Ada", label="dear", batch=None):
     return Record(
-        f"{number:032x}", row, "P", "f", "dear", decision, None if undoes else "dear", note, "Ada", "2026",
-        None if undoes is None else f"{undoes:032x}",
+        f"{number:032x}", row, "P", "f", "dear", decision, None if undoes else label, note, who, "2026",
+        None if undoes is None else f"{undoes:032x}", batch,
     )  # fmt: skip
+
+
+def batch_of(number, rows):
+    """Records that are written at once, and the batch with this number."""
+    batch = Batch(f"{number:032x}", len(rows), "accept 'dear' with probability >= 0.95")
+    return [record(number + 1 + k, row, batch=batch) for k, row in enumerate(rows)]
 
 
 def written(path, *numbers):
@@ -43,7 +56,7 @@ def test_what_is_appended_is_read_again(answers_path):
     written(answers_path, 3)
     assert [each.row for each in read_content(answers_path).records] == [1, 2, 3]
     first = json.loads(answers_path.read_text().splitlines()[0])
-    assert first["model"] == "m" * 64 and first["version"] == 1 and first["begun"].endswith("Z")
+    assert first["model"] == "m" * 64 and first["version"] == 2 and first["begun"].endswith("Z")
 
 
 def test_a_second_review_of_the_same_file_is_refused_while_the_first_lasts(answers_path):
@@ -106,7 +119,7 @@ def test_a_file_cut_anywhere_keeps_every_whole_line(tmp_path_factory, data):
         (lambda text: text.replace("{", "[", 2).replace("[", "{", 1), "Line 2 of .* is damaged"),
         (lambda text: text + text.splitlines()[-1] + "\n", "Line 4 of .* repeats another"),
         (lambda text: text.replace("planewise review answers", "notes"), "is not a file of answers"),
-        (lambda text: text.replace('"version": 1', '"version": 7'), "version 7"),
+        (lambda text: text.replace('"version": 2', '"version": 7'), "version 7"),
         (lambda text: "a,b\n1,2\n", "is not a file of answers"),
     ],
 )
@@ -234,7 +247,7 @@ def test_a_place_that_holds_no_file_is_named(tmp_path, place):
 @given(st.lists(st.tuples(st.integers(0, 4), st.sampled_from(["accept", "override", "note", "undo"])), max_size=40))
 @settings(max_examples=100, deadline=None)
 def test_decisions_with_undoing_are_those_that_were_never_undone(steps):
-    played, kept = Decisions(5), []
+    played, kept = Ledger(5), []
     for number, (row, decision) in enumerate(steps):
         if decision != "undo":
             one = record(number, row, decision, note="why" if decision == "note" else "")
@@ -245,18 +258,93 @@ def test_decisions_with_undoing_are_those_that_were_never_undone(steps):
             last = kept.pop()
             one = record(number, last.row, "undo", undoes=int(last.id, 16))
         played.play(one)
-    again = Decisions(5)
-    for one in kept:
-        again.play(one)
-    assert played.status.tolist() == again.status.tolist() and played.noted.tolist() == again.noted.tolist()
-    assert played.last() is (kept[-1] if kept else None)
+    one, again = played.of("Ada"), Ledger(5, kept).of("Ada")
+    assert one.status.tolist() == again.status.tolist() and one.noted.tolist() == again.noted.tolist()
+    assert one.last() is (kept[-1] if kept else None)
 
 
 def test_undoing_a_second_thought_leaves_the_first():
-    decisions = Decisions(1)
-    decisions.play(record(1))
-    decisions.play(record(2, decision="override"))
-    decisions.play(record(3, decision="undo", undoes=2))
+    ledger = Ledger(1, [record(1), record(2, decision="override"), record(3, decision="undo", undoes=2)])
+    decisions = ledger.of("Ada")
     assert decisions.status[0] == ACCEPTED and decisions.decided(0).id == f"{1:032x}"
-    decisions.play(record(4, decision="undo", undoes=1))
+    ledger.play(record(4, decision="undo", undoes=1))
     assert decisions.status[0] == OPEN and decisions.last() is None
+
+
+# -------------------------------------------------------------------------------------------------- several at once
+def test_decisions_that_are_made_at_once_are_written_at_once_and_undone_by_one_line(answers_path, monkeypatch):
+    synced, fsync = [], os.fsync
+    with AnswersFile(answers_path, ABOUT) as file:
+        file.append(record(1, row=4))
+        monkeypatch.setattr(os, "fsync", lambda handle: (synced.append(handle), fsync(handle)))
+        file.append(*batch_of(100, [0, 1, 2]))
+        assert len(synced) == 1
+    records = read_content(answers_path).records
+    assert [each.batch.rule for each in records[1:]] == ["accept 'dear' with probability >= 0.95"] * 3
+    ledger = Ledger(5, records)
+    assert ledger.of("Ada").status.tolist() == [ACCEPTED, ACCEPTED, ACCEPTED, OPEN, ACCEPTED]
+    with AnswersFile(answers_path, ABOUT) as file:
+        file.append(record(200, row=2, decision="undo", undoes=100))
+    again = Ledger(5, read_content(answers_path).records).of("Ada")
+    assert again.status.tolist() == [OPEN, OPEN, OPEN, OPEN, ACCEPTED] and again.last().row == 4
+
+
+@given(st.data())
+@settings(max_examples=40, deadline=None)
+def test_a_batch_is_there_whole_or_not_at_all(tmp_path_factory, data):
+    path = tmp_path_factory.mktemp("cut") / "answers.jsonl"
+    written(path, 1)
+    start = len(path.read_bytes())
+    with AnswersFile(path, ABOUT) as file:
+        file.append(*batch_of(100, [3, 4, 5]))
+    whole = path.read_bytes()
+    cut = data.draw(st.integers(start, len(whole)))
+    path.write_bytes(whole[:cut])
+    with AnswersFile(path, ABOUT) as file:
+        expected = [1, 3, 4, 5] if cut >= len(whole) - 1 else [1]
+        assert [each.row for each in file.records] == expected
+        if cut < len(whole) - 1 and cut > start:
+            assert file.torn.read_bytes() == whole[start:cut]
+        file.append(record(7, row=7))
+    assert [each.row for each in read_content(path).records] == [*expected, 7]
+
+
+def test_a_batch_with_a_line_missing_in_the_middle_is_damage(answers_path):
+    with AnswersFile(answers_path, ABOUT) as file:
+        file.append(*batch_of(100, [3, 4, 5]))
+        file.append(record(7, row=7))
+    lines = answers_path.read_text().splitlines(keepends=True)
+    answers_path.write_text("".join(lines[:2] + lines[3:]))
+    with pytest.raises(AnswersFileError, match=r"Line 2 of .* 3 decisions were made at once, but only 2"):
+        AnswersFile(answers_path, ABOUT)
+
+
+# ---------------------------------------------------------------------------------------------------------- reviewers
+def test_every_reviewer_has_decisions_of_their_own():
+    ledger = Ledger(3, [record(1, 0), record(2, 0, "override", who="Bob", label="fair"), record(3, 1, who="Bob")])
+    assert ledger.reviewers == ["Ada", "Bob"]
+    assert [ledger.of(who).decided(0).label for who in ledger.reviewers] == ["dear", "fair"]
+    assert ledger.of("Ada").decided(1) is None and ledger.spelled("BOB") == "Bob" and ledger.spelled("Eve") == "Eve"
+    settled = ledger.settled()
+    assert list(settled.records) == [1] and settled.disputed == [0]
+    assert {row: each.label for row, each in ledger.settled("Bob").records.items()} == {0: "fair", 1: "dear"}
+    ledger.play(record(4, 1, "undo", undoes=3, who="Ada"))  # in files of version 1, another person may have undone it
+    assert ledger.of("Bob").decided(1) is None
+
+
+FIRST = {"format": "planewise review answers", "version": 1, **ABOUT, "kind": "SLMBoostClassifier", "target": "class"}
+FIRST |= {"rows": 5, "id": None, "begun": "2026-11-16T08:08:00.000Z"}
+SECOND = {"id": f"{1:032x}", "row": 1, "row_id": None, "fingerprint": "f", "answer": "dear", "decision": "accept"}
+SECOND |= {"label": "dear", "note": "why", "who": "Ada", "when": "2026-11-16T08:08:21.877Z", "undoes": None}
+VERSION_1 = "".join(json.dumps(line) + "\n" for line in (FIRST, SECOND))
+
+
+def test_a_file_of_version_1_is_read_and_continued(answers_path):
+    answers_path.write_text(VERSION_1)
+    with AnswersFile(answers_path, ABOUT) as file:
+        assert [each.note for each in file.records] == ["why"]
+        file.append(record(2, row=2))
+        file.append(*batch_of(100, [3, 4]))
+    assert answers_path.read_text().startswith(VERSION_1)
+    assert [each.row for each in read_content(answers_path).records] == [1, 2, 3, 4]
+    assert set(json.loads(answers_path.read_text().splitlines()[2])) == set(SECOND)  # as version 1 has it

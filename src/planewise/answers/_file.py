@@ -1,7 +1,4 @@
-"""The file of answers, append-only JSON lines: each is on the disk before anybody is told that it is saved.
-
-`Record` is a line, `Decisions` what all lines together say, `AnswersFile` the open file.
-"""
+"""The file of answers, append-only JSON lines: each is on the disk before anybody is told that it is saved."""
 
 from __future__ import annotations
 
@@ -9,52 +6,23 @@ import contextlib
 import errno
 import json
 import os
-import re
 import sys
 import threading
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
+from planewise.answers._record import Record
 
-FORMAT, VERSION = "planewise review answers", 1
-DECISIONS = ("accept", "override", "note", "undo")
+FORMAT, VERSION = "planewise review answers", 2
+VERSIONS = (1, 2)  # that are read; files of version 1 are continued as they are
 LONGEST_LINE = 1 << 20
-BEGINNING = json.dumps({"format": FORMAT, "version": VERSION})[:-1].encode()  # of every file
-_KEY = re.compile(r"[0-9a-f]{32}")
+BEGINNINGS = [json.dumps({"format": FORMAT, "version": each})[:-1].encode() for each in VERSIONS]  # of every file
 
 
 class AnswersFileError(ValueError):
     """The file of answers cannot be used as it is; the message says why."""
-
-
-@dataclass(frozen=True)
-class Record:
-    """One decision of a person, as it stands in the file."""
-
-    id: str  # made with the form, so that sending it twice saves it once
-    row: int
-    row_id: str | None
-    fingerprint: str  # of the values the model reads
-    answer: Any  # the model's
-    decision: str  # one of DECISIONS
-    label: Any  # the right class or number according to the person; None for notes and undoing
-    note: str
-    who: str
-    when: str  # UTC, ISO 8601
-    undoes: str | None  # the id of another record
-
-    def line(self) -> bytes:
-        """The line of the file."""
-        return json.dumps(asdict(self), ensure_ascii=True, allow_nan=False).encode() + b"\n"
-
-
-def is_key(text: str) -> bool:
-    """Whether a text can be the id of a record."""
-    return _KEY.fullmatch(text) is not None
 
 
 @dataclass(frozen=True)
@@ -77,20 +45,25 @@ def read_content(path: Path) -> Content:
     if torn and (lines or torn.startswith(b"{")) and _parsed(torn) is not None:
         lines, torn, unended = [*lines, torn], b"", True
     if not lines:  # a new file, or one that a crash left with half of its first line
-        if not (torn.startswith(BEGINNING) or BEGINNING.startswith(torn)):
+        if not any(torn.startswith(each) or each.startswith(torn) for each in BEGINNINGS):
             raise AnswersFileError(_no_answers(path))
         return Content({}, [], 0, torn, False)
     belongs_to = _parsed(lines[0])
     if belongs_to is None or belongs_to.get("format") != FORMAT:
         raise AnswersFileError(_no_answers(path))
-    if belongs_to.get("version") != VERSION:
+    if belongs_to.get("version") not in VERSIONS:
         raise AnswersFileError(
             f"{str(path)!r} has version {belongs_to.get('version')!r} of the format of answers; this planewise reads "
-            f"version {VERSION}."
+            f"versions {' and '.join(map(str, VERSIONS))}."
         )
     records = [_record(line, number, path) for number, line in enumerate(lines[1:], 2)]
+    n_bytes = len(data) if unended else whole
+    n_cut = _check_batches(records, path)
+    if n_cut:  # the end of the file is part of a batch that was never confirmed
+        n_bytes = len(b"".join(line + b"\n" for line in lines[:-n_cut]))
+        records, torn, unended = records[:-n_cut], data[n_bytes:], False
     _check_ids(records, path)
-    return Content(belongs_to, records, whole if not unended else len(data), torn, unended)
+    return Content(belongs_to, records, n_bytes, torn, unended)
 
 
 def id_column_of(path: Path, given: str | None) -> str | None:
@@ -103,7 +76,7 @@ def id_column_of(path: Path, given: str | None) -> str | None:
         return given
     there = begun["id"]
     if given is not None and given != there:
-        how = "without --id" if there is None else f"with --id {there}"
+        how = "without --id-column" if there is None else f"with --id-column {there}"
         raise AnswersFileError(f"{str(path)!r} was started {how}: use the same, or another file of answers.")
     return None if there is None else str(there)
 
@@ -123,16 +96,38 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
 
 
 def _record(line: bytes, number: int, path: Path) -> Record:
-    value = _parsed(line)
-    names = {field.name for field in fields(Record)}
-    if value is not None and set(value) == names:
-        text = all(isinstance(value[name], str) for name in ("id", "decision", "note", "who", "when", "fingerprint"))
-        if text and type(value["row"]) is int and value["decision"] in DECISIONS:
-            return Record(**value)
-    raise AnswersFileError(
-        f"Line {number} of {str(path)!r} is damaged: it is not a record of a review. Correct or delete it (keep a "
-        "copy), or choose another file of answers."
+    found = Record.read(_parsed(line))
+    if found is None:
+        raise _damaged(number, path, "it is not a record of a review")
+    return found
+
+
+def _damaged(number: int, path: Path, why: str) -> AnswersFileError:
+    return AnswersFileError(
+        f"Line {number} of {str(path)!r} is damaged: {why}. Correct or delete it (keep a copy), or choose another file "
+        "of answers."
     )
+
+
+def _check_batches(records: list[Record], path: Path) -> int:
+    """The number of lines at the end that are a part of a batch; an error if a part is elsewhere."""
+    place = 0
+    while place < len(records):
+        batch = records[place].batch
+        if batch is None:
+            place += 1
+            continue
+        n_lines = 0
+        while place + n_lines < len(records) and records[place + n_lines].batch == batch and n_lines < batch.size:
+            n_lines += 1
+        if n_lines < batch.size:
+            if place + n_lines == len(records):
+                return n_lines
+            raise _damaged(
+                place + 2, path, f"{batch.size} decisions were made at once, but only {n_lines} of them are there"
+            )
+        place += n_lines
+    return 0
 
 
 def _check_ids(records: list[Record], path: Path) -> None:
@@ -144,62 +139,8 @@ def _check_ids(records: list[Record], path: Path) -> None:
                 "the file edited by hand?"
             )
         seen.add(record.id)
-
-
-OPEN, ACCEPTED, OVERRIDDEN = 0, 1, 2
-_STATUS = {"accept": ACCEPTED, "override": OVERRIDDEN}
-
-
-@dataclass
-class Decisions:
-    """The state of all rows; undone records no longer count."""
-
-    n_rows: int
-    status: NDArray[np.int8] = field(init=False)
-    noted: NDArray[np.bool_] = field(init=False)
-    by_id: dict[str, Record] = field(default_factory=dict)
-    standing: list[Record] = field(default_factory=list)  # not undone, the last at the end
-    by_row: dict[int, list[Record]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.status = np.zeros(self.n_rows, dtype=np.int8)
-        self.noted = np.zeros(self.n_rows, dtype=bool)
-
-    def play(self, record: Record) -> None:
-        """Take in one more record."""
-        self.by_id[record.id] = record
-        if record.undoes is None:
-            self.standing.append(record)
-            self.by_row.setdefault(record.row, []).append(record)
-        else:
-            undone = self.by_id[record.undoes]
-            if self.standing and self.standing[-1] is undone:
-                self.standing.pop()
-            else:
-                self.standing = [each for each in self.standing if each is not undone]
-            self.by_row[undone.row] = [each for each in self.by_row[undone.row] if each is not undone]
-        self._settle(record.row)
-
-    def _settle(self, row: int) -> None:
-        decided = self.decided(row)
-        self.status[row] = OPEN if decided is None else _STATUS[decided.decision]
-        self.noted[row] = any(record.note for record in self.by_row.get(row, ()))
-
-    def decided(self, row: int) -> Record | None:
-        """The decision that counts for a row."""
-        return next((each for each in reversed(self.by_row.get(row, ())) if each.decision in _STATUS), None)
-
-    def notes(self, row: int) -> list[Record]:
-        """The records of a row that have a note, the oldest first."""
-        return [record for record in self.by_row.get(row, ()) if record.note]
-
-    def last(self) -> Record | None:
-        """What would be undone."""
-        return self.standing[-1] if self.standing else None
-
-    def newest(self) -> Record | None:
-        """The record that was written last, whatever it says."""
-        return next(reversed(self.by_id.values()), None)
+        if record.batch is not None:
+            seen.add(record.batch.id)
 
 
 class NotSavedError(OSError):
@@ -275,15 +216,16 @@ class AnswersFile:
             folder_to_disk(path.parent)
             return path
 
-    def append(self, record: Record) -> None:
-        """Write a record; when this returns, it is on the disk."""
-        line = record.line()
-        if len(line) > LONGEST_LINE:
+    def append(self, *records: Record) -> None:
+        """Write records in one piece; when this returns, they are on the disk."""
+        lines = [record.line() for record in records]
+        longest = max(map(len, lines))
+        if longest > LONGEST_LINE:
             raise NotSavedError(
                 errno.EFBIG,
-                f"The answer would be a line of {len(line):,} bytes; the limit is {LONGEST_LINE:,}. Nothing was saved.",
+                f"The answer would be a line of {longest:,} bytes; the limit is {LONGEST_LINE:,}. Nothing was saved.",
             )
-        self._write(line)
+        self._write(b"".join(lines))
 
     def _write(self, line: bytes) -> None:
         with self._writing:

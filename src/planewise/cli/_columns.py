@@ -34,11 +34,9 @@ def columns_found(model: TableModel, rows: Any, table: InputTable) -> dict[str, 
     return {"reading": table.data(), "target_read": read[model.target_], "columns": columns, "left_out": left_out}
 
 
-def _example(values: Any) -> str | None:
-    from planewise.words import value_in_words
-
+def _example(values: Any) -> Any:
     present = values.drop_nulls()
-    return value_in_words(present[0]) if len(present) else None
+    return present[0] if len(present) else None
 
 
 def show_columns_found(answer: dict[str, Any], every: bool) -> None:
@@ -74,11 +72,14 @@ def _percent(share: float) -> str:
 
 
 def _show_every(answer: dict[str, Any]) -> None:
+    from planewise.words import value_in_words
+
     target = answer["target_read"]
     rows = [[target["name"], f"{target['kind']}, the target", "", "", target["how"] or ""]]
     for each in answer["columns"]:
         gap = _percent(each["missing"]) if each["missing"] else ""
-        rows.append([each["name"], each["kind"], each["example"] or "", gap, each["how"] or ""])
+        example = "" if each["example"] is None else value_in_words(each["example"])
+        rows.append([each["name"], each["kind"], example, gap, each["how"] or ""])
     for each in answer["left_out"]:
         how = f"{each['how']}; " if each["how"] else ""
         rows.append([each["name"], f"{each['kind']}, left out", "", "", f"{how}{each['why']}"])

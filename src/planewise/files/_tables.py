@@ -181,15 +181,18 @@ class InputTable:
             words = _all_of(self.files, [rows.read() for rows in self._rows])
         if words.height == 0:
             raise TableFileError(f"{self.given[0]!r} has no rows.")
-        return self.typed(words.select(self.columns))
+        for name in set(words.columns) - set(self.columns):
+            words.drop_in_place(name)
+        return self.typed(words)
 
     def typed(self, words: pl.DataFrame) -> pl.DataFrame:
-        """Rows in the types of their values, found in these rows."""
+        """Rows in the types of their values, found in these rows; `words` is used up, so that memory can be freed."""
         if self.form in TYPED:
             self.found = [described(column, self.reading) for column in words.get_columns()]
             return self._with_categories(words)
         columns, self.found = [], []
-        for column in words.get_columns():
+        for name in words.columns:
+            column = words.drop_in_place(name)
             if column.dtype != pl.String:
                 self.found.append(described(column, self.reading))
                 columns.append(column)

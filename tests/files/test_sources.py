@@ -152,10 +152,17 @@ def test_files_with_different_decimal_marks_are_refused():
     Path("a.csv").write_text("x;y\n2.272,91;1\n")
     Path("b.csv").write_text("x,y\n2.25,1\n")
     for names in (["a.csv", "b.csv"], ["b.csv", "a.csv"]):
-        words = "'a.csv' a decimal comma and 'b.csv' a decimal point"
-        wanted = words if names[0] == "a.csv" else "'b.csv' a decimal point and 'a.csv' a decimal comma"
+        words = "'a.csv' has a decimal comma, but 'b.csv' has a decimal point"
+        wanted = words if names[0] == "a.csv" else "'b.csv' has a decimal point, but 'a.csv' has a decimal comma"
         with pytest.raises(TableFileError, match=wanted):
             InputTable(names).read()
+
+
+def test_files_of_different_dialects_are_told_apart():
+    Path("a.csv").write_text("x;y\n2;1\n")
+    Path("b.csv").write_text("x,y\n2,1\n")
+    assert InputTable(["a.csv", "b.csv"]).in_words() == "a.csv: semicolon-separated; b.csv: plain"
+    assert InputTable(["b.csv"]).in_words() == ""
 
 
 def test_a_format_for_a_column_that_is_not_there():

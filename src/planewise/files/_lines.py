@@ -95,7 +95,7 @@ def _checked(file: LocalFile, block: bytes, dialect: Dialect, line: int) -> byte
 
 
 def _kept(file: LocalFile, block: bytes, dialect: Dialect, line: int) -> tuple[_Rows, list[int]] | None:
-    """The rows of a block, and which are none: empty lines and comments; None if all are rows.
+    """The lines of a block, and the numbers of those to skip (empty lines and comments); None if all are rows.
 
     In a table of one column an empty line is a missing value.
     """

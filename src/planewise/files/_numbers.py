@@ -77,7 +77,7 @@ def looks_like_number(words: pl.Series) -> pl.Series:
 
 
 def simple_numbers(words: pl.Series, decimal: str) -> pl.Series | None:
-    """Text without thousands and units as float64, null where it is not a number; nothing if thousands may be there."""
+    """Text without thousands and units as float64, null where it is not a number; None if there may be thousands."""
     if decimal == ".":
         return words.cast(pl.Float64, strict=False)
     if words.str.contains(".", literal=True).any():
@@ -113,7 +113,7 @@ def _read_marked(words: pl.Series, form: NumberForm) -> pl.Series:
 
 
 def _parts(words: pl.Series) -> pl.DataFrame:
-    """The parts of numbers with marks around them; null where a text is none."""
+    """The parts of numbers with marks around them; null where a text is not a number."""
     found = words.str.extract_groups(MARKED).struct.unnest()
     names = ["open", "before", "currency", "inner", "core", "sign", "word", "after", "close"]
     return found.rename(dict(zip(found.columns, names, strict=True)))

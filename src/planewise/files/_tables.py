@@ -115,8 +115,8 @@ class InputTable:
         sure = [place for place, each in enumerate(found) if each.decimal_found]
         other = next((place for place in sure if found[place].decimal != found[sure[0]].decimal), None)
         if other is not None:
-            one, two = (f"{self.files[k].name!r} a decimal {_MARKS[found[k].decimal]}" for k in (sure[0], other))
-            raise TableFileError(f"{one} and {two}: write them in the same way, or read them one at a time.")
+            one, two = (f"{self.files[k].name!r} has a decimal {_MARKS[found[k].decimal]}" for k in (sure[0], other))
+            raise TableFileError(f"{one}, but {two}: write both files in the same way, or read them one at a time.")
         return found
 
     @cached_property
@@ -143,14 +143,10 @@ class InputTable:
     def in_words(self) -> str:
         """How the files are written, if it is not the most usual way."""
         found = [each.note for each in self._rows] if self.form == "Excel" else [d.in_words() for d in self.dialects]
-        different = [*dict.fromkeys(found)]
-        return (
-            different[0]
-            if len(different) == 1
-            else "; ".join(
-                f"{Path(self.files[found.index(each)].name).name} {each or 'as usual'}" for each in different[:3]
-            )
-        )
+        different = dict.fromkeys(found)
+        if len(different) < 2:
+            return next(iter(different), "")
+        return "; ".join(f"{Path(self.files[found.index(each)].name).name}: {each or 'plain'}" for each in different)
 
     def data(self) -> dict[str, Any]:
         """How the table was read, for JSON."""

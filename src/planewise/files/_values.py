@@ -88,7 +88,7 @@ def find_kind(words: pl.Series, reading: Reading, marks: Marks, line_of: LineOf)
 
 
 def form_of_numbers(words: pl.Series, reading: Reading, marks: Marks, line_of: LineOf) -> NumberForm:
-    """How the numbers of a column are written; an error if they could mean two things."""
+    """How the numbers of a column are written; an error if it is ambiguous."""
     known = reading.decimals.get(words.name)
     usual = reading.decimal or (marks.decimal if marks.found else known or marks.decimal)
     with_points = words.str.contains(".", literal=True).fill_null(False)
@@ -106,7 +106,7 @@ def form_of_numbers(words: pl.Series, reading: Reading, marks: Marks, line_of: L
 
 
 def form_of_dates(words: pl.Series, reading: Reading, line_of: LineOf) -> DateForm | None:
-    """How the dates of a column are written; nothing if not all values are dates, an error if they could be others."""
+    """The format of the dates of a column; None if not all values are dates, an error if it is ambiguous."""
     name = words.name
     form = find_dates(words.drop_nulls(), reading.date_formats.get(name) or reading.date_formats.get(""))
     if form is not None and form.or_else:
@@ -132,7 +132,7 @@ def check_unit(name: str, form: NumberForm, reading: Reading) -> None:
 
 
 def _as_numbers(words: pl.Series, reading: Reading, marks: Marks, line_of: LineOf) -> FoundColumn | None:
-    """The column as numbers; nothing if most values are none."""
+    """The column as numbers; None if most values are not numbers."""
     name, present = words.name, words.drop_nulls()
     if words.cast(pl.Float64, strict=False).null_count() != words.null_count():
         some = looks_like_number(present.gather_every(max(1, len(present) // 1000)))
@@ -201,7 +201,7 @@ def _noted_text(words: pl.Series, what: str, odd: pl.Series, line_of: LineOf) ->
 
 
 def _as_dates(words: pl.Series, reading: Reading, line_of: LineOf) -> FoundColumn | None:
-    """The column as dates; nothing if most values are none."""
+    """The column as dates; None if most values are not dates."""
     name, known = words.name, words.is_in(reading.missing_numbers).fill_null(False)
     gone = words.filter(known).unique(maintain_order=True).to_list()
     kept = words.set(known, None)

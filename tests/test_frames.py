@@ -68,7 +68,7 @@ def plain_tables(draw):
 
 
 @given(plain_tables())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_every_column_of_plain_numbers_is_read_as_if_it_were_alone(columns):
     for make in FRAMES.values():
         frame = make(columns)
@@ -87,7 +87,7 @@ def test_a_whole_number_beside_floats_is_rounded_once(kind):
 
 
 @given(st.lists(st.none() | st.integers(-(2**40), 2**40), min_size=1, max_size=6))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_missing_whole_numbers_booleans_and_floats_are_read_alike_from_all_frames(values):
     flags = [None if value is None else value > 0 for value in values]
     halves = [None if value is None else value / 2 for value in values]
@@ -157,7 +157,7 @@ def row_by_row(frame, known=None):
     values=st.lists(st.sampled_from([*WORDS, None]), min_size=1, max_size=12),
     later=st.lists(st.sampled_from([*WORDS, None]), min_size=1, max_size=12),
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_codes_give_the_categories_and_numbers_that_rows_give(kind, values, later):
     reader, make = Reader([0]), CATEGORIES[kind]
     frame, next_frame = frame_of(kind, make(values)), frame_of(kind, make(later))
@@ -169,7 +169,7 @@ def test_codes_give_the_categories_and_numbers_that_rows_give(kind, values, late
 
 
 @given(values=st.lists(st.none() | st.integers(-3, 3), min_size=1, max_size=10), scale=st.sampled_from([1, 0.5]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_codes_of_numbers_give_the_categories_that_rows_give(values, scale):
     frame = frame_of("pandas", pd.Series(pd.Categorical([None if v is None else v * scale for v in values])))
     reader = Reader()

@@ -61,7 +61,7 @@ def test_seconds_since_1970_over_ten_minutes_are_resolved(name, times):
     assert model.score(X, y) == 1
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.sampled_from(list(EVERY)),
     st.sampled_from([1.7e9, -1.7e9, 2.0**52, -(2.0**50), 1.6e12]),
@@ -82,7 +82,7 @@ def test_adding_a_constant_to_a_column_changes_no_prediction(name, constant, mos
     assert_array_equal(model.fit(whole, y).predict(whole), expected)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.integers(-(2**62), 2**62), min_size=1, max_size=30), st.randoms())
 def test_neither_the_order_nor_the_number_of_equal_rows_matters(values, shuffle):
     column = np.array(values, dtype=np.int64)[:, None]

@@ -121,7 +121,7 @@ def test_every_type_of_number_is_read(dtype, table):
     assert_array_equal(found["predict_proba"], expected["predict_proba"])
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.data())
 def test_stored_zeros_duplicates_and_missing_values_are_read_as_scipy_adds_them_up(data):
     n = data.draw(st.integers(8, 30))

@@ -26,7 +26,7 @@ LABELS = st.sampled_from([*CLASSES, None])
 
 
 @given(st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=30))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_kappa_is_that_of_scikit_learn(pairs):
     first, second = (list(each) for each in zip(*pairs, strict=True))
     found = agreement(decided(first), decided(second), CLASSES)

@@ -95,7 +95,7 @@ def test_a_last_line_that_lacks_only_its_end_is_kept(answers_path):
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_file_cut_anywhere_keeps_every_whole_line(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("cut") / "answers.jsonl"
     written(path, *range(5))
@@ -245,7 +245,7 @@ def test_a_place_that_holds_no_file_is_named(tmp_path, place):
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.sampled_from(["accept", "override", "note", "undo"])), max_size=40))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_decisions_with_undoing_are_those_that_were_never_undone(steps):
     played, kept = Ledger(5), []
     for number, (row, decision) in enumerate(steps):
@@ -290,7 +290,7 @@ def test_decisions_that_are_made_at_once_are_written_at_once_and_undone_by_one_l
 
 
 @given(st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_batch_is_there_whole_or_not_at_all(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("cut") / "answers.jsonl"
     written(path, 1)

@@ -39,7 +39,7 @@ def everything(parts):
     return parts.gather_rows(np.arange(sum(parts.sizes)))
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.integers(0, 600), max_size=6), st.booleans(), st.sampled_from([None, "balanced", {"yes": 2.5}]))
 def test_classes_in_any_partitions(client, table, cuts, weighted, class_weight):
     X, y, _, weight = table
@@ -54,7 +54,7 @@ def test_classes_in_any_partitions(client, table, cuts, weighted, class_weight):
     assert found.classes.tolist() == expected.classes.tolist() and found.classes.dtype == expected.classes.dtype
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.integers(0, 600), max_size=6), st.booleans())
 def test_numbers_in_any_partitions(client, table, cuts, weighted):
     X, _, y, weight = table

@@ -7,7 +7,6 @@ import json
 import subprocess
 import unicodedata
 from dataclasses import replace
-from functools import partial
 from itertools import cycle
 
 import numpy as np
@@ -36,7 +35,6 @@ PIECES = [
     *("#define float int\n", '#include "/etc/passwd"\n', "_Pragma", "#if 0\n", "\n#endif\n", "LL", "0x", ";", "};"),
     *("Größe", "长度", "длина", "طول", "e\u0301", "a" + 40 * "\u0301", "\U0001f600", "µ²", " ", "x" * 300, PLANT),
 ]
-law = partial(settings, derandomize=True, deadline=None, database=None)
 hostile = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=4)), min_size=1, max_size=5).map("".join)
 BY_HAND = [
     "pri" + "ce".join(INVISIBLE),
@@ -104,7 +102,7 @@ def by_words(check):
     """Run with every list of words tried by hand, and with others."""
     for word in BY_HAND:
         check = example([word])(check)
-    return law(max_examples=30)(given(st.lists(hostile, min_size=1, max_size=6))(check))
+    return settings(max_examples=30)(given(st.lists(hostile, min_size=1, max_size=6))(check))
 
 
 @pytest.mark.parametrize("which", range(len(MODELS)))
@@ -202,7 +200,7 @@ def test_text_has_a_line_for_a_line_and_nothing_a_terminal_obeys(words):
         text.encode()
 
 
-@law(max_examples=15)
+@settings(max_examples=15)
 @given(st.lists(hostile, min_size=1, max_size=6))
 @example(BY_HAND[:12])
 @example(BY_HAND[12:])

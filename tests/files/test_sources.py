@@ -199,7 +199,7 @@ def test_letters_that_are_cut_by_blocks(encoding, monkeypatch):
 WORDS = st.text(st.sampled_from("abcXYZ äöß,;|\t\"'.\n"), max_size=6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.tuples(st.floats(-1e6, 1e6).map(lambda v: round(v, 2)), st.integers(-99, 99), WORDS), min_size=3, max_size=30

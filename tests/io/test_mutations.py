@@ -19,7 +19,7 @@ SEVERAL = [
 
 
 @pytest.mark.parametrize("name", SEVERAL)
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**40))
 def test_a_damaged_file_never_does_harm(name, seed, tmp_path):
     path = tmp_path / "whole"

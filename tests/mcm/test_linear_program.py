@@ -27,7 +27,7 @@ def held_by(X, gamma):
     return HeldColumns(Kernel("rbf", gamma)(X, X))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(2, 45),
@@ -54,7 +54,7 @@ def test_the_optimum_is_that_of_the_whole_program(seed, n, d, noise, rounded, we
         assert_allclose(value(columns.matrix, sign, weight, C, mu, x, solution.intercept), expected, rtol=1e-6)
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10**6), n=st.integers(3, 30), log_C=st.floats(-1, 3), log_mu=st.floats(-3, 0))
 def test_free_columns_cost_nothing(seed, n, log_C, log_mu):
     X, sign, weight = make_rows(seed, n, 2, 1.0, weighted=True)
@@ -164,7 +164,7 @@ def norm_of(n):
     return Norm(np.arange(n), np.arange(n))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(3, 40),

@@ -224,7 +224,7 @@ rows_of_three = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(rows=rows_of_three, exact=st.booleans())
 def test_a_weight_is_so_many_equal_rows(rows, exact):
     X, weight = np.array([row[:2] for row in rows]), np.array([row[2] for row in rows], dtype=np.float64)
@@ -256,7 +256,7 @@ def test_weights_equal_repeats_and_rows_of_weight_zero_do_not_count(mixed, name)
     assert_allclose(answer(weighted, table), answer(repeated, table), rtol=1e-5, atol=1e-6)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     values=st.lists(st.sampled_from([np.nan, -3.0, 1.0, 1.5, 8.0]), min_size=1, max_size=30),
     seed=st.integers(0, 2**16),

@@ -30,7 +30,7 @@ def test_questions_are_answered_in_the_order_of_parts():
     assert parts.ask(first_and_more, "x", each="abc") == [(0, "x", "a", 4), (2, "x", "b", 4), (2, "x", "c", 4)]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=6), st.randoms(use_true_random=False))
 def test_rows_are_gathered_by_their_numbers(sizes, random):
     rows = np.arange(2 * sum(sizes), dtype=np.float32).reshape(-1, 2)

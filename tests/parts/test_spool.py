@@ -77,7 +77,7 @@ def spooled(frame, target="kind", **options):
 
 
 # ---------------------------------------------------------------------------------------------------------- the bytes
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.data(), st.sampled_from(["pandas", "polars", "arrow"]), st.integers(1, 40))
 def test_any_partitioning_gives_the_rows_of_the_table_in_memory(data, kind, n_rows):
     make, cut = KINDS[kind]
@@ -96,7 +96,7 @@ def test_any_partitioning_gives_the_rows_of_the_table_in_memory(data, kind, n_ro
     assert_array_equal(y, np.arange(n_rows))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.sampled_from([np.int64, np.uint64, np.float64, np.int32, np.float32]), min_size=2, max_size=5),
     st.sampled_from([0, 2**24, START, 2**53, 2**60 + 2**33]),

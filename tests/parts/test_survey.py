@@ -93,7 +93,7 @@ KINDS = {
 }
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data(), st.sampled_from(list(KINDS)), st.integers(1, 40))
 def test_any_partitioning_gives_the_bytes_of_the_table_in_one_piece(data, kind, n_rows):
     make, cut = KINDS[kind]
@@ -111,7 +111,7 @@ def test_any_partitioning_gives_the_bytes_of_the_table_in_one_piece(data, kind, 
         assert_read_alike(drop(whole), [drop(part) for part in parts])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(st.sampled_from([np.int64, np.uint64, np.float64, np.int32]), min_size=2, max_size=4),
     st.sampled_from([0, 2**24, START, 2**53 - 3, 2**53, 2**60 + 2**33]),
@@ -129,7 +129,7 @@ def test_parts_of_different_number_types_are_read_as_numpy_would_join_them(kinds
     assert_read_alike(pd.concat(frames), frames)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 20_000), st.integers(0, 3), st.integers(2, 5), st.sampled_from([np.float64, np.int64]))
 def test_origins_are_those_of_all_rows(size, n_codes, n_parts, dtype):
     """Codes far from the other values (0, -1, -2) do not hide what float32 merges, in whichever part they are."""

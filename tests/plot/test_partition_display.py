@@ -76,7 +76,7 @@ def test_the_lines_separate_the_sides_of_their_planes(moons):
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_polygons_and_predictions_agree_in_any_slice(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(200, 4))

@@ -26,7 +26,7 @@ def plain_entropy(X, y, view, k, alpha):
     return out
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**31), st.sampled_from([[0], [2, 1], [0, 1, 2]]), st.sampled_from([1, 3]), st.floats(0, 0.9))
 def test_local_entropy_follows_its_definition(seed, view, k, alpha):
     random = np.random.default_rng(seed)

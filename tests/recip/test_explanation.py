@@ -91,7 +91,7 @@ def counted_again(data, far, mine):
     return weight
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.integers(0, 2**31),
     st.sampled_from(["counts", "distances"]),
@@ -145,7 +145,7 @@ def test_every_explanation_is_found_again_by_brute_force(seed, estimate, k, scal
         assert data["undecided"] == bool(data["reasons"])
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 2**31), st.sampled_from([1, 4]))
 def test_explanations_of_numbers_are_found_again_by_brute_force(seed, k):
     X, _ = table(seed)

@@ -105,7 +105,7 @@ def tables(draw):
     return points, labels.astype(np.int32), n_classes, categorical, random
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(tables(), st.sampled_from([1, 1, 1, 2, 3, 7]), st.sampled_from([1, 2]))
 def test_own_and_other_distances_equal_brute_force(table, k, n_threads):
     points, labels, _, categorical, random = table
@@ -119,7 +119,7 @@ def test_own_and_other_distances_equal_brute_force(table, k, n_threads):
     assert_array_equal(got[1], wanted[1])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(tables(), st.sampled_from([1, 1, 2, 3, 7]), st.sampled_from([1, 2]))
 def test_class_neighbours_equal_brute_force(table, k, n_threads):
     points, labels, n_classes, categorical, random = table
@@ -164,7 +164,7 @@ def brute_class_weights(points, labels, weights, n_classes, views, queries, k, e
     return found, nearer, tied
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(tables(), st.sampled_from([1, 2, 3, 7, 20]), st.sampled_from([1, 2]))
 def test_weights_of_the_nearest_rows_equal_brute_force(table, k, n_threads):
     points, labels, n_classes, categorical, random = table

@@ -72,7 +72,7 @@ def test_any_number_of_threads_makes_the_same_model(parameters):
     same_model(one, two, X)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 2**31), st.sampled_from(["counts", "distances"]), st.sampled_from(["recip", "answers"]))
 def test_weights_equal_repeated_rows(seed, estimate, selection):
     random = np.random.default_rng(seed)
@@ -95,7 +95,7 @@ def test_weights_equal_repeated_rows(seed, estimate, selection):
         assert sorted(neighbour["rows"]) == together[(*np.nan_to_num(X[original], nan=-1.0), y[original])]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     st.integers(0, 2**31),
     st.sampled_from(["recip", "answers"]),
@@ -458,7 +458,7 @@ def chosen_and_answered(X, y, queries, **parameters):
     return model.projections_, model.predict(queries), model.predict_proba(queries)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     st.integers(0, 2**31),
     st.sampled_from([None, 1, 7]),

@@ -51,7 +51,7 @@ def solved(z, delta, lam):
     return (Z[:, 0].astype(float) @ b - least[0]) ** 2 + lam * delta @ b
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 9), st.sampled_from([0.0, 0.3, 1.0, 5.0, 30.0]), st.booleans())
 def test_the_row_solver_equals_a_general_one(seed, n_views, lam, ties):
     random = np.random.default_rng(seed)
@@ -61,7 +61,7 @@ def test_the_row_solver_equals_a_general_one(seed, n_views, lam, ties):
     assert abs(solved(z, delta, lam) - by_general_solver(z, delta, z.min(), lam)) < 1e-8
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.1, 1.0, 5.0, 50.0]))
 def test_the_objective_falls_in_every_round(seed, lam):
     random = np.random.default_rng(seed)

@@ -125,7 +125,7 @@ def clients(models, service):
     return [service(models(*each), limits=Limits(rate=0)) for each in wanted]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(body=BODY | JSON | st.binary(max_size=30))
 def test_no_body_makes_the_service_fail(body, clients):
     text = body if isinstance(body, bytes) else json.dumps(body).encode()

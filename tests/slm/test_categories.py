@@ -27,7 +27,7 @@ from planewise import (
     _categories,
 )
 
-law = settings(derandomize=True, deadline=None, database=None, max_examples=40)
+law = settings(max_examples=40)
 rare_law = settings(law, max_examples=12)
 
 TREES = [SLMClassifier, SLMRegressor]

@@ -24,7 +24,7 @@ from planewise import (
     SLMRegressor,
 )
 
-law = settings(derandomize=True, deadline=None, database=None, max_examples=60)
+law = settings(max_examples=60)
 
 CLASSIFIERS = [SLMClassifier, SLMForestClassifier, SLMBoostClassifier]
 REGRESSORS = [SLMRegressor, SLMForestRegressor, SLMBoostRegressor]

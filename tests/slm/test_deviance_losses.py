@@ -13,7 +13,7 @@ from sklearn.metrics import d2_tweedie_score, mean_tweedie_deviance
 from planewise import SLMBoostRegressor, _core
 from planewise.slm._objectives import RawLoss, regression_loss
 
-law = settings(derandomize=True, deadline=None, database=None, max_examples=25)
+law = settings(max_examples=25)
 
 LOSSES = [("poisson", 1.0), ("gamma", 2.0), *(("tweedie", p) for p in (1.05, 1.5, 1.9))]
 POWERS = dict(LOSSES) | {"tweedie": 1.5}

@@ -31,7 +31,7 @@ def share_wrong(y_true, y_pred):
 
 
 # ------------------------------------------------------------------------------------------------ several sets
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 1000), loss=st.sampled_from(["squared_error", "absolute_error", "quantile"]))
 def test_every_set_has_the_losses_of_its_rows(seed, loss):
     rng = np.random.default_rng(seed)

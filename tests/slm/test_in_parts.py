@@ -12,7 +12,7 @@ from tables_in_parts import ForgetfulParts, InParts, a_frame, a_table, both
 
 from planewise.parts import LocalParts
 
-law = settings(derandomize=True, deadline=None, database=None, max_examples=8)
+law = settings(max_examples=8)
 N_ROWS = 600
 X, TARGETS, WEIGHT = a_table(N_ROWS)
 CUT = [0, 170, 1, 0, 329, 100]  # sizes of parts

@@ -101,7 +101,7 @@ def test_arrays_and_frames_are_read_alike(name):
         assert_array_equal(model.fit(make(columns), target).predict(make(columns)), expected)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(*[st.sampled_from(FLOATS)] * 3), min_size=8, max_size=40), st.integers(0, 99))
 def test_fit_and_every_way_to_predict_agree_on_the_side_of_each_row(rows, seed):
     X = np.array(rows)

@@ -16,7 +16,7 @@ from sklearn.base import clone
 import planewise as pw
 from planewise.io import load, save
 
-law = settings(derandomize=True, deadline=None, database=None, max_examples=60)
+law = settings(max_examples=60)
 
 REGRESSORS = [pw.SLMRegressor, pw.SLMForestRegressor, pw.SLMBoostRegressor]
 CLASSIFIERS = [pw.SLMClassifier, pw.SLMForestClassifier, pw.SLMBoostClassifier]

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from planewise import SLMClassifier, SLMRegressor
 
-law = settings(derandomize=True, deadline=None, database=None, max_examples=40)
+law = settings(max_examples=40)
 rare_law = settings(law, max_examples=15)
 
 

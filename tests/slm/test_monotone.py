@@ -23,7 +23,7 @@ from planewise import (
 )
 from planewise.io import load, save
 
-law = settings(derandomize=True, deadline=None, database=None, max_examples=150)
+law = settings(max_examples=150)
 
 LOG_LOSSES = ["poisson", "gamma", "tweedie"]
 LOSSES = ["squared_error", "absolute_error", "huber", "quantile", *LOG_LOSSES, "log_loss"]

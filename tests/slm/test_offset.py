@@ -43,7 +43,7 @@ def three_classes(n_rows=240, seed=0):
 
 
 # ------------------------------------------------------------------------------------------------ laws of scores
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 1000), scale=st.sampled_from([0.1, 1.0, 30.0]))
 def test_an_offset_of_a_prediction_shifts_its_score_exactly(seed, scale):
     X, y, offset = table(seed=seed)
@@ -195,7 +195,7 @@ def test_an_exposure_helps():
 
 
 # ------------------------------------------------------------------------------------------- the best constant
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @example(n_classes=4, seed=971, scale=20.0)  # almost flat between rows with far offsets
 @example(n_classes=5, seed=226, scale=20.0)
 @given(n_classes=st.integers(2, 5), seed=st.integers(0, 1000), scale=st.sampled_from([0.0, 0.5, 3.0, 20.0]))

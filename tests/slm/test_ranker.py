@@ -67,7 +67,7 @@ def test_it_ranks_better_than_numbers_do():
     assert ranker.score(new_X, new_y, qid=new_qid) > plain_ndcg(new_y, numbers.predict(new_X), new_qid, None) + 0.01
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 2**16))
 def test_neither_the_order_of_rows_nor_the_names_of_queries_matter(seed):
     X, y, qid = queries(seed=1)

@@ -25,7 +25,7 @@ from planewise import (
 )
 from planewise.io import load, save
 
-law = settings(derandomize=True, deadline=None, database=None, max_examples=40)
+law = settings(max_examples=40)
 
 LEVELS = [0.1, 0.5, 0.9]
 STRATEGIES = ["one_output_per_tree", "multi_output_tree"]

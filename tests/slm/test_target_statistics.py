@@ -21,7 +21,7 @@ from planewise.slm import _target_statistics as statistics_module
 from planewise.slm._target_statistics import N_FOLDS, PRIOR_ROWS, folds
 from planewise.slm.fitted import tree_rows
 
-law = settings(derandomize=True, deadline=None, database=None, max_examples=5)
+law = settings(max_examples=5)
 
 TASKS = ["two", "three", "numbers"]
 ALL_TASKS = pytest.mark.parametrize("task", TASKS)

@@ -69,7 +69,7 @@ def expected(binned, view, gradient, hessian, lam, noise):
     return max(found)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), outputs=st.integers(1, 3), threads=st.sampled_from([1, 3]))
 def test_gains_are_those_of_the_reference(seed, outputs, threads):
     rng = np.random.default_rng(seed)

@@ -91,7 +91,7 @@ def test_the_only_class_is_said_to_be_so(kind):
 amounts = st.floats(-5, 5, allow_nan=False).map(lambda value: round(value, 3))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(amounts, min_size=1, max_size=8), amounts, amounts, st.sampled_from([1.0, -1.0]))
 def test_the_largest_contribution_is_always_named_and_small_ones_only_where_nothing_else_speaks(
     added, lead, together, sign

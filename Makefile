@@ -6,7 +6,7 @@ STAMP := $(VENV)/.ready
 BROWSER_STAMP := $(VENV)/.browser
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo test test-browser test-readme quick lint format native-test sanitize fuzz fuzz-serve clean help
+.PHONY: demo test test-browser test-readme quick bench bench-accept lint format native-test sanitize fuzz fuzz-serve clean help
 
 help:
 	@echo "make demo         set everything up, fit on a bundled data set, compare with scikit-learn"
@@ -14,6 +14,7 @@ help:
 	@echo "make test-browser the pages of reports in the system's Chromium: errors, requests, axe-core, print"
 	@echo "make test-readme  every block of the README, in a new virtual environment"
 	@echo "make quick        the tests again, without the native ones"
+	@echo "make bench        count the instructions of small fits and predictions; fails if they became slower"
 	@echo "make lint         ruff, mypy, layers, clang-format"
 	@echo "make sanitize     native tests under the address, undefined-behaviour and thread sanitizers"
 	@echo "make fuzz         damaged model files for half an hour, on a core with both sanitizers"
@@ -35,6 +36,12 @@ test-readme:
 
 quick: $(STAMP)
 	$(BIN)/python -m pytest -q -n 2 -x
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks.instructions
+
+bench-accept: $(STAMP)
+	$(BIN)/python -m benchmarks.instructions --accept
 
 # Builds and installs the package when the native sources or the project file changed.
 $(STAMP): $(SOURCES)

@@ -1,0 +1,19 @@
+"""Seconds and memory of the cases that `make bench` counts, for airspeed velocity: how they changed over commits."""
+
+from benchmarks.instructions import cases
+
+
+class Case:
+    """One of the small fits and predictions."""
+
+    param_names = ("case",)
+    params = (list(cases()),)
+
+    def setup(self, case: str) -> None:
+        self.work = cases()[case]
+
+    def time_case(self, _case: str) -> None:
+        self.work()
+
+    def peakmem_case(self, _case: str) -> None:
+        self.work()

@@ -1,33 +1,36 @@
-"""YDF's boosting with sparse oblique splits, behind scikit-learn's interface: the nearest peer to our own boosting."""
+"""YDF's boosting and forests with sparse oblique splits, behind scikit-learn's interface: our nearest peers."""
 
 from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 
-class _Boosting(BaseEstimator):
-    def __init__(self, n_estimators: int = 100, random_state: int = 0) -> None:
-        self.n_estimators, self.random_state = n_estimators, random_state
+class _Oblique(BaseEstimator):
+    learner = "GradientBoostedTreesLearner"
+    options: ClassVar[dict[str, Any]] = {"validation_ratio": 0.0}  # all rows for training, as our boosting does
+
+    def __init__(self, n_estimators: int = 100, random_state: int = 0, n_jobs: int = 1) -> None:
+        self.n_estimators, self.random_state, self.n_jobs = n_estimators, random_state, n_jobs
 
     def _train(self, X: Any, y: Any, task: str) -> None:
         import ydf
 
         ydf.verbose(0)
-        self.model_ = ydf.GradientBoostedTreesLearner(
+        self.model_ = getattr(ydf, self.learner)(
             label="y",
             task=getattr(ydf.Task, task),
             num_trees=self.n_estimators,
-            validation_ratio=0.0,
             split_axis="SPARSE_OBLIQUE",
             sparse_oblique_num_projections_exponent=1.0,
             sparse_oblique_normalization="MIN_MAX",
-            num_threads=1,
+            num_threads=self.n_jobs,
             random_seed=self.random_state,
+            **self.options,
         ).train(_columns(X) | {"y": y})
 
     def __getstate__(self) -> dict[str, Any]:
@@ -37,7 +40,7 @@ class _Boosting(BaseEstimator):
             return {"files": [path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()]}
 
 
-class ObliqueBoostingClassifier(ClassifierMixin, _Boosting):
+class ObliqueBoostingClassifier(ClassifierMixin, _Oblique):
     """For classes."""
 
     def fit(self, X: Any, y: Any) -> ObliqueBoostingClassifier:
@@ -56,7 +59,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, _Boosting):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
-class ObliqueBoostingRegressor(RegressorMixin, _Boosting):
+class ObliqueBoostingRegressor(RegressorMixin, _Oblique):
     """For numbers."""
 
     def fit(self, X: Any, y: Any) -> ObliqueBoostingRegressor:
@@ -65,8 +68,21 @@ class ObliqueBoostingRegressor(RegressorMixin, _Boosting):
         return self
 
     def predict(self, X: Any) -> Any:
-        """A number a row."""
+        """One number per row."""
         return self.model_.predict(_columns(X))
+
+
+class _Forest:
+    learner = "RandomForestLearner"
+    options: ClassVar[dict[str, Any]] = {"compute_oob_performances": False}
+
+
+class ObliqueForestClassifier(_Forest, ObliqueBoostingClassifier):
+    """For classes."""
+
+
+class ObliqueForestRegressor(_Forest, ObliqueBoostingRegressor):
+    """For numbers."""
 
 
 def _columns(X: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ STAMP := $(VENV)/.ready
 BROWSER_STAMP := $(VENV)/.browser
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo test test-browser test-readme quick bench bench-accept lint format native-test sanitize fuzz fuzz-serve clean help
+.PHONY: demo test test-browser test-readme quick bench bench-accept lint format native-test sanitize fuzz fuzz-serve live clean help
 
 help:
 	@echo "make demo         set everything up, fit on a bundled data set, compare with scikit-learn"
@@ -19,6 +19,7 @@ help:
 	@echo "make sanitize     native tests under the address, undefined-behaviour and thread sanitizers"
 	@echo "make fuzz         damaged model files for half an hour, on a core with both sanitizers"
 	@echo "make fuzz-serve   hostile requests to planewise serve, made by schemathesis from its OpenAPI document"
+	@echo "make live         compile the live example of the site to WebAssembly"
 	@echo "make format       put the code into shape"
 
 demo: $(STAMP)
@@ -96,18 +97,22 @@ fuzz-serve: $(STAMP)
 	$(BIN)/python -m pip install -q --disable-pip-version-check schemathesis
 	$(BIN)/python tools/hostile_requests.py
 
+live: $(STAMP)
+	$(BIN)/python -m pip install -q --disable-pip-version-check --group live
+	$(BIN)/python tools/live_core.py
+
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	@cp $(VENV)/lib/python*/site-packages/planewise/_core.pyi src/planewise/  # generated; mypy looks beside the code
 	$(BIN)/mypy
 	$(BIN)/python tools/layers.py
-	$(BIN)/clang-format --dry-run --Werror native/*.hpp native/*.cpp tests/native/*.cpp
+	$(BIN)/clang-format --dry-run --Werror native/*.hpp native/*.cpp tests/native/*.cpp packaging/wasm/*.cpp
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/clang-format -i native/*.hpp native/*.cpp tests/native/*.cpp
+	$(BIN)/clang-format -i native/*.hpp native/*.cpp tests/native/*.cpp packaging/wasm/*.cpp
 
 clean:
 	rm -rf $(VENV) build dist src/planewise/_core*.so

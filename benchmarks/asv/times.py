@@ -1,6 +1,11 @@
 """Seconds and memory of the cases that `make bench` counts, for airspeed velocity: how they changed over commits."""
 
-from benchmarks.instructions import cases
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # asv imports this folder by itself
+
+from benchmarks.instructions import cases  # noqa: E402
 
 
 class Case:

@@ -21,7 +21,7 @@ from planewise.slm._boost_checkpoint import Checkpoint, fingerprint
 from planewise.slm._boost_data import Data, Floats, Given, TargetReader, read_set
 from planewise.slm._boost_start import Start
 from planewise.slm._boosted import BoostedTrees
-from planewise.slm._constraints import check_earlier_trees, constrain
+from planewise.slm._constraints import ALL_ROWS, check_earlier_trees, constrain
 from planewise.slm._evaluation import Booster, Metrics, Monitor, metrics_allowed, metrics_in, name_of_metric
 from planewise.slm._growth import GROWTH_LIMITS, growth_options, training_table
 from planewise.slm._objectives import LossLike, RawLoss
@@ -336,7 +336,7 @@ class Boosting(BoostedTrees):
         options.grow, options.seed = self._options(n_rows, loss), seed
         options.learning_rate, options.reg_lambda = self.learning_rate, self.reg_lambda
         options.subsample, options.colsample = self.subsample, self.colsample
-        options.max_rows_per_tree = self.max_rows_per_tree or 2**62
+        options.max_rows_per_tree = self.max_rows_per_tree or ALL_ROWS
         options.remember = bool(self.remember_directions)
         options.find_smoothing = self.smoothing == "auto"
         options.find_depth = self.max_depth == "auto" and not options.grow.monotone

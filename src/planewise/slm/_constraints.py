@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any
@@ -14,6 +15,7 @@ from planewise._params import Limit
 from planewise.slm.fitted import Forest
 
 ENDLESS = 2**31 - 1  # more levels, rows or columns than a table has, and yet a number the core can hold
+ALL_ROWS = sys.maxsize // 2  # more rows than memory can hold, on 32-bit systems as well
 
 _COLLECTIONS = (list, tuple, set, frozenset)
 

@@ -15,7 +15,7 @@ from planewise._categories import categorical_limit
 from planewise._input import category_counts
 from planewise._params import Limit, boolean, integer, one_of, or_sequence, real, seed, threads
 from planewise._shown import ShownInNotebooks
-from planewise.slm._constraints import CONSTRAINT_LIMITS, ENDLESS
+from planewise.slm._constraints import ALL_ROWS, CONSTRAINT_LIMITS, ENDLESS
 from planewise.slm.fitted import Forest
 
 GROWTH_LIMITS: dict[str, Limit] = CONSTRAINT_LIMITS | {
@@ -167,7 +167,7 @@ def growth_options(estimator: Any, seed: int) -> _core.GrowOptions:
     options.bins = estimator.bins
     options.refine = bool(estimator.refine_thresholds)
     if estimator.max_rows_per_node != "auto":
-        options.max_rows_per_node = min(estimator.max_rows_per_node or 2**62, 2**62)
+        options.max_rows_per_node = min(estimator.max_rows_per_node or ALL_ROWS, ALL_ROWS)
     options.max_features = min(estimator.max_ranked_features or 0, ENDLESS)
     options.rounds = [_core.DrawRound(min(size, ENDLESS), alpha, beta) for size, alpha, beta in draw_rounds(estimator)]
     return options

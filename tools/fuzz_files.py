@@ -1,7 +1,7 @@
 """Load a great many damaged model files, in processes with little memory and time; every odd end is reported.
 
 python tools/fuzz_files.py [--mutations 100000] [--minutes 60] [--seed 0]
-     [--megabytes 1500] [--seconds 20] [--core FILE]
+     [--megabytes 1500] [--seconds 20] [--only pipeline] [--core FILE]
 
 A quarter of the files are damaged in their bytes; the others mean something else and have a right checksum, which is
 what reaches the deep checks. A file may be refused by ModelFileError or load to a model that answers; a crash, another
@@ -42,13 +42,13 @@ def work(args: argparse.Namespace) -> None:
     if args.core:
         use_core(args.core)
     sys.path.insert(0, str(ROOT / "tests" / "io"))
-    from catalogue import CATALOGUE, fitted
+    from catalogue import CATALOGUE, fitted, rows_for
     from mutations import try_mutation
 
     import planewise
 
     folder = Path(args.folder)
-    names = list(CATALOGUE)
+    names = [name for name in CATALOGUE if args.only in name]
     for k in range(len(names)):
         if not (folder / f"{k}").exists():
             planewise.save(fitted(names[k])[0], folder / f"{k}")
@@ -58,11 +58,12 @@ def work(args: argparse.Namespace) -> None:
         print(f"at {seed}", flush=True)
         signal.alarm(args.seconds)
         try:
-            outcome = try_mutation(folder / str(seed % len(names)), seed, folder / f"damaged{args.first}")
-        except Exception as error:
-            outcome = f"FINDING {type(error).__name__}: {error} ({names[seed % len(names)]}, seed {seed})".replace(
-                "\n", " "
+            name = names[seed % len(names)]
+            outcome = try_mutation(
+                folder / str(seed % len(names)), seed, folder / f"damaged{args.first}", rows_for(name)
             )
+        except Exception as error:
+            outcome = f"FINDING {type(error).__name__}: {error} ({name}, seed {seed})".replace("\n", " ")
         signal.alarm(0)
         print(outcome, flush=True)
 
@@ -74,6 +75,7 @@ def main() -> None:
     parser.add_argument("--megabytes", type=int, default=1500, help="more than at the start that a process may map")
     parser.add_argument("--seconds", type=int, default=20, help="for one file")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="after which no further batch begins")
+    parser.add_argument("--only", default="", help='models of the catalogue whose name has this, such as "pipeline"')
     parser.add_argument("--core", help="a build of the compiled module to try in place of the installed one")
     parser.add_argument("--first", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--count", type=int, help=argparse.SUPPRESS)
@@ -89,7 +91,7 @@ def main() -> None:
         at, end = args.seed, args.seed + args.mutations
         while at < end and time.monotonic() - start < 60 * args.minutes:
             count = min(BATCH, end - at)
-            limits = ["--megabytes", str(args.megabytes), "--seconds", str(args.seconds)]
+            limits = ["--megabytes", str(args.megabytes), "--seconds", str(args.seconds), "--only", args.only]
             part = ["--first", str(at), "--count", str(count), "--folder", folder]
             part += ["--core", args.core] if args.core else []
             run = subprocess.run([sys.executable, __file__, *limits, *part], capture_output=True, text=True)

@@ -7,6 +7,7 @@ import functools
 import numpy as np
 import pandas as pd
 import polars as pl
+from pipeline_catalogue import pipelines
 from sklearn.datasets import load_iris, make_regression
 
 import planewise as pw
@@ -361,6 +362,7 @@ def _catalogue():
     trees = (_trees, _forests, _boosting, _feature_tests)
     for part in (*trees, _machines, _large_machines, _views, _sums_of_views, _table_models):
         yield from part()
+    yield from pipelines(iris, frame, numbers)
 
 
 CATALOGUE = {name: (fit, X) for name, fit, X in _catalogue()}
@@ -371,6 +373,11 @@ def fitted(name):
     """The fitted model of that name, and rows to ask it about."""
     fit, X = CATALOGUE[name]
     return fit(), X
+
+
+def rows_for(name):
+    """Rows to ask damaged models about; None if any numbers will do."""
+    return fitted(name)[1][:6] if name.startswith("pipeline, ") else None
 
 
 def _is_too_old(model, ask):

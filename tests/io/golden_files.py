@@ -35,6 +35,15 @@ GOLDEN = {
     "table": "table, boosting",
     "table_machine": "table, machine",
     "table_record": "table, numbers, record",
+    "pipeline": "pipeline, columns",
+    "pipeline_frames": "pipeline, columns, data frames between steps",
+    "pipeline_infrequent": "pipeline, columns, infrequent words",
+    "pipeline_ordinal": "pipeline, columns, ordinal words",
+    "pipeline_choices": "pipeline, columns, several ways to choose",
+    "pipeline_nested": "pipeline, nested",
+    "pipeline_bins": "pipeline, KBinsDiscretizer",
+    "pipeline_splines": "pipeline, SplineTransformer",
+    "pipeline_target": "pipeline, transformed target",
 }
 
 

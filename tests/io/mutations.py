@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from catalogue import answers
 from rewrite import parts_of, write_raw
+from sklearn.pipeline import Pipeline
 
 import planewise as pw
 from planewise.io import ModelFileError
@@ -114,8 +115,11 @@ def _places(value):
             yield from _places(inside)
 
 
-def try_mutation(path, seed, to):
-    """Load one mutation of the file; what happened, in a word. Anything but our error or a working model raises."""
+def try_mutation(path, seed, to, rows=None):
+    """Load one mutation of the file; what happened, in a word. Anything but our error or a working model raises.
+
+    `rows` are some to ask the model about; random numbers if not given.
+    """
     rng = random.Random(seed)
     if rng.random() < 0.25:
         to.write_bytes(damage_bytes(path.read_bytes(), rng))
@@ -131,13 +135,15 @@ def try_mutation(path, seed, to):
         model = pw.load(to)
     except ModelFileError:
         return "refused"
-    X = np.random.default_rng(seed % 1000).normal(size=(3, model.n_features_in_))
+    X = np.random.default_rng(seed % 1000).normal(size=(3, model.n_features_in_)) if rows is None else rows
     if isinstance(model, TableModel):
         X = _table(model, X)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
             answers(model, X)
+            if isinstance(model, Pipeline) and len(model) > 1 and hasattr(model[-2], "get_feature_names_out"):
+                model[:-1].get_feature_names_out()
             if getattr(model, "record_", None) is not None:
                 record_in_words(model.record_)
             if hasattr(model, "view_score"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from pathlib import Path
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from planewise.io import _container
 
 def parts_of(path):
     """The document and the arrays of a model file, the arrays as a list that can be changed."""
-    document, content = _container.read(path)
+    document, content = _container.unpacked(Path(path).read_bytes())
     arrays, at = [], 0
     for each in document["arrays"]:
         flat = np.frombuffer(content, np.dtype(each["dtype"]), int(np.prod(each["shape"])), at)

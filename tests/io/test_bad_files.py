@@ -16,7 +16,9 @@ from sklearn.model_selection import KFold
 
 import planewise as pw
 from planewise.io import ModelFileError, _container
+from planewise.io._trees import TREE_ARRAYS
 from planewise.io._versions import SCHEMA
+from planewise.slm.fitted import Forest
 
 
 @pytest.fixture
@@ -366,6 +368,15 @@ def test_long_runs_of_equal_values_are_packed_no_tighter_than_the_reader_allows(
     model = pw.SLMBoostRegressor(n_estimators=1, warm_start=True, random_state=0, max_depth=1).fit(X, y)
     pw.save(model, tmp_path / "m")
     assert len(pw.load(tmp_path / "m")._trials.left_out) == len(model._trials.left_out)
+
+
+def test_as_many_classes_are_loaded_as_were_saved(tmp_path):
+    model = pw.SLMClassifier(max_depth=1, random_state=0).fit(*iris())
+    parts = {name: getattr(model.tree_, name) for name in TREE_ARRAYS}
+    model.classes_ = np.arange(70_000)
+    model.tree_ = Forest.from_arrays(**parts | {"value": np.full((model.tree_.n_nodes, 70_000), 1 / 70_000)})
+    pw.save(model, tmp_path / "m")
+    assert pw.load(tmp_path / "m").classes_.tolist() == list(range(70_000))
 
 
 def _longer(known, arrays):

@@ -28,7 +28,9 @@ def same(a, b):
         assert a.dtype.kind == b.dtype.kind and a.shape == b.shape
         assert a.dtype == b.dtype or a.dtype.kind == "U"
         if a.dtype.kind in "UO":
-            assert a.tolist() == b.tolist() and list(map(type, a.tolist())) == list(map(type, b.tolist()))
+            for one, other in zip(a.tolist(), b.tolist(), strict=True):
+                assert np.asarray(one).dtype.kind == np.asarray(other).dtype.kind
+                same(one, other)
         else:
             assert a.tobytes() == b.tobytes()
     elif isinstance(a, dict):

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from planewise.cli._mistakes import refuse_existing
+from planewise.cli._mistakes import refuse_existing, refuse_pipeline
 from planewise.cli._show import print_page, say, show_json, show_leading, show_table, size_in_words
+from planewise.cli._steps import step_lines, steps_of, with_step_names
 from planewise.cli._streams import is_stdout
 
 _SIZES = {
@@ -42,6 +43,7 @@ def describe(
         refuse_existing(html, force, model)
     loaded = load(model)
     if html is not None:
+        refuse_pipeline(loaded, "described on a page")
         from planewise.report import report
 
         if is_stdout(html):
@@ -57,13 +59,13 @@ def describe(
 def _answer(model: Any, path: Path) -> dict[str, Any]:
     from planewise.cli._results import describe_intervals
     from planewise.evaluate import leading_features
-    from planewise.io import versions
+    from planewise.io import model_at_end, versions
     from planewise.slm.fitted import output_names
     from planewise.table import COLUMN_KINDS, TableModel
     from planewise.words import fitted_with_offset
 
     table_model = isinstance(model, TableModel)
-    estimator = model.estimator_ if table_model else model
+    estimator = model.estimator_ if table_model else model_at_end(model)
     classes = getattr(estimator, "classes_", None)
     if table_model:
         columns = [
@@ -78,17 +80,18 @@ def _answer(model: Any, path: Path) -> dict[str, Any]:
         "versions": versions(path),
         "model": model.family if table_model else None,
         "estimator": type(estimator).__name__,
+        "steps": steps_of(model),
         "target": model.target_ if table_model else None,
         "task": _task(estimator),
         "classes": None if classes is None else classes.tolist(),
         "outputs": output_names(estimator),
         "has_offset": fitted_with_offset(estimator),
-        "n_columns": int(model.n_features_in_),
+        "n_columns": getattr(model, "n_features_in_", None),
         "columns": columns,
         "left_out": [{"name": each.name, "why": each.why} for each in getattr(model, "left_out_", [])],
         "size": _sizes(estimator),
         "parameters": _changed(estimator),
-        "leading_features": leading_features(model),
+        "leading_features": with_step_names(leading_features(model if table_model else estimator), model),
         "record": model.record_ if table_model else None,
         "intervals": describe_intervals(model) if table_model else None,
     }
@@ -163,6 +166,8 @@ def _show(answer: dict[str, Any], model: Any) -> None:
         counted(value, name.replace("_", " ").removesuffix("s")) for name, value in answer["size"].items()
     )
     say(f"model    {answer['estimator']}" + (f": {sizes}" if sizes else ""))
+    for line in step_lines(answer["steps"]):
+        say(f"step     {line}")
     if answer["task"]:
         target = f"{answer['target']} " if answer["target"] else ""
         classes = answer["classes"]
@@ -188,7 +193,7 @@ def _show(answer: dict[str, Any], model: Any) -> None:
         show_table(title, ["column", "kind", "categories"], rows, left=(0, 1, 2))
     elif shown:
         say(f"columns  {answer['n_columns']}: " + _listed([column["name"] for column in answer["columns"]], 50))
-    else:
+    elif answer["n_columns"] is not None:
         say(f"columns  {answer['n_columns']}, without names")
     for each in answer["left_out"]:
         say(f"left out {each['name']}: {each['why']}")

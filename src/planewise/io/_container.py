@@ -8,11 +8,8 @@ import json
 import struct
 import zipfile
 import zlib
-from os import PathLike
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from planewise._atomic import replacing
 from planewise.io._errors import ModelFileError, require
 
 MODEL, ARRAYS, CHECKSUM = "model.json", "arrays.bin", "sha256.txt"
@@ -42,28 +39,26 @@ class Parts(NamedTuple):
     arrays: bytes
 
 
-def write(path: str | PathLike[str], parts: Parts) -> None:
-    """Write the file in one step; the same parts give the same bytes."""
+def packed(parts: Parts) -> bytes:
+    """The bytes of a file; the same parts give the same bytes."""
     text = json.dumps(parts.document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     if len(text) > MOST_TEXT:
         raise ValueError(
             f"The model's names, labels and categories take {len(text) >> 20} MiB of text; a file holds at most "
             f"{MOST_TEXT >> 20} MiB. Is an identifier among the categorical columns?"
         )
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w") as archive:
         for name, content in ((MODEL, text), (ARRAYS, parts.arrays), (CHECKSUM, _checksum(text, parts.arrays))):
             _add(archive, name, content)
-    with replacing(path) as file:
-        file.write(packed.getbuffer())
+    return whole.getvalue()
 
 
-def read(path: str | PathLike[str]) -> Parts:
-    """The parts of a file, after a look at their sizes and their checksum."""
-    whole = Path(path).read_bytes()
+def unpacked(whole: bytes) -> Parts:
+    """The parts of a file of these bytes, after a look at their sizes and their checksum."""
     try:
         with zipfile.ZipFile(io.BytesIO(whole)) as archive:
-            contents = _contents(archive, len(whole))
+            contents = _contents(archive, whole)
     except ModelFileError:
         raise
     except _BAD_ZIP as error:
@@ -84,7 +79,8 @@ def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     archive.writestr(entry, content, compresslevel=9)
 
 
-def _contents(archive: zipfile.ZipFile, whole_size: int) -> dict[str, bytes]:
+def _contents(archive: zipfile.ZipFile, whole: bytes) -> dict[str, bytes]:
+    whole_size = len(whole)
     entries = {entry.filename: entry for entry in archive.infolist()}
     require(
         sorted(entries) == sorted((MODEL, ARRAYS, CHECKSUM)) and len(archive.infolist()) == 3,
@@ -102,7 +98,27 @@ def _contents(archive: zipfile.ZipFile, whole_size: int) -> dict[str, bytes]:
         f"would unpack from {whole_size} to {unpacked} bytes: no model file of planewise is packed that tightly",
     )
     require(entries[MODEL].file_size <= MOST_TEXT, f"has more than {MOST_TEXT >> 20} MiB of text")
+    require(_is_all(archive, whole), "has bytes before, between or after its parts: something was added to it, or lost")
     return {name: _content(archive, entry) for name, entry in entries.items()}
+
+
+# Sizes of the records of a zip archive, without their names and other parts of variable length.
+_LOCAL, _CENTRAL, _END, _LARGE_END = 30, 46, 22, 76
+
+
+def _is_all(archive: zipfile.ZipFile, whole: bytes) -> bool:
+    """Whether the archive is the whole file: readers of zip archives skip what stands around their parts."""
+    at = 0
+    for entry in archive.infolist():
+        if entry.header_offset != at or len(whole) < at + _LOCAL or entry.flag_bits & 8:
+            return False
+        name_and_extra = sum(struct.unpack_from("<HH", whole, at + 26))
+        at += _LOCAL + name_and_extra + entry.compress_size
+    large = archive.start_dir - at  # what is between the last part and the directory
+    at += sum(
+        _CENTRAL + len(entry.filename.encode()) + len(entry.extra) + len(entry.comment) for entry in archive.infolist()
+    )
+    return large == 0 and not archive.comment and len(whole) - at in (_END, _LARGE_END + _END)
 
 
 def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:

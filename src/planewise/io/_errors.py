@@ -11,3 +11,7 @@ def require(condition: object, words: str) -> None:
     """Raise a ModelFileError that says what is wrong with the file, unless the condition holds."""
     if not condition:
         raise ModelFileError(words)
+
+
+class CannotBeSavedError(ValueError):
+    """Says what of an estimator no file can hold."""

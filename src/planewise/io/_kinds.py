@@ -219,8 +219,11 @@ def unpack_parts(parts: Mapping[str, Kind], packed: Any, arrays: ArrayReader, wh
     return {name: kind.unpack(packed[name], arrays, f"{where}.{name}") for name, kind in parts.items()}
 
 
+@dataclass(frozen=True)
 class Labels:
-    """Sorted values of one type, as classes and categories are: numbers, booleans or strings."""
+    """At most so many sorted values of one type, as classes and categories are: numbers, booleans or strings."""
+
+    most: int = 2**31 - 1
 
     def pack(self, value: Any, arrays: ArrayWriter) -> Any:
         kind = {"U": "str", "O": "object"}.get(value.dtype.kind, value.dtype.name)
@@ -236,9 +239,7 @@ class Labels:
         require(isinstance(packed, dict) and set(packed) == {"dtype", "values"}, f"has {where} that are not labels")
         kind, values = packed["dtype"], packed["values"]
         require(isinstance(kind, str) and kind in _LABEL_TYPES, f"has {where} of an unknown type")
-        require(
-            isinstance(values, list) and len(values) <= MOST_CATEGORIES, f"has {where} that are not a list of labels"
-        )
+        require(isinstance(values, list) and len(values) <= self.most, f"has {where} that are not a list of labels")
         values = [unpack_value(each, arrays) for each in values]
         require(all(type(each) in _LABEL_TYPES[kind] for each in values), f"has {where} of mixed types")
         return _sorted_array(values, kind, where)
@@ -299,13 +300,13 @@ class Categories:
         packed = []
         for column, known in value.items():
             try:
-                packed.append([int(column), Labels().pack(known, arrays)])
+                packed.append([int(column), Labels(MOST_CATEGORIES).pack(known, arrays)])
             except NotPlainError as error:
                 raise CategoryError(int(column), str(error)) from None
         return packed
 
     def unpack(self, packed: Any, arrays: ArrayReader, where: str) -> dict[int, Any]:
-        return ByColumn(Labels()).unpack(packed, arrays, where)
+        return ByColumn(Labels(MOST_CATEGORIES)).unpack(packed, arrays, where)
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import sklearn
+
 from planewise.io._errors import require
 
 FORMAT = "planewise model"
-SCHEMA = 7
+SCHEMA = 8
 
 # Version 1 had a parameter `scale`, of different meanings; `scaling` now has the same words in all estimators.
 _THREE = {True: "arcsinh", "standard": "standard", False: None}
@@ -37,6 +39,15 @@ def check_version(document: Mapping[str, Any]) -> None:
         f"was written by planewise {str(writer)[:40]} in version {schema} of the file format, and this planewise reads "
         f"versions up to {SCHEMA}; install a newer planewise to read it",
     )
+
+
+def other_scikit_learn(document: Mapping[str, Any]) -> str | None:
+    """The version of scikit-learn that wrote the file, unless its first two numbers are those of the one in use."""
+    versions = document["versions"]
+    writer = versions.get("scikit-learn") if isinstance(versions, dict) else None
+    if not isinstance(writer, str):
+        return "of an unknown version"
+    return None if writer.split(".")[:2] == sklearn.__version__.split(".")[:2] else writer[:40]
 
 
 def upgrade(document: Mapping[str, Any]) -> Any:

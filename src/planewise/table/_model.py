@@ -475,6 +475,11 @@ def as_table_model(model: Any, named: str = "The model") -> TableModel:
     if isinstance(model, TableModel):
         return model
     kind = type(model).__name__
+    if type(model).__module__.startswith("sklearn."):
+        raise ValueError(
+            f"{named} holds a {kind} of scikit-learn, which does not know how to read the columns of a table file. Use "
+            "it in Python with a data frame like the one it was fitted on: planewise.load(file).predict(frame)."
+        )
     if not hasattr(model, "predict"):
         raise ValueError(f"{named} holds a {kind}, which makes no predictions.")
     if not hasattr(model, "feature_names_in_"):

@@ -4,14 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 BROWSER_STAMP := $(VENV)/.browser
+TOOLCHAIN_STAMP := $(VENV)/.toolchain
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo test test-browser test-readme quick bench bench-accept lint format native-test sanitize fuzz fuzz-serve live clean help
+.PHONY: demo test test-browser test-readme quick bench bench-accept lint format native-test sanitize fuzz fuzz-serve live clean help test-toolchain
 
 help:
 	@echo "make demo         set everything up, fit on a bundled data set, compare with scikit-learn"
 	@echo "make test         set everything up, run all tests"
 	@echo "make test-browser the pages of reports in the system's Chromium: errors, requests, axe-core, print"
+	@echo "make test-toolchain  planewise with skops, MLflow, SHAP, Optuna and others, which it installs"
 	@echo "make test-readme  every block of the README, in a new virtual environment"
 	@echo "make quick        the tests again, without the native ones"
 	@echo "make bench        count the instructions of small fits and predictions; fails if they became slower"
@@ -31,6 +33,11 @@ test: $(STAMP) native-test
 test-browser: $(BROWSER_STAMP)
 	@$(BIN)/python tests/browser/chromium.py
 	$(BIN)/python -m pytest -q -n 2 -m browser tests/browser
+
+# The page names the versions that passed.
+test-toolchain: $(TOOLCHAIN_STAMP)
+	$(BIN)/python -m pytest -q -n 2 -m toolchain tests/toolchain
+	$(BIN)/python tools/tool_chain_table.py
 
 test-readme:
 	$(PYTHON) tools/readme.py
@@ -62,6 +69,10 @@ $(STAMP): $(SOURCES)
 $(BROWSER_STAMP): $(STAMP)
 	$(BIN)/python -m pip install -q --disable-pip-version-check --group browser
 	@touch $(BROWSER_STAMP)
+
+$(TOOLCHAIN_STAMP): $(STAMP)
+	$(BIN)/python -m pip install -q --disable-pip-version-check --group toolchain
+	@touch $(TOOLCHAIN_STAMP)
 
 CONFIGURE := $(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPLANEWISE_NATIVE_TESTS=ON -S .
 

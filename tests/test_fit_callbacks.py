@@ -19,6 +19,8 @@ from planewise import (
     SLMBoostRegressor,
     SLMForestClassifier,
     SLMForestRegressor,
+    SLMViewsClassifier,
+    SLMViewsRegressor,
 )
 
 X, y = load_breast_cancer(return_X_y=True)
@@ -182,6 +184,15 @@ def test_callbacks_reach_through_pipelines_and_searches():
     search.fit(numbers, target)
     assert told.events.count("end round") == 2 * (2 * 2 + 1)  # two rounds in each of four fits and the last one
     assert not hasattr(search.best_estimator_, "_parent_callback_ctx")
+
+
+@pytest.mark.parametrize("views", [SLMViewsClassifier, SLMViewsRegressor])
+def test_sums_of_views_have_no_model_to_score_before_the_views_are_chosen(views):
+    from sklearn.callback import ScoringMonitor
+
+    monitor = ScoringMonitor(scoring="accuracy" if views is SLMViewsClassifier else "r2")
+    views(n_estimators=5, max_views=2, cv=2, random_state=0).set_callbacks(monitor).fit(X, y)
+    assert {row["task_name"] for row in monitor.get_logs().data} == {"refit", "fit"}
 
 
 def test_the_progress_bar_works(capfd):

@@ -70,6 +70,7 @@ PARTS = [
     "serve",
     "slm",
     "table",
+    "tools",
     "views",
     "words",
 ]

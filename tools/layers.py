@@ -27,7 +27,7 @@ LAYERS = (
     ("table",),
     ("files",),
     ("evaluate",),
-    ("answers", "io", "export", "plot", "report"),
+    ("answers", "io", "export", "plot", "report", "tools"),
     ("dask",),
     ("app", "serve", "cli"),
 )

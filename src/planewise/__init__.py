@@ -73,6 +73,7 @@ _PARTS = (
     "serve",
     "slm",
     "table",
+    "tools",
     "views",
     "words",
 )

@@ -7,15 +7,17 @@ from importlib import import_module
 from typing import Any
 
 
-def needs(what: str, package: str, extra: str) -> str:
-    """The sentence that names a missing package, and the extra that brings it."""
+def needs(what: str, package: str, extra: str | None) -> str:
+    """The sentence that names a missing package, and the extra that brings it, if one does."""
+    if extra is None:
+        return f"{what} needs {package}, which is not installed: pip install {package}."
     return (
         f"{what} needs {package}, which is not installed: install planewise with its extra {extra!r} "
         f"(in a checkout: pip install '.[{extra}]')."
     )
 
 
-def require(what: str, module: str, extra: str) -> Any:
+def require(what: str, module: str, extra: str | None = None) -> Any:
     """The module, or an error that says how to get it; one that is there and broken says so itself."""
     package = module.partition(".")[0]
     try:

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -262,6 +263,11 @@ def test_categories_and_ordered_categories_are_understood():
         }
     )
     assert np.array_equal(RECIPClassifier(random_state=0).fit(polars, y).predict(polars), model.predict(frame))
+    arrow = pa.Table.from_pandas(frame)
+    assert arrow["size"].type.ordered
+    by_arrow = RECIPClassifier(random_state=0).fit(arrow, y)
+    assert by_arrow._ranks.keys() == {2}
+    assert np.array_equal(by_arrow.predict(arrow), model.predict(frame))
     unseen = frame[:1].copy()
     unseen["colour"] = pd.Categorical(["violet"])
     assert model.predict(unseen).shape == (1,)

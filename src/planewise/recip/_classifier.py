@@ -90,7 +90,7 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         Whether the view of all features is a candidate as well.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Categorical columns: those with a category dtype, or these (names, numbers or a mask). Ordered categories
-        (pandas' ordered, polars' Enum) count by their ranks, like numbers.
+        (ordered in pandas or Arrow, Enum in polars) count by their ranks, like numbers.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied into the sample weights. With a weight of 2, each row of the class counts
         twice, both among the neighbours of a row and in the choice of views. A weight of 0 leaves the class out.

@@ -102,7 +102,7 @@ class RECIPRegressor(RegressorMixin, ProjectionEstimator):
         Whether the view of all features is a candidate as well.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Categorical columns: those with a category dtype, or these (names, numbers or a mask). Ordered categories
-        (pandas' ordered, polars' Enum) count by their ranks, like numbers.
+        (ordered in pandas or Arrow, Enum in polars) count by their ranks, like numbers.
     scaling : {"arcsinh", "standard", None}, default="standard"
         "standard" standardises the columns; "arcsinh" also compresses their long tails; None takes them as they are.
     n_jobs : int or None, default=None

@@ -145,7 +145,7 @@ def _category_gap(codes: Vector, weight: Vector) -> float:
 
 
 def ordered_categories(X: Any, categories: Categories) -> dict[int, NDArray[Any]]:
-    """For each column of ordered categories (pandas "ordered", polars Enum) the rank of every category seen in fit."""
+    """For each column of ordered categories (pandas and Arrow "ordered", polars Enum) the rank of every category."""
     if not is_table(X):
         return {}
     ranks = {}
@@ -158,12 +158,15 @@ def ordered_categories(X: Any, categories: Categories) -> dict[int, NDArray[Any]
 
 
 def _declared_order(column: nw.Series[Any]) -> list[Any] | None:
-    native = column.to_native()
-    dtype: Any = native.dtype
+    native: Any = column.to_native()
+    dtype: Any = getattr(native, "dtype", None)  # Arrow has a type instead
     if nw.dependencies.is_pandas_series(native) and getattr(dtype, "ordered", False):
         return list(dtype.categories)
     if nw.dependencies.is_polars_series(native) and column.dtype == nw.Enum:
         return list(dtype.categories)
+    if nw.dependencies.is_pyarrow_chunked_array(native) and getattr(native.type, "ordered", False):
+        order: list[Any] = native.unify_dictionaries().chunk(0).dictionary.to_pylist()
+        return order
     return None
 
 

@@ -131,7 +131,7 @@ class Views(Boosting):
                 depth=self.max_depth, parts=parts, many=many,
                 map_folds=self._map_folds(bar, n_threads), n_threads=n_threads,
             )  # fmt: skip
-            tasks.end(lambda: {})
+            tasks.end()  # there is no model yet
             tasks.begin("refit")
             self._boost_over_views(data, loss, candidates._replace(most=plan.n_views), plan, n_threads)
             self._kept = KeptRows.of(data, problem.kept, self.keep_rows, self._used_columns())

@@ -7,7 +7,7 @@ BROWSER_STAMP := $(VENV)/.browser
 TOOLCHAIN_STAMP := $(VENV)/.toolchain
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo test test-browser test-readme quick bench bench-accept lint format native-test sanitize fuzz fuzz-serve live clean help test-toolchain
+.PHONY: demo test test-browser test-readme quick bench bench-accept lint format native-test sanitize fuzz fuzz-serve live clean help test-toolchain wheel portable windows-test
 
 help:
 	@echo "make demo         set everything up, fit on a bundled data set, compare with scikit-learn"
@@ -17,11 +17,13 @@ help:
 	@echo "make test-readme  every block of the README, in a new virtual environment"
 	@echo "make quick        the tests again, without the native ones"
 	@echo "make bench        count the instructions of small fits and predictions; fails if they became slower"
-	@echo "make lint         ruff, mypy, layers, clang-format"
+	@echo "make live         compile the live example of the site to WebAssembly"
+	@echo "make lint         ruff, mypy, layers, clang-format, portable words, news fragments"
 	@echo "make sanitize     native tests under the address, undefined-behaviour and thread sanitizers"
 	@echo "make fuzz         damaged model files for half an hour, on a core with both sanitizers"
 	@echo "make fuzz-serve   hostile requests to planewise serve, made by schemathesis from its OpenAPI document"
-	@echo "make live         compile the live example of the site to WebAssembly"
+	@echo "make wheel        build, check, install and test the wheel and the source distribution, in dist/"
+	@echo "make portable     compile the core with clang and for Windows, as far as they are installed"
 	@echo "make format       put the code into shape"
 
 demo: $(STAMP)
@@ -112,12 +114,34 @@ live: $(STAMP)
 	$(BIN)/python -m pip install -q --disable-pip-version-check --group live
 	$(BIN)/python tools/live_core.py
 
+# PYTHON runs it; it looks for other Pythons on the PATH. More: ALSO="/path/to/python3.13 ...". No tests: TESTS=
+TESTS ?= -n 2 tests --pyargs planewise
+wheel:
+	@command -v $${CXX:-c++} >/dev/null || \
+	  { echo "No C++ compiler found: install one (Debian: apt-get install g++) or set CXX"; exit 1; }
+	$(PYTHON) tools/wheel.py --tests "$(TESTS)" $(ALSO:%=--also %)
+
+# The native tests as a Windows program, run by Wine.
+windows-test: $(STAMP)
+	@command -v x86_64-w64-mingw32-g++-posix >/dev/null && command -v wine >/dev/null || \
+	  { echo "GCC for Windows or Wine is missing (Debian: apt-get install g++-mingw-w64-x86-64-posix wine wine64)"; exit 1; }
+	@mkdir -p build
+	@$(CONFIGURE) -B build/windows -DCMAKE_SYSTEM_NAME=Windows -DCMAKE_CXX_COMPILER=x86_64-w64-mingw32-g++-posix \
+	  -DCMAKE_EXE_LINKER_FLAGS=-static > build/windows.log 2>&1 || { cat build/windows.log; exit 1; }
+	@$(BIN)/cmake --build build/windows
+	WINEDEBUG=-all WINEPREFIX=$(CURDIR)/build/wine wine build/windows/test_native.exe
+
+portable:
+	$(PYTHON) tools/portable.py --compile
+
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	@cp $(VENV)/lib/python*/site-packages/planewise/_core.pyi src/planewise/  # generated; mypy looks beside the code
 	$(BIN)/mypy
 	$(BIN)/python tools/layers.py
+	$(BIN)/python tools/portable.py
+	@mkdir -p build && $(BIN)/towncrier build --draft --version next > build/news.log 2>&1 || { cat build/news.log; exit 1; }
 	$(BIN)/clang-format --dry-run --Werror native/*.hpp native/*.cpp tests/native/*.cpp packaging/wasm/*.cpp
 
 format: $(STAMP)

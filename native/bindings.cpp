@@ -46,10 +46,11 @@ class WithoutGil {
 };
 
 // Kept, and not asked for at every call: Python code that runs below the core may lose the GIL, and with it the thread.
-std::atomic<unsigned long> main_thread{0};
+using ThreadId = decltype(PyThread_get_thread_ident());
+std::atomic<ThreadId> main_thread{0};
 
 void find_main_thread() {
-    main_thread = nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
+    main_thread = nb::cast<ThreadId>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
 }
 
 // Whether Ctrl-C was pressed, looked up now and then. Python tells only its main thread, so no other asks.

@@ -1,6 +1,12 @@
 // One binary: hot loops are compiled for AVX2 too, and the loader picks at run time. Contraction is off in the whole
 // build, so both give the same bytes.
+//
+// All that not every compiler has is here and in bits.hpp, each with a way for the others; `make lint` looks for more.
 #pragma once
+
+#if defined(_MSC_VER) && defined(_M_X64)
+#include <intrin.h>
+#endif
 
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(PLANEWISE_ONE_TARGET)
 #define PLANEWISE_CLONES __attribute__((target_clones("avx2", "default")))
@@ -21,4 +27,11 @@
 #define PLANEWISE_LANES _Pragma("GCC unroll 1")
 #else
 #define PLANEWISE_LANES
+#endif
+
+// Tells the processor that a thread waits in a loop; not every processor can be told.
+#if defined(__x86_64__) && defined(__GNUC__)
+#define PLANEWISE_PAUSE __builtin_ia32_pause
+#elif defined(_MSC_VER) && defined(_M_X64)
+#define PLANEWISE_PAUSE _mm_pause
 #endif

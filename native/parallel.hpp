@@ -22,6 +22,8 @@
 #include <thread>
 #endif
 
+#include "dispatch.hpp"
+
 namespace planewise {
 
 struct Interrupted {};  // thrown when the caller asked to stop
@@ -104,8 +106,8 @@ class Threads {
     static constexpr int patience = 200;  // looks before a thread sleeps: a few microseconds
 
     static void rest() {
-#if defined(__x86_64__) && defined(__GNUC__)
-        __builtin_ia32_pause();
+#if defined(PLANEWISE_PAUSE)
+        PLANEWISE_PAUSE();
 #else
         std::this_thread::yield();
 #endif

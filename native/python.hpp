@@ -11,6 +11,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -109,13 +110,14 @@ class FittedForest {
     const Forest &arrays() const { return forest_; }
     std::size_t columns() const { return columns_; }
     const Predictor &predictor() const {
-        if (!predictor_) predictor_ = std::make_unique<Predictor>(forest_);
+        std::call_once(predictor_made_, [&] { predictor_ = std::make_unique<Predictor>(forest_); });
         return *predictor_;
     }
 
   private:
     Forest forest_;
     std::size_t columns_;
+    mutable std::once_flag predictor_made_;  // threads may predict at the same time
     mutable std::unique_ptr<Predictor> predictor_;
 };
 

@@ -164,9 +164,9 @@ class Grid {
         return total(merged_, &Cells::gain);
     }
 
-    double total(const std::vector<Cells> &cells, double (Cells::*gain)(double, double) const) const {
+    double total(const std::vector<Cells> &cells, double (Cells::*of_cells)(double, double) const) const {
         double sum = 0;
-        for (std::size_t k = 0; k < left_.outputs; ++k) sum += (cells[k].*gain)(left_.lambda, left_.noise[k]);
+        for (std::size_t k = 0; k < left_.outputs; ++k) sum += (cells[k].*of_cells)(left_.lambda, left_.noise[k]);
         return sum;
     }
 

@@ -4,16 +4,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 BROWSER_STAMP := $(VENV)/.browser
+DOCS_STAMP := $(VENV)/.docs
 TOOLCHAIN_STAMP := $(VENV)/.toolchain
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo test test-browser test-readme quick bench bench-accept lint format native-test sanitize fuzz fuzz-serve live clean help test-toolchain wheel portable windows-test
+.PHONY: demo test test-browser test-readme quick bench bench-accept lint format native-test sanitize fuzz fuzz-serve live clean help test-toolchain wheel portable windows-test docs
 
 help:
 	@echo "make demo         set everything up, fit on a bundled data set, compare with scikit-learn"
 	@echo "make test         set everything up, run all tests"
 	@echo "make test-browser the pages of reports in the system's Chromium: errors, requests, axe-core, print"
 	@echo "make test-toolchain  planewise with skops, MLflow, SHAP, Optuna and others, which it installs"
+	@echo "make docs         the documentation, in build/docs; needs no network, and warnings are errors"
 	@echo "make test-readme  every block of the README, in a new virtual environment"
 	@echo "make quick        the tests again, without the native ones"
 	@echo "make bench        count the instructions of small fits and predictions; fails if they became slower"
@@ -42,7 +44,15 @@ test-toolchain: $(TOOLCHAIN_STAMP)
 	$(BIN)/python tools/tool_chain_table.py
 
 test-readme:
-	$(PYTHON) tools/readme.py
+	$(PYTHON) tools/pages.py
+
+docs: $(DOCS_STAMP)
+	$(BIN)/sphinx-build -q -W --keep-going -j 2 -d build/docs-cache docs build/docs
+	@echo "Open build/docs/index.html"
+
+$(DOCS_STAMP): $(STAMP)
+	$(BIN)/python -m pip install -q --disable-pip-version-check --group docs
+	@touch $(DOCS_STAMP)
 
 quick: $(STAMP)
 	$(BIN)/python -m pytest -q -n 2 -x

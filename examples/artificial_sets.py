@@ -1,24 +1,24 @@
-"""Figure 4 of the SLM paper: training rows, test rows and predictions of one tree on three artificial data sets.
+"""
+==========================
+Circle and ring, new moons
+==========================
 
-python examples/artificial_sets.py [--out FOLDER]
+Training rows, test rows and predictions of one tree on three artificial data sets: Figure 4 of the SLM paper.
 """
 
-from __future__ import annotations
-
+import matplotlib.pyplot as plt
 from sklearn.model_selection import train_test_split
 
-import picture
 from planewise import SLMClassifier
 from planewise.datasets import make_circle_and_ring, make_new_moons
 from planewise.plot import PartitionDisplay
 
-args = picture.arguments(__doc__)
 SETS = {
     "circle and ring": make_circle_and_ring(random_state=0),
     "2 new moons": make_new_moons(random_state=0),
     "4 new moons": make_new_moons(n_moons=4, random_state=0),
 }
-figure, axes = picture.plt.subplots(3, 3, figsize=(9, 8.4), layout="constrained")
+figure, axes = plt.subplots(3, 3, figsize=(9, 8.4), dpi=90, layout="constrained")
 for column, (name, (X, y)) in enumerate(SETS.items()):
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, random_state=0, stratify=y)
     tree = SLMClassifier(random_state=0).fit(X_train, y_train)
@@ -32,4 +32,4 @@ for column, (name, (X, y)) in enumerate(SETS.items()):
     for ax in axes[:, column]:
         ax.tick_params(labelleft=True)
         ax.set_ylabel("x1", fontsize=8)
-picture.save(figure, args.out, "artificial_sets", dpi=90)
+plt.show()

@@ -1,24 +1,27 @@
-"""Figure 5 of the SLM paper: how quickly forests and boosting converge with the number of trees.
+"""
+==============================
+How quickly ensembles converge
+==============================
 
-The data are Wine and breast cancer from scikit-learn and, with --data, Pima. Curves are means over four splits, and
-bands are one standard error. scikit-learn's gradient boosting replaces the XGBoost of the paper.
+Accuracy of forests and log loss of boosting by the number of trees: Figure 5 of the SLM paper.
 
-python examples/convergence.py [--out FOLDER] [--data FOLDER]
+The data are Wine and breast cancer from scikit-learn and, if ``PLANEWISE_DATA`` names a folder with the papers' data
+sets, Pima. Curves are means over four splits, and bands are one standard error. scikit-learn's gradient boosting
+replaces the XGBoost of the paper.
 """
 
-from __future__ import annotations
+import os
 
+import matplotlib.pyplot as plt
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
-import picture
 from planewise import SLMBoostClassifier, SLMForestClassifier
 from planewise.datasets import load
 from planewise.plot import ConvergenceDisplay
 
-args = picture.arguments(__doc__, data=True)
 SETS = {"Wine": ("wine", None), "breast cancer": ("breast_cancer_wdbc", None)}
-if args.data:
+if os.environ.get("PLANEWISE_DATA"):
     SETS["Pima"] = ("pima_diabetes", "slm")
 TREES, SEEDS = 40, 4
 
@@ -41,10 +44,10 @@ def curves(X, y, seed):
     )
 
 
-figure, axes = picture.plt.subplots(2, len(SETS), figsize=(3.6 * len(SETS), 6), layout="constrained")
+figure, axes = plt.subplots(2, len(SETS), figsize=(3.6 * len(SETS), 6), layout="constrained")
 for column, (title, (name, variant)) in enumerate(SETS.items()):
-    data = load(name, variant=variant, data_home=args.data)
+    data = load(name, variant=variant)
     runs = [curves(data.data, data.target, seed) for seed in range(SEEDS)]
     for row, displays in enumerate(zip(*runs, strict=True)):
         ConvergenceDisplay.joined(displays).plot(axes[row, column], title=title)
-picture.save(figure, args.out, "convergence")
+plt.show()

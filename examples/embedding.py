@@ -1,24 +1,28 @@
-"""Figure 2 of the MCM paper: rows in the data space, in the kernel space and in the optimised kernel space.
+"""
+============================
+What a conformal kernel does
+============================
 
-With --data, this uses the paper's data set, Glass (float and other building windows), with C = 2, gamma = .002 and
-gamma_c = .0078. Otherwise, it uses two of scikit-learn's wines with the same parameters.
+Rows in the data space, in the kernel space and in the optimised kernel space: Figure 2 of the MCM paper.
 
-python examples/embedding.py [--out FOLDER] [--data FOLDER]
+The parameters are those of the paper: C = 2, gamma = .002 and gamma_c = .0078. If ``PLANEWISE_DATA`` names a folder
+with the papers' data sets, this uses the data set of the paper, Glass (float and other building windows). Otherwise,
+it uses two of scikit-learn's wines.
 """
 
-from __future__ import annotations
+import os
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-import picture
 from planewise import MCMClassifier
 from planewise.datasets import load
 from planewise.plot import EmbeddingDisplay
 
-args = picture.arguments(__doc__, data=True)
-data = load("glass" if args.data else "wine", data_home=args.data)
-pair = ["build wind float", "build wind non-float"] if args.data else list(np.unique(data.target)[:2])
+as_published = bool(os.environ.get("PLANEWISE_DATA"))
+data = load("glass" if as_published else "wine")
+pair = ["build wind float", "build wind non-float"] if as_published else list(np.unique(data.target)[:2])
 chosen = np.isin(data.target, pair)
 X, y = data.data[chosen], data.target[chosen]
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
@@ -34,5 +38,5 @@ machine = MCMClassifier(
     scaling="standard",
 ).fit(X_train, y_train)
 print(f"{len(machine.support_)} support vectors, accuracy {machine.score(X_test, y_test):.1%} on test rows")
-display = EmbeddingDisplay.from_estimator(machine, X_train, y_train, X_test=X_test, y_test=y_test).plot()
-picture.save(display.figure_, args.out, "glass_embedding" if args.data else "embedding")
+EmbeddingDisplay.from_estimator(machine, X_train, y_train, X_test=X_test, y_test=y_test).plot()
+plt.show()

@@ -1,13 +1,14 @@
-"""How a node of a tree is split: propose directions, measure, choose planes, route the rows, and grow on.
+"""
+=============================
+How a node of a tree is split
+=============================
 
-python examples/how_a_tree_grows.py [--out FOLDER]
+Propose directions, measure the rows along them, choose planes, route the rows to the cells, and grow on.
 """
 
-from __future__ import annotations
-
+import matplotlib.pyplot as plt
 import numpy as np
 
-import picture
 from planewise import SLMClassifier
 from planewise.plot import PartitionDisplay
 
@@ -91,19 +92,14 @@ def cells(ax, X, y, depth, title):
         legend.remove()
 
 
-def draw(figure):
-    """The data, then the five steps."""
-    X, y = rows()
-    axes = figure.subplots(2, 3).ravel()
-    scatter(axes[0], X, y, "the rows of a node, two classes")
-    propose(axes[1], X, y)
-    measure(axes[2], X, y)
-    choose(axes[3], X, y)
-    cells(axes[4], X, y, 1, "4. route: rows go to the cells")
-    cells(axes[5], X, y, None, "5. grow: split the cells again")
-
-
-if __name__ == "__main__":
-    figure = picture.plt.figure(figsize=(9, 5.8), layout="constrained")
-    draw(figure)
-    picture.save(figure, picture.arguments(__doc__).out, "how_a_tree_grows")
+# %%
+# The data, then the five steps.
+X, y = rows()
+figure, axes = plt.subplots(2, 3, figsize=(9, 5.8), layout="constrained")
+scatter(axes[0, 0], X, y, "the rows of a node, two classes")
+propose(axes[0, 1], X, y)
+measure(axes[0, 2], X, y)
+choose(axes[1, 0], X, y)
+cells(axes[1, 1], X, y, 1, "4. route: rows go to the cells")
+cells(axes[1, 2], X, y, None, "5. grow: split the cells again")
+plt.show()

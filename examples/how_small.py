@@ -1,10 +1,12 @@
-"""Accuracy by model size: the kernel machines that a search tried, and models of all kinds.
+"""
+======================
+Accuracy by model size
+======================
 
-python examples/how_small.py [--out FOLDER]
+The kernel machines that a search tried, and models of all kinds, by their size and their accuracy on new rows.
 """
 
-from __future__ import annotations
-
+import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
@@ -13,11 +15,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-import picture
 from planewise import MCMClassifierCV, SLMBoostClassifier, SLMClassifier, SLMForestClassifier
 from planewise.plot import SparsityDisplay
 
-args = picture.arguments(__doc__)
 X, y = load_breast_cancer(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, random_state=0, stratify=y)
 search = MCMClassifierCV(random_state=0, n_repeats=1).fit(X_train, y_train)
@@ -31,7 +31,7 @@ models = {
     "SLM boost": SLMBoostClassifier(random_state=0),
 }
 models = {name: model if model is search else model.fit(X_train, y_train) for name, model in models.items()}
-figure, axes = picture.plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 SparsityDisplay.from_search(search).plot(axes[0], title="what the search tried")
 SparsityDisplay.from_estimators(models, X_test, y_test).plot(axes[1], title="models by size, on new rows")
-picture.save(figure, args.out, "how_small")
+plt.show()

@@ -1,41 +1,37 @@
-"""The cells of a tree of planes and of a decision tree, drawn on two features.
+"""
+=============================
+The cells of a tree of planes
+=============================
 
-python examples/partition.py [--out FOLDER]
+A tree of planes and a decision tree on the same two features.
 """
 
-from __future__ import annotations
-
+import matplotlib.pyplot as plt
 from sklearn.tree import DecisionTreeClassifier
 
 from planewise import SLMClassifier
 from planewise.datasets import make_new_moons
 from planewise.plot import PartitionDisplay
 
+X, y = make_new_moons(random_state=0)
+train, test = slice(0, 600), slice(600, None)
+ours = SLMClassifier(random_state=0).fit(X[train], y[train])
+theirs = DecisionTreeClassifier(random_state=0).fit(X[train], y[train])
+splits = int((theirs.tree_.children_left >= 0).sum())
 
-def draw_partition(axes):
-    """Fit both trees on the new moons and draw each one with its test accuracy in the title."""
-    X, y = make_new_moons(random_state=0)
-    train, test = slice(0, 600), slice(600, None)
-    ours = SLMClassifier(random_state=0).fit(X[train], y[train])
-    theirs = DecisionTreeClassifier(random_state=0).fit(X[train], y[train])
-    splits = int((theirs.tree_.children_left >= 0).sum())
-    for ax, model, title in (
-        (axes[0], ours, f"planewise: {ours.n_planes_} planes"),
-        (axes[1], theirs, f"decision tree: {splits} splits"),
-    ):
-        right = 100 * model.score(X[test], y[test])
-        PartitionDisplay.from_estimator(
-            model,
-            X[train],
-            y[train],
-            feature_names=["first feature", "second feature"],
-            class_names=["moon 0", "moon 1"],
-        ).plot(ax, title=f"{title}, {right:.1f} % right on new rows")
-
-
-if __name__ == "__main__":
-    import picture
-
-    figure, axes = picture.plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained", sharey=True)
-    draw_partition(axes)
-    picture.save(figure, picture.arguments(__doc__).out, "partition", dpi=130)
+# %%
+# Each picture has the accuracy on new rows in its title.
+figure, axes = plt.subplots(1, 2, figsize=(9, 4.2), dpi=130, layout="constrained", sharey=True)
+for ax, model, title in (
+    (axes[0], ours, f"planewise: {ours.n_planes_} planes"),
+    (axes[1], theirs, f"decision tree: {splits} splits"),
+):
+    right = 100 * model.score(X[test], y[test])
+    PartitionDisplay.from_estimator(
+        model,
+        X[train],
+        y[train],
+        feature_names=["first feature", "second feature"],
+        class_names=["moon 0", "moon 1"],
+    ).plot(ax, title=f"{title}, {right:.1f} % right on new rows")
+plt.show()

@@ -1,16 +1,17 @@
-"""Regression on two features: predictions of one tree, a forest, boosting and a kernel machine.
+"""
+==========================
+Regression on two features
+==========================
 
-python examples/predicted_numbers.py [--out FOLDER]
+The predictions of one tree, a forest, boosting and a kernel machine.
 """
 
-from __future__ import annotations
+import matplotlib.pyplot as plt
 
-import picture
 from planewise import MCMRegressor, SLMBoostRegressor, SLMForestRegressor, SLMRegressor
 from planewise.datasets import make_friedman
 from planewise.plot import PartitionDisplay
 
-args = picture.arguments(__doc__)
 X, y = make_friedman(1, random_state=0)
 X_train, y_train, X_test, y_test = X[:600], y[:600], X[600:], y[600:]
 MODELS = {
@@ -19,9 +20,9 @@ MODELS = {
     "boosting": SLMBoostRegressor(random_state=0),
     "kernel machine": MCMRegressor(),
 }
-figure, axes = picture.plt.subplots(2, 2, figsize=(8, 6.4), layout="constrained")
+figure, axes = plt.subplots(2, 2, figsize=(8, 6.4), dpi=90, layout="constrained")
 for place, (ax, (name, model)) in enumerate(zip(axes.ravel(), MODELS.items(), strict=True)):
     score = model.fit(X_train, y_train).score(X_test, y_test)
     display = PartitionDisplay.from_estimator(model, X_train, y_train, target_name="y")
     display.plot(ax, title=f"{name}: R² {score:.2f} on new rows", with_key=place % 2 == 1)
-picture.save(figure, args.out, "predicted_numbers", dpi=90)
+plt.show()

@@ -1,25 +1,26 @@
-"""Figure 1 of the RECIP paper with the published method: the paper's two views of spam, and the views we find.
+"""
+============================
+Views of the published RECIP
+============================
 
-With --data, this uses the paper's spam data. Otherwise, it uses the paper's synthetic data: batches of rows, each of
-which can be classified in its own pair of features.
+The views that the paper names, and those that the published method finds: Figure 1 of the RECIP paper.
 
-python examples/published_views.py [--out FOLDER] [--data FOLDER]
+If ``PLANEWISE_DATA`` names a folder with the papers' data sets, this uses the spam data of the paper. Otherwise, it
+uses its synthetic data: batches of rows, each of which can be classified in its own pair of features.
 """
 
-from __future__ import annotations
+import os
 
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-import picture
 from planewise.datasets import load, make_subspace_batches
 from planewise.plot import ProjectionDisplay
 from planewise.published import recip, recip_known
 
-args = picture.arguments(__doc__, data=True)
-if args.data:
-    data = load("spambase", data_home=args.data)
+if os.environ.get("PLANEWISE_DATA"):
+    data = load("spambase")
     X, y, names = data.data, np.where(data.target == data.target.max(), "spam", "not spam"), list(data.feature_names)
     words = ("capital_run_length_longest", "word_freq_your")
     known = [(names.index(word), names.index("capital_run_length_total")) for word in words]
@@ -37,4 +38,4 @@ for row, words, model in zip(axes, ("known", "found"), (recip_known(known), reci
     ).plot(row, with_key=words == "known")
     for ax in row:
         ax.title.set_text(f"{words}: {ax.get_title()}")
-picture.save(figure, args.out, "spam_published_views" if args.data else "published_views")
+plt.show()

@@ -1,17 +1,18 @@
-"""Figure 2 of the SLM paper: the envelope of the coefficients, and the coefficients of one random direction.
+"""
+==========================
+How coefficients are drawn
+==========================
 
-D = 10 features, R = 5 of them selected, A = 10, alpha = 0.5.
+The envelope of the coefficients, and the coefficients of one random direction: Figure 2 of the SLM paper.
 
-python examples/selection.py [--out FOLDER]
+There are D = 10 features, of which R = 5 are selected; A = 10 and alpha = 0.5.
 """
 
-from __future__ import annotations
+import matplotlib.pyplot as plt
 
-import picture
 from planewise.plot import SelectionDisplay
 
-args = picture.arguments(__doc__)
-display = SelectionDisplay.from_parameters(
+SelectionDisplay.from_parameters(
     n_features=10, subspace_size=5, max_coef=10, coef_decay=0.5, rank_decay=0.3, min_coef=0, random_state=21
 ).plot()
-picture.save(display.figure_, args.out, "selection")
+plt.show()

@@ -1,19 +1,21 @@
-"""A few views that together are a model of tumours, with one case in each of them.
+"""
+==============
+A sum of views
+==============
 
-python examples/sum_of_views.py [--out FOLDER]
+A few views that together are a model of tumours, with one case in each of them.
 """
 
+import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
-import picture
 from planewise import SLMViewsClassifier
 from planewise.plot import ViewsDisplay
 
-args = picture.arguments(__doc__)
 data = load_breast_cancer(as_frame=True)
 X, X_test, y, y_test = train_test_split(data.data, data.target_names[data.target], random_state=0)
 model = SLMViewsClassifier(max_views=4, random_state=0).fit(X, y)
 undecided = [each for each in model.explain(X_test) if each.undecided]
-display = ViewsDisplay.from_estimator(model, case=undecided[0]).plot(title=f"{model.score(X_test, y_test):.1%} correct")
-picture.save(display.figure_, args.out, "sum_of_views")
+ViewsDisplay.from_estimator(model, case=undecided[0]).plot(title=f"{model.score(X_test, y_test):.1%} correct")
+plt.show()

@@ -1,24 +1,26 @@
-"""Figure 1 of the RECIP paper: queries in the views that decided them, with correct and wrong predictions.
+"""
+===================================
+Rows in the views that decided them
+===================================
 
-With --data, this uses the paper's spam data. Otherwise, it uses the paper's synthetic data: batches of rows, each of
-which can be classified in its own pair of features.
+Rows in the views that decided them, with correct and wrong predictions: Figure 1 of the RECIP paper.
 
-python examples/views.py [--out FOLDER] [--data FOLDER]
+If ``PLANEWISE_DATA`` names a folder with the papers' data sets, this uses the spam data of the paper. Otherwise, it
+uses its synthetic data: batches of rows, each of which can be classified in its own pair of features.
 """
 
-from __future__ import annotations
+import os
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-import picture
 from planewise import RECIPClassifier
 from planewise.datasets import load, make_subspace_batches
 from planewise.plot import ProjectionDisplay
 
-args = picture.arguments(__doc__, data=True)
-if args.data:
-    data = load("spambase", data_home=args.data)
+if os.environ.get("PLANEWISE_DATA"):
+    data = load("spambase")
     X, y, names = data.data, np.where(data.target == data.target.max(), "spam", "not spam"), data.feature_names
     keep = {"max_projections": 6}
 else:
@@ -27,7 +29,7 @@ else:
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.2, random_state=0, stratify=y)
 model = RECIPClassifier(random_state=0, **keep).fit(X_train, y_train)
 print(f"{len(model.projections_)} views, accuracy {model.score(X_test, y_test):.1%} on test rows")
-display = ProjectionDisplay.from_estimator(
+ProjectionDisplay.from_estimator(
     model, X_train, y_train, X_test, y_test, n_views=2, max_queries=200, feature_names=names
 ).plot()
-picture.save(display.figure_, args.out, "spam_views" if args.data else "views")
+plt.show()

@@ -1,17 +1,18 @@
-"""Which features matter on their own: sorted losses and their elbow.
+"""
+==================================
+Which features matter on their own
+==================================
 
-python examples/which_features.py [--out FOLDER]
+Features sorted by the loss of the best split on each of them, and the elbow of that curve.
 """
 
-from __future__ import annotations
-
+import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 
-import picture
 from planewise import DiscriminantFeatureTest
 from planewise.plot import FeatureTestDisplay
 
-args = picture.arguments(__doc__)
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 test = DiscriminantFeatureTest(task="classification").fit(X, y)
-picture.save(FeatureTestDisplay.from_estimator(test).plot().figure_, args.out, "which_features")
+FeatureTestDisplay.from_estimator(test).plot()
+plt.show()

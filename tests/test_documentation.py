@@ -1,18 +1,33 @@
-"""What the README and the examples promise runs as it stands."""
+"""What the README, the pages and the API reference promise is so."""
 
 from __future__ import annotations
 
-import ast
-import io
+import importlib
 import re
+import shutil
 import sys
-from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
-from tools.readme import blocks_of, differs
+from tools.inventories import FOLDER, PROJECTS, read, write
+from tools.pages import Session, blocks_of, differs, run_here, run_page
+
+import planewise
 
 ROOT = Path(__file__).resolve().parents[1]
+# tool_chain.md needs more packages: tests/toolchain runs it.
+PAGES = sorted({*(ROOT / "docs").glob("*.md")} - {ROOT / "docs" / "tool_chain.md"})
+# Packages that not every platform has, and the pages that are about them.
+NEEDS = {"export.md": "onnx", "scale.md": "distributed", "review.md": "fastapi", "serve.md": "fastapi"}
+# What a page prints beyond what it shows.
+PRINTS = {
+    "command_line.md": "['age', 'town']",
+    "export.md": "['label', 'probabilities']",
+    "files.md": "half.planewise' is not a model file, or is truncated or damaged",
+    "review.md": "'open': 40",
+    "tables.md": "admitted date day first, %d.%m.%Y",
+    "views.md": "nearest rows in the view area error × worst concave points",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -20,148 +35,97 @@ def no_windows(monkeypatch, tmp_path):
     """Files go to a folder of their own, pictures go nowhere, and none stays open."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
+    monkeypatch.syspath_prepend(ROOT / "tools")
     yield
     if pyplot := sys.modules.get("matplotlib.pyplot"):
         pyplot.close("all")
 
 
-PROMISE = re.compile(r"# -> (.*)$", flags=re.M)
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(page)], ids=lambda page: page.stem)
+def test_the_blocks_of_a_page_run_and_print_what_it_shows(page, tmp_path, capfd):
+    if page.name in NEEDS:
+        pytest.importorskip(NEEDS[page.name])
+    if not shutil.which("bash") and any(block.kind == "sh" for block in blocks_of(page)):
+        pytest.skip("needs bash")
+    assert PRINTS.get(page.name, "") in run_here(page, tmp_path)
+    if all(block.kind == "python" for block in blocks_of(page)):
+        assert capfd.readouterr().err == ""
 
 
-def python_blocks(page):
-    return [block for block in blocks_of(page) if block.kind == "python"]
+def test_the_pages_named_here_exist():
+    assert {*NEEDS, *PRINTS} <= {page.name for page in PAGES}
 
 
-def run_blocks(page):
-    """All Python blocks of a page, one after another, as a reader would paste them.
-
-    A line that ends in ``# -> text`` must print that text, and a block before a block of text what that shows.
-    """
-    names = {}
-    for block in python_blocks(page):
-        where, lines, kept, whole = f"{page.name}:{block.line}", block.code.splitlines(), 0, ""
-        for statement in ast.parse(block.code).body:
-            with redirect_stdout(io.StringIO()) as printed:
-                exec(compile(ast.Module([statement], []), where, "exec"), names)
-            whole += printed.getvalue()
-            line = lines[statement.end_lineno - 1]
-            if promised := PROMISE.search(line):
-                assert printed.getvalue().strip() == promised.group(1).strip(), f"{where} promises: {line}"
-                kept += 1
-        assert kept == len(PROMISE.findall(block.code)), f"{where} promises a text within a statement, or twice"
-        assert block.shown is None or not differs(block.shown, whole), f"{where} printed {whole}"
-        sys.stdout.write(whole)
-
-
-def test_an_example_that_prints_something_else_than_promised_is_found(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text("```python\nprint(1 + 1)  # -> 2\nprint(2)  # -> 3\n```\n")
-    with pytest.raises(AssertionError, match=r"page.md:2 promises: print\(2\)  # -> 3"):
-        run_blocks(page)
-
-
-def test_no_page_with_examples_is_forgotten_here():
-    run_here = set(re.findall(r'run_blocks\(ROOT / "docs" / "(\w+\.md)"\)', Path(__file__).read_text(encoding="utf-8")))
-    run_elsewhere = {"tool_chain.md"}  # by make test-toolchain, which installs what it needs
-    assert run_here | run_elsewhere == {page.name for page in (ROOT / "docs").glob("*.md") if python_blocks(page)}
-
-
-def test_the_examples_of_the_page_on_published_settings_run():
-    run_blocks(ROOT / "docs" / "published.md")
-
-
-def test_the_examples_of_the_page_on_tables_run(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    Path("patients.csv").write_text("weight;admitted\n80,5;31.01.2024\ntbd;02.02.2024\n", encoding="cp1252")
-    run_blocks(ROOT / "docs" / "tables.md")
-    assert "admitted date day first, %d.%m.%Y" in capsys.readouterr().out
-
-
-def test_the_examples_of_the_readme_run():
+def test_the_python_of_the_readme_runs():
     """In this environment; ``make test-readme`` runs all blocks where only what the README names is installed."""
-    run_blocks(ROOT / "README.md")
+    run_page(ROOT / "README.md", Session().run, shell=None)
+
+
+def test_machines_are_accurate_with_few_vectors(tmp_path):
+    sparse, balanced, *_ = run_here(ROOT / "docs" / "machines.md", tmp_path).splitlines()
+    accuracy, _, vectors, *_ = sparse.split()
+    assert float(accuracy) > 0.93 and int(vectors) < 20
+    assert float(balanced.split()[0]) > 0.95
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("```python\nprint(1 + 1)  # -> 2\nprint(2)  # -> 3\n```\n", r"page.md:2: .*promised: print\(2\)  # -> 3"),
+        ("```python\nprint(2)\n```\n\n```text\n3\n```\n", "page.md:2: it shows\n3\n"),
+        ("```sh\necho a; false\n```\n", "page.md:2: .*exit code 1\na"),
+        ("```sh\necho a\n```\n\nThis prints:\n\n```text\nb\n```\n", "it shows\nb\n"),
+        ("```sh\nmake tea\n```\n", "the Makefile has no target tea"),
+        ("```sh\npip install '.[cli,tea]'\n```\n", "there is no extra tea"),
+    ],
+)
+def test_a_page_that_is_wrong_is_found_out(tmp_path, text, message):
+    page = tmp_path / "page.md"
+    page.write_text(text)
+    with pytest.raises(AssertionError, match=f"(?s){message}"):
+        run_here(page, tmp_path)
+
+
+def test_commands_that_need_more_are_not_run(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```sh\n# needs a moon\nfalse\n```\n\n```sh\nfalse  # needs a sun\necho b\n```\n\n```text\nb\n```\n"
+    )
+    assert run_here(page, tmp_path) == "b\n"
 
 
 def test_a_page_that_shows_something_else_is_found_out():
     printed = "1\n2\n3\n"
     assert not any(differs(shown, printed) for shown in ("1\n2\n3\n", "1\n...\n3\n", "...\n3\n", "1\n...\n", "...\n"))
     assert all(differs(shown, printed) for shown in ("1\n2\n", "2\n...\n", "...\n2\n", "1\n2\n4\n", ""))
+    assert not differs('{"a":\n 1}\n', '{"a":1}', is_json=True) and differs('{"a": 2}\n', '{"a":1}', is_json=True)
 
 
-def test_the_examples_of_the_guide_to_ensembles_run(capsys):
-    run_blocks(ROOT / "docs" / "ensembles.md")
-    assert len(PROMISE.findall((ROOT / "docs" / "ensembles.md").read_text(encoding="utf-8"))) >= 5
-    assert capsys.readouterr().err == ""
+def listed(page):
+    """The names that a page of the API has: of summaries, and of data that it describes itself."""
+    text = page.read_text(encoding="utf-8")
+    summaries = re.findall(r"^\.\. autosummary::\n(?:   :.*\n)*\n((?:   .+\n)+)", text, flags=re.M)
+    return [*"".join(summaries).split(), *re.findall(r"^\.\. data:: (\w+)$", text, flags=re.M)]
 
 
-def test_the_examples_of_the_guide_to_large_tables_run(capsys):
-    pytest.importorskip("distributed")
-    run_blocks(ROOT / "docs" / "scale.md")
-    assert capsys.readouterr().err == ""
+@pytest.mark.parametrize("name", ["planewise", *(f"planewise.{part}" for part in planewise._PARTS)])
+def test_the_api_pages_list_every_public_name_and_no_other(name):
+    module = importlib.import_module(name)
+    found = listed(ROOT / "docs" / "api" / f"{name}.rst")
+    assert sorted(each.rpartition(".")[2] for each in found) == sorted({*module.__all__} - {"__version__"})
+    for each in found:
+        if each.startswith("~"):  # described elsewhere
+            home, _, own = each[1:].rpartition(".")
+            assert own in listed(ROOT / "docs" / "api" / f"{home}.rst")
+            assert getattr(importlib.import_module(home), own) is getattr(module, own)
+    assert f"   {name}\n" in (ROOT / "docs" / "api" / "index.rst").read_text(encoding="utf-8")
 
 
-def test_the_examples_for_users_of_other_libraries_run(capsys):
-    run_blocks(ROOT / "docs" / "coming_from.md")
-    assert capsys.readouterr().err == ""
-
-
-def test_the_examples_of_the_page_on_explanations_run(capsys):
-    run_blocks(ROOT / "docs" / "explanations.md")
-    assert capsys.readouterr().err == ""
-
-
-def test_the_examples_of_the_guide_to_machines_run(capsys):
-    run_blocks(ROOT / "docs" / "machines.md")
-    sparse, balanced, *_ = capsys.readouterr().out.splitlines()
-    accuracy, _, vectors, *_ = sparse.split()
-    assert float(accuracy) > 0.93 and int(vectors) < 20
-    assert float(balanced.split()[0]) > 0.95
-
-
-def test_the_examples_of_the_guide_to_exports_run(capsys):
-    pytest.importorskip("onnx")
-    run_blocks(ROOT / "docs" / "export.md")
-    assert "['label', 'probabilities']" in capsys.readouterr().out
-
-
-def test_the_examples_of_the_page_on_files_run(capsys):
-    run_blocks(ROOT / "docs" / "files.md")
-    assert "half.planewise' is not a model file, or is truncated or damaged" in capsys.readouterr().out
-
-
-def test_the_examples_of_the_page_on_the_command_line_run(capsys):
-    run_blocks(ROOT / "docs" / "command_line.md")
-    assert "['age', 'town']" in capsys.readouterr().out
-
-
-def test_the_examples_of_the_guide_to_pictures_run():
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    run_blocks(ROOT / "docs" / "pictures.md")
-    assert len(pyplot.get_fignums()) == 13
-
-
-def test_the_examples_of_the_guide_to_views_run(capsys):
-    run_blocks(ROOT / "docs" / "views.md")
-    assert "nearest rows in the view area error × worst concave points" in capsys.readouterr().out
-
-
-def test_the_examples_of_the_guide_to_sums_of_views_run():
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    pyplot.switch_backend("Agg")
-    run_blocks(ROOT / "docs" / "sums_of_views.md")
-    pyplot.close("all")
-
-
-def test_the_examples_of_the_page_on_reviews_run(capsys):
-    pytest.importorskip("fastapi")
-    run_blocks(ROOT / "docs" / "review.md")
-    assert "'open': 40" in capsys.readouterr().out
-
-
-def test_the_examples_of_the_page_on_serving_run(capsys):
-    pytest.importorskip("fastapi")
-    run_blocks(ROOT / "docs" / "serve.md")
-    assert "Predictions of buys" in capsys.readouterr().out
+def test_the_inventories_of_other_projects_are_as_their_script_writes_them(tmp_path):
+    for name, project in PROJECTS.items():
+        write(name, project, tmp_path)
+        assert (tmp_path / f"{name}.inv").read_bytes() == (FOLDER / f"{name}.inv").read_bytes()
+        assert read((FOLDER / f"{name}.inv").read_bytes()) == {(each, kind): at for each, kind, at in project.entries()}
 
 
 def test_the_links_of_the_pages_lead_somewhere():

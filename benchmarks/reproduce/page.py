@@ -31,6 +31,7 @@ This page is the output of the following command, run in a checkout of the repos
 works too). `DIR` contains the data sets; without it, they are loaded from scikit-learn or OpenML.
 
 ```sh
+# needs a checkout, the papers' data sets in DIR, and hours
 planewise reproduce all peers slm-grids --jobs 2 --data DIR --page docs/reproduction.md
 ```
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from .results import Results
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+TOOLS = Path(__file__).resolve().parents[2] / "tools"
 Draw = Callable[[Results, Path, str | None], None]
 
 
@@ -22,7 +22,7 @@ def example(name: str, *, data: bool = False) -> Draw:
     def draw(results: Results, path: Path, data_home: str | None) -> None:
         home = data_home or os.environ.get("PLANEWISE_DATA")
         with tempfile.TemporaryDirectory() as folder:
-            command = [sys.executable, str(EXAMPLES / f"{name}.py"), "--out", folder]
+            command = [sys.executable, str(TOOLS / "draw_examples.py"), name, "--out", folder]
             done = subprocess.run(
                 command + (["--data", home] if data and home else []), capture_output=True, text=True, check=False
             )
@@ -36,12 +36,13 @@ def example(name: str, *, data: bool = False) -> Draw:
 
 def save(figure: Any, path: Path) -> None:
     """Writes a figure as the examples do: small."""
-    sys.path.insert(0, str(EXAMPLES))
+    sys.path.insert(0, str(TOOLS))
     try:
-        import picture
+        import draw_examples
     finally:
-        sys.path.remove(str(EXAMPLES))
-    picture.save(figure, path.parent, path.stem, dpi=90)
+        sys.path.remove(str(TOOLS))
+    figure.set_dpi(90)
+    draw_examples.save(figure, path)
 
 
 def put(results: Results, folder: Path, data_home: str | None, *, draw: bool, fresh: bool = False) -> str:

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from pages import Balanced
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import planewise
+from pages import Balanced
 from planewise import (
     ConformalKernel,
     DiscriminantFeatureTest,

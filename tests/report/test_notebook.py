@@ -7,9 +7,9 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from pages import read
 from sklearn.datasets import load_diabetes, load_iris
 
+from pages import read
 from planewise import RECIPClassifier, RECIPRegressor
 
 NAMES = ["<script>alert(1)</script>", 'a"b', "</svg>", "d & e"]

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from pages import read
 from scipy.stats import binomtest
 from sklearn.base import is_regressor
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, r2_score, root_mean_squared_error
 
+from pages import read
 from planewise import (
     DiscriminantFeatureTest,
     LargeScaleMCMClassifier,

@@ -11,9 +11,9 @@ from html import unescape
 import numpy as np
 import pandas as pd
 import pytest
-from pages import read
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
+from pages import read
 from planewise import RECIPClassifier, RECIPRegressor
 from planewise.plot.views import Axis
 from planewise.report import html

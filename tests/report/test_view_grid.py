@@ -8,8 +8,8 @@ from html import unescape
 import numpy as np
 import pandas as pd
 import pytest
-from pages import read
 
+from pages import read
 from planewise import RECIPClassifier, RECIPRegressor
 from planewise.plot import ProjectionDisplay
 from planewise.report._view_scene import TrainingRows

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import mlflow
 import pytest
+from tools.pages import Session, run_page
 from tools.tool_chain_table import BEGIN, END, PACKAGES, PAGE, table, without_versions
 
 import planewise.tools._optuna
 import planewise.tools._shap
-from test_documentation import run_blocks
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 
 @pytest.mark.filterwarnings("ignore")  # other packages' own
 def test_the_examples_of_the_page_run():
-    run_blocks(PAGE)
+    run_page(PAGE, Session().run, shell=None)
     assert Path("boost.skops").exists() and Path("runs.db").exists()
     mlflow.set_tracking_uri(None)
 

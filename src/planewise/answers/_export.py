@@ -38,7 +38,7 @@ class ExportedColumns(NamedTuple):
 def exported_columns(names: Sequence[str], *, new: bool) -> ExportedColumns | None:
     """The columns of the last review in a table, or names for a new one.
 
-    They begin with "review_"; where the table has such a column already, with "review2_", and so on.
+    They begin with ``review_``; where the table has such a column already, with ``review2_``, and so on.
     """
     there = set(names)
     if not new:

@@ -55,8 +55,8 @@ class ConformalKernel(PreparesColumns, ShownInNotebooks, TransformerMixin, BaseE
     coef0 : float, default=0.0
         Constant of the "poly" and "sigmoid" kernels.
     gamma_conformal : float or "auto", default="auto"
-        Coefficient of the Gaussians exp(-gamma_conformal |x - a_j|^2). "auto" is twice gamma. If it is large, r changes
-        only very close to its cores, and the kernel of new rows stays what it was.
+        Coefficient of the Gaussians ``exp(-gamma_conformal |x - a_j|^2)``. "auto" is twice gamma. If it is large, r
+        changes only very close to its cores, and the kernel of new rows stays what it was.
     form : {"signed", "shrunk", "printed"}, default="signed"
         "signed" is r as it is; "shrunk" is (1 - s) + s r. "printed" solves equations 13 to 15 of [3]_ exactly as they
         are printed, which is not a ratio of scatters; it is only for comparison with the paper (see the page on

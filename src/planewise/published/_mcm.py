@@ -38,7 +38,7 @@ def mcm(C: float = 1.0, gamma: float = 2.0**-10, *, kernel: Any = "rbf", random_
     C : float, default=1.0
         Penalty on the sum of slacks, C in (8): ``slack="sum"``.
     gamma : float, default=2**-10
-        Coefficient of the kernel, exp(-gamma |x - x'|^2), on standardised columns. The paper tunes it.
+        Coefficient of the kernel, ``exp(-gamma |x - x'|^2)``, on standardised columns. The paper tunes it.
     kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear", "precomputed"} or callable, default="rbf"
         K. The paper has "rbf", and "linear" in (4) to (7). With "linear" and "precomputed", `gamma` is not used.
     random_state : int, RandomState or None, default=None
@@ -64,8 +64,8 @@ def mcm(C: float = 1.0, gamma: float = 2.0**-10, *, kernel: Any = "rbf", random_
     - Where rounding errors leave the program without a solution, the least of 1e-6, 1e-5 and 1e-4 as a penalty on
       lambda stands in for 0, with a warning. The paper does not say what its solver did.
     - The columns are standardised by the training rows; the paper seems to have used all rows.
-    - lambda counts as zero up to 1e-6 of the largest |lambda|, unless the objective would rise by that share; the paper
-      has |lambda| <= 1e-6. (18) divides the score by the norm of lambda, which changes no prediction.
+    - lambda counts as zero up to 1e-6 of the largest ``|lambda|``, unless the objective would rise by that share; the
+      paper has ``|lambda|`` <= 1e-6. (18) divides the score by the norm of lambda, which changes no prediction.
     - More than two classes. The paper has two; here each class has a machine against the rest, and the highest score
       decides.
 
@@ -164,7 +164,7 @@ def mcm_conformal(
     """The minimal complexity machine with a conformal kernel, steps 1 to 6 of Section 4 of the paper.
 
     A first machine (step 2) has the support vectors that are the cores a_j of r(x) = alpha_0 + sum_j alpha_j
-    exp(-gamma_c |x - a_j|^2); the second one (step 6) has the kernel r(x) r(x') K(x, x') (16, 17).
+    ``exp(-gamma_c |x - a_j|^2)``; the second one (step 6) has the kernel r(x) r(x') K(x, x') (16, 17).
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def mcm_conformal(
     What cannot be run as printed, and what we do:
 
     - (15) as printed has eigenvectors with one number per row, but (17) needs one per core and one for the constant.
-      With K1 = [1, exp(-gamma_c |x_i - a_j|^2)] we solve (K1' B0 K1) alpha = eta (K1' W0 K1) alpha, as the work it
+      With ``K1 = [1, exp(-gamma_c |x_i - a_j|^2)]`` we solve (K1' B0 K1) alpha = eta (K1' W0 K1) alpha, as the work it
       cites does.
     - The printed B0 and W0 divide every block by M. B0 is then indefinite, and the ratio is not that of the scatters
       between and within the classes. We divide the block of a class by the number of its rows, unless `printed`.

@@ -76,8 +76,8 @@ def recip(
     - **lam**: not printed. With alpha = 1/2 and values around 9, the recall of the main views (below) is nearest
       to Table 1.
     - **Views that are kept**: solved exactly, Algorithm 1 lets some rows use nearly every candidate a little, so that
-      the rule |B_i| > 0 keeps most of them, and Table 1's precision is out of reach. ``set_params(keep="best")`` keeps
-      the views that are the largest part of a row for more than 1 % of the rows (``min_support``).
+      the rule ``|B_i| > 0`` keeps most of them, and Table 1's precision is out of reach. ``set_params(keep="best")``
+      keeps the views that are the largest part of a row for more than 1 % of the rows (``min_support``).
     - **Convergence**: the loop ends when no penalty changes by 1e-6, or after 50 rounds.
     - **Large ratios**: eq. 5 is unbounded, and infinite where another class has the same values; entropies are capped
       at 10. If both distances are 0, the ratio is 1.

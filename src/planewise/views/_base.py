@@ -277,9 +277,9 @@ class Views(Boosting):
 
         Returns
         -------
-        scores : array of shape (n_samples,), (n_samples, n_outputs), (n_samples, n_views) or
-                (n_samples, n_views, n_outputs)
-            Without the last dimension where there is one output: two classes, or numbers.
+        scores : array of shape (n_samples, n_views, n_outputs)
+            (n_samples, n_outputs) if one view was asked for. Without the last dimension where there is one output: two
+            classes, or numbers.
         """
         check_is_fitted(self)
         place = None if view is None else self._place_of(view)

@@ -53,7 +53,7 @@ class MCMClassifier(
 ):
     """Minimal complexity machine: a kernel classifier with few support vectors, solved exactly.
 
-    It minimises h + C mean(q) + mu sum |lambda| + rho lambda' K lambda, where q is the slack of a row (how far its
+    It minimises ``h + C mean(q) + mu sum |lambda| + rho lambda' K lambda``, where q is the slack of a row (how far its
     margin falls short of one), h the largest margin, a bound on the machine's complexity (its VC dimension), lambda are
     the coefficients of the support vectors, and K is their kernel matrix; with ``slack="sum"`` it has C sum(q). The
     program is solved to a proven optimum by column generation: ``gap_`` is the proof.
@@ -70,10 +70,10 @@ class MCMClassifier(
     C : float, default=1000.0
         Penalty on the slacks; see `slack`.
     mu : float, default=0.2
-        Penalty on |lambda|: the larger, the fewer support vectors. What matters is mu / C, unless C is small. 0 (with
-        ``rho=0``) reproduces the paper; where rounding errors leave that program without a solution, the first of 1e-6,
-        1e-5 and 1e-4 (times C, or with ``slack="sum"`` times C and the sum of the weights, if that is below 1) that has
-        one is used, with a warning.
+        Penalty on ``|lambda|``: the larger, the fewer support vectors. What matters is mu / C, unless C is small. 0
+        (with ``rho=0``) reproduces the paper; where rounding errors leave that program without a solution, the first
+        of 1e-6, 1e-5 and 1e-4 (times C, or with ``slack="sum"`` times C and the sum of the weights, if that is below
+        1) that has one is used, with a warning.
     rho : float, default=0.0
         Penalty on lambda' K lambda, the squared norm of the machine's function without its intercept (for a linear
         machine, of its weights): the larger, the smoother the function. What matters is rho / C. Values above 0 need a

@@ -38,9 +38,9 @@ class MCMRegressor(
     C : float, default=100.0
         Penalty on the slacks; see `slack`.
     mu : float or "auto", default="auto"
-        Penalty on |lambda|: the larger, the fewer support vectors. "auto" is C (of the mean slack) / (1000 sqrt(n)) for
-        n distinct rows (of equal weight), as what chance adds to the price of a vector falls with the root of n. 0
-        reproduces the paper.
+        Penalty on ``|lambda|``: the larger, the fewer support vectors. "auto" is C (of the mean slack) / (1000
+        sqrt(n)) for n distinct rows (of equal weight), as what chance adds to the price of a vector falls with the
+        root of n. 0 reproduces the paper.
     epsilon : float, default=0.25
         Half the distance between the two copies of a row, in standard deviations of y. If h exceeds 1, it is p times
         (epsilon + the largest residual): outliers then dominate it, and a larger C and epsilon help. With
@@ -103,7 +103,7 @@ class MCMRegressor(
     n_iter_ : array of shape (1,)
         Number of simplex steps.
     mu_ : float
-        The penalty on |lambda| in use.
+        The penalty on ``|lambda|`` in use.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : array of shape (n_features,)

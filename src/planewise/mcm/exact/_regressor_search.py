@@ -123,8 +123,8 @@ class MCMRegressorCV(
     Cs : list of float, default=(100.0,)
         Penalties on the slacks to try; see `slack`.
     mus : list of float or None, default=None
-        Penalties on |lambda|, the coefficients of the support vectors, to try. None: C (with ``slack="sum"``, C times
-        twice the sum of the weights) times seven values from 0.001 down to 0.000001. 0 reproduces the paper.
+        Penalties on ``|lambda|``, the coefficients of the support vectors, to try. None: C (with ``slack="sum"``, C
+        times twice the sum of the weights) times seven values from 0.001 down to 0.000001. 0 reproduces the paper.
     gammas : list of float or None, default=None
         Coefficients of the kernel to try, on scaled rows. None: 0.03, 0.1 and 0.3, divided by the number of features.
     epsilons : list of float, default=(0.25,)
@@ -181,7 +181,7 @@ class MCMRegressorCV(
         ``intercept_``, ``coef_``, ``h_``, ``objective_``, ``gap_``, ``n_iter_``, ``mu_``) are attributes of the search
         as well.
     cv_results_ : dict of arrays
-        By point: "params", "param_...", "split..._test_score", "mean_test_score", "std_test_score",
+        By point: "params", ``param_...``, "split..._test_score", "mean_test_score", "std_test_score",
         "rank_test_score" (1 - mean squared error / variance of all y: R² if the folds had equal variances; NaN where a
         path had ended) and "mean_n_support".
     n_features_in_ : int

@@ -98,10 +98,10 @@ class MCMClassifierCV(
     Cs : list of float, default=(1000.0,)
         Penalties on the slacks to try; see `slack`. One is usually enough, as what matters is mu / C and rho / C.
     mus : list of float or None, default=None
-        Penalties on |lambda|, the coefficients of the support vectors, to try. None: C (with ``slack="sum"``, C times
-        the sum of the weights) times twelve values from 0.05 down to 0.00001 or, where rho is not 0, times seven values
-        from 0.1 down to 0.0001. 0 reproduces the paper; as in MCMClassifier, the least penalty that has a solution
-        stands in for it where it has none.
+        Penalties on ``|lambda|``, the coefficients of the support vectors, to try. None: C (with ``slack="sum"``, C
+        times the sum of the weights) times twelve values from 0.05 down to 0.00001 or, where rho is not 0, times seven
+        values from 0.1 down to 0.0001. 0 reproduces the paper; as in MCMClassifier, the least penalty that has a
+        solution stands in for it where it has none.
     gammas : list of float or None, default=None
         Coefficients of the kernel to try, on scaled rows. None: 0.05, 0.2, 0.8 and 2, divided by the number of
         features.
@@ -177,7 +177,7 @@ class MCMClassifierCV(
         ``support_vectors_``, ``dual_coef_``, ``intercept_``, ``coef_``, ``shrinkage_``, ``slope_``, ``h_``,
         ``objective_``, ``gap_``, ``n_iter_``), as far as it has them, are attributes of the search as well.
     cv_results_ : dict of arrays
-        By point: "params", "param_...", "split..._test_score", "mean_test_score", "std_test_score", "rank_test_score"
+        By point: "params", ``param_...``, "split..._test_score", "mean_test_score", "std_test_score", "rank_test_score"
         (accuracy; NaN where the point was not tried; points that were left out of some folds rank last),
         "mean_test_log_loss" (NaN unless it was tried in all folds) and "mean_n_support".
     classes_ : array of shape (n_classes,)

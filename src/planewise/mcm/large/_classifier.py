@@ -84,11 +84,11 @@ class LargeScaleMCMClassifier(
 ):
     """Minimal complexity machine (MCM) for many rows, on a few prototypes that are moved to where they help.
 
-    It minimises, by mini-batches, the MCM's objective h + C mean[1 - y f]_+ + mu |w|_1 for f(x) = phi(x) w + b, where h
-    is the largest y f (bounded batch by batch) and phi an explicit feature map: the kernel on m prototypes, which spans
-    the same space as a Nystroem map, or m random Fourier features. With the RBF kernel the prototypes (or frequencies)
-    and a scale for every column are learned along with the weights, so that a few hundred of them do what takes an SVM
-    thousands of vectors. mu shrinks weights to zero, and their prototypes are dropped.
+    It minimises, by mini-batches, the MCM's objective ``h + C mean[1 - y f]_+ + mu |w|_1`` for f(x) = phi(x) w + b,
+    where h is the largest y f (bounded batch by batch) and phi an explicit feature map: the kernel on m prototypes,
+    which spans the same space as a Nystroem map, or m random Fourier features. With the RBF kernel the prototypes (or
+    frequencies) and a scale for every column are learned along with the weights, so that a few hundred of them do what
+    takes an SVM thousands of vectors. mu shrinks weights to zero, and their prototypes are dropped.
 
     Parameters
     ----------
@@ -102,8 +102,8 @@ class LargeScaleMCMClassifier(
         A callable gets two arrays of rows and returns the matrix of their kernel values. Fourier features exist for
         the RBF kernel only.
     gamma : float, "search", "smooth", "medium" or "scale", default="search"
-        Coefficient of the kernel, exp(-gamma |x - x'|^2), on scaled columns. "search" takes the best of 0.1 to 10 times
-        1 / n_features for least squares on a few thousand rows or, with `refine`, 3 / n_features to start from.
+        Coefficient of the kernel, ``exp(-gamma |x - x'|^2)``, on scaled columns. "search" takes the best of 0.1 to 10
+        times 1 / n_features for least squares on a few thousand rows or, with `refine`, 3 / n_features to start from.
         "smooth", "medium" and "scale" are those of MCMClassifier.
     degree : int, default=3
         Degree of the "poly" kernel.
@@ -197,7 +197,7 @@ class LargeScaleMCMClassifier(
     h_ : array of shape (n_outputs,)
         The largest y f of the training rows, at least 1 (after `partial_fit`: of its rows).
     objective_ : float
-        h + C mean[1 - y f]_+ + mu |w|_1, summed over the outputs (after `partial_fit`: of its rows).
+        ``h + C mean[1 - y f]_+ + mu |w|_1``, summed over the outputs (after `partial_fit`: of its rows).
     conformal_ : ConformalFactor or None
         r(x), a function of scaled rows.
     n_iter_ : int

@@ -1,0 +1,136 @@
+"""How Sphinx builds the documentation: ``make docs``."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+import planewise
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
+from inventories import PROJECTS  # small copies of other projects' inventories: the build needs no network
+
+os.environ.pop("PLANEWISE_DATA", None)  # the gallery shows what everybody has
+os.environ["PLANEWISE_CACHE"] = os.devnull  # and nothing that was downloaded
+
+project = "planewise"
+author = "The planewise developers"
+copyright = author
+version = release = planewise.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+templates_path = ["_templates"]
+exclude_patterns = ["inventories"]
+toc_object_entries_show_parents = "hide"  # fit(), not SLMClassifier.fit()
+default_role = "code"  # `name` in docstrings
+pygments_style = "tango"
+suppress_warnings = ["config.cache"]  # the sort key of the gallery cannot be pickled
+
+# -- pages in Markdown ------------------------------------------------------------------------------------------------
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 4
+# Links that lead to files of the repository outside docs, and the pages that show them on the site.
+SHOWN_AT = (
+    (re.compile(r"\]\(\.\./examples/(\w+)\.py\)"), r"](/gallery/\1.rst)"),
+    (re.compile(r"\]\(\.\./examples/?\)"), "](/gallery/index.rst)"),
+    (re.compile(r"\]\(\.\./CONTRIBUTING\.md"), "](/contributing.md"),
+    (re.compile(r"\]\(\.\./CHANGELOG\.md"), "](/changelog.md"),
+    (re.compile(r"\]\(\.\./README\.md"), "](/index.md"),
+)
+
+
+def link_to_pages(app: Sphinx, name: str, source: list[str]) -> None:
+    """Links that work in the repository work on the site as well."""
+    for link, page in SHOWN_AT:
+        source[0] = link.sub(page, source[0])
+
+
+# -- the API ----------------------------------------------------------------------------------------------------------
+autosummary_generate = True
+autodoc_typehints = "none"  # types are in the numpydoc sections
+autodoc_member_order = "bysource"
+autodoc_inherit_docstrings = True
+numpydoc_show_class_members = False  # the template of classes has them
+numpydoc_xref_param_type = True
+numpydoc_xref_ignore = "all"  # link the names below only: other words in types are words
+numpydoc_xref_aliases = {
+    "array": "numpy.ndarray",
+    "ndarray": "numpy.ndarray",
+    "axes": "matplotlib.axes.Axes",
+    "path": "os.PathLike",
+} | {name: f"planewise.{name}" for name in planewise.__all__ if name[0].isupper()}
+intersphinx_mapping = {name: (project.address, f"inventories/{name}.inv") for name, project in PROJECTS.items()}
+
+# -- the gallery ------------------------------------------------------------------------------------------------------
+sphinx_gallery_conf: dict[str, Any] = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"/(?!with_)\w+\.py$",  # with_...: about other packages, and run by make test-toolchain
+    "backreferences_dir": "api/generated/backreferences",
+    "doc_module": ("planewise",),
+    "reference_url": {"planewise": None},
+    "within_subsection_order": "FileNameSortKey",  # with_... comes last
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "min_reported_time": 1e9,  # times of this machine tell a reader nothing
+    "remove_config_comments": True,
+    "reset_modules": ("matplotlib",),
+    "plot_gallery": True,
+    "abort_on_example_error": True,
+    "write_computation_times": False,
+}
+
+# -- looks ------------------------------------------------------------------------------------------------------------
+html_theme = "pydata_sphinx_theme"
+html_title = f"planewise {release}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_favicon = "_static/logo.svg"
+html_context = {"default_mode": "auto"}
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "logo": {"text": "planewise", "image_light": "_static/logo.svg", "image_dark": "_static/logo.svg"},
+    "header_links_before_dropdown": 5,
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "show_prev_next": True,
+    "search_as_you_type": True,
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_exclude = ".linenos, .gp, .go"
+
+
+def remove_old_pages(app: Sphinx) -> None:
+    """Remove the pages that an earlier build made for names that the API does not list any more."""
+    api = Path(__file__).parent / "api"
+    listed = "".join(page.read_text(encoding="utf-8") for page in api.glob("*.rst"))
+    for page in (api / "generated").glob("*.rst"):
+        if not re.search(rf"^   {re.escape(page.stem.rpartition('.')[2])}$", listed, flags=re.M):
+            page.unlink()
+
+
+def setup(app: Sphinx) -> None:
+    """Connect what is of our own."""
+    app.connect("builder-inited", remove_old_pages, priority=1)
+    app.connect("source-read", link_to_pages)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # asv imports this folder by itself
 
-from benchmarks.instructions import cases  # noqa: E402
+from benchmarks.instructions import cases
 
 
 class Case:

@@ -38,19 +38,18 @@ COMPILERS = ("cc", "c++", "gcc", "g++", "clang", "clang++", "cl", "cmake", "ninj
 # Besides the package and the core. The README and the changelog are read by people who look into the archive.
 SOURCE_FILES = {"CHANGELOG.md", "CITATION.cff", "CMakeLists.txt", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml"}
 SOURCE_FOLDERS = ("native/", "src/planewise/")
-# What a new process does first, and the same of scikit-learn to compare with. Importing planewise alone loads nothing.
-TABLE = (
-    "import numpy as np; X = np.random.default_rng(0).normal(size=(1000, 10)); y = (X[:, 0] + X[:, 1] > 0).astype(int)"
-)
+# What a new process does first, and the same with scikit-learn. Importing planewise alone loads nothing.
+DATA = "import numpy as np; X = np.random.default_rng(0).normal(size=(1000, 10)); y = (X[:, 0] > X[:, 1]).astype(int)"
 STARTS = {
-    "import planewise": ("", "import planewise"),
-    "import sklearn": ("", "import sklearn"),
-    "from planewise import SLMClassifier": ("", "from planewise import SLMClassifier"),
-    "from sklearn.tree import DecisionTreeClassifier": ("", "from sklearn.tree import DecisionTreeClassifier"),
-    "import and first fit, SLMClassifier": (TABLE, "from planewise import SLMClassifier; SLMClassifier().fit(X, y)"),
-    "import and first fit, DecisionTreeClassifier": (
-        TABLE,
-        "from sklearn.tree import DecisionTreeClassifier; DecisionTreeClassifier().fit(X, y)",
+    "import planewise": "import planewise",
+    "import sklearn": "import sklearn",
+    "from planewise import SLMClassifier": "from planewise import SLMClassifier",
+    "from sklearn.tree import DecisionTreeClassifier": "from sklearn.tree import DecisionTreeClassifier",
+    "SLMClassifier().fit(X, y), imports included": (
+        f"{DATA}; from planewise import SLMClassifier; SLMClassifier().fit(X, y)"
+    ),
+    "DecisionTreeClassifier().fit(X, y), imports included": (
+        f"{DATA}; from sklearn.tree import DecisionTreeClassifier; DecisionTreeClassifier().fit(X, y)"
     ),
 }
 FIRST_USE = """
@@ -273,11 +272,11 @@ def test(environment: Environment, wheel: Path, folder: Path, arguments: str) ->
 
 def start_times(environment: Environment, runs: int) -> dict[str, float]:
     """Median seconds of each start over new processes, which take turns; what Python needs to start is not counted."""
-    timed = "import time; {before}\nbegan = time.perf_counter(); {code}\nprint(time.perf_counter() - began)"
+    timed = "import time\nbegan = time.perf_counter()\n{code}\nprint(time.perf_counter() - began)"
     seconds: dict[str, list[float]] = {name: [] for name in STARTS}
     for turn in range(runs + 1):
-        for name, (before, code) in STARTS.items():
-            done = environment.run("-c", timed.format(before=before, code=code), stdout=subprocess.PIPE, text=True)
+        for name, code in STARTS.items():
+            done = environment.run("-c", timed.format(code=code), stdout=subprocess.PIPE, text=True)
             if turn:  # the first turn writes bytecode and fills the disk cache
                 seconds[name].append(float(done.stdout))
     return {name: statistics.median(all_runs) for name, all_runs in seconds.items()}
@@ -330,7 +329,7 @@ def main() -> int:
         default="-n 2 tests --pyargs planewise",
         help="arguments of pytest; empty: no tests (default: %(default)s)",
     )
-    parser.add_argument("--runs", type=int, default=7, help="processes per start-up time (default: %(default)s)")
+    parser.add_argument("--runs", type=int, default=11, help="processes per start-up time (default: %(default)s)")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="planewise-wheel-") as folder:
         try:

@@ -11,14 +11,20 @@ import pytest
 from planewise.cli import _reproduce
 
 CHECKOUT = Path(__file__).resolve().parents[2]
+in_checkout = pytest.mark.skipif(
+    not Path(_reproduce.__file__).resolve().is_relative_to(CHECKOUT / "src"),
+    reason="the installed package is tested, which is not in a checkout",
+)
 
 
+@in_checkout
 def test_in_a_checkout_it_lists_what_there_is(run, monkeypatch):
     monkeypatch.chdir(CHECKOUT / "docs")
     done = run("reproduce")
     assert done.exit_code == 0 and "slm-table-1 " in done.stdout and "planewise reproduce slm-table-1" in done.stdout
 
 
+@in_checkout
 def test_options_and_exit_codes_are_those_of_the_runner(run, monkeypatch, tmp_path):
     monkeypatch.chdir(CHECKOUT)
     done = run("reproduce", "mcm-table-1", "--show", "--cells", tmp_path, "--out", tmp_path / "out")
@@ -31,6 +37,7 @@ def test_options_and_exit_codes_are_those_of_the_runner(run, monkeypatch, tmp_pa
         assert wrong.stderr.count("\n") == 1
 
 
+@in_checkout
 def test_help_is_the_runners(run, monkeypatch):
     monkeypatch.chdir(CHECKOUT)
     done = run("reproduce", "--help")
@@ -67,6 +74,11 @@ def test_code_around_the_working_directory_is_not_run(planted, tmp_path):
     inside.mkdir(parents=True)
     refused = reproduce(inside)
     assert refused.returncode == 2 and refused.stdout == ""
+    assert not (tmp_path / "was-run").exists()
+
+
+@in_checkout
+def test_a_checkout_runs_its_own_code_wherever_it_is_called(planted, tmp_path):
     own = reproduce(planted, installed=False)
     assert own.returncode == 0 and "slm-table-1 " in own.stdout
     assert not (tmp_path / "was-run").exists()

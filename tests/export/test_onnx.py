@@ -127,7 +127,7 @@ def test_labels_keep_their_type(labels):
 
 def test_whole_numbers_beyond_64_signed_bits_become_strings():
     X, score = table("numbers")
-    model = SLMClassifier(random_state=0).fit(X, np.where(score > 0, 2**63 + 5, 7).astype(np.uint64))
+    model = SLMClassifier(random_state=0).fit(X, np.where(score > 0, np.uint64(2**63 + 5), np.uint64(7)))
     label = answers(to_onnx(model), X)[0]
     np.testing.assert_array_equal(label, [str(each) for each in model.predict(X)])
 

@@ -8,14 +8,14 @@ DOCS_STAMP := $(VENV)/.docs
 TOOLCHAIN_STAMP := $(VENV)/.toolchain
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo test test-browser test-readme quick bench bench-accept lint format native-test sanitize fuzz fuzz-serve live clean help test-toolchain wheel portable windows-test docs
+.PHONY: demo test test-browser test-readme quick bench bench-accept lint format native-test sanitize fuzz fuzz-serve live clean help test-toolchain wheel portable windows-test docs toolchain-versions
 
 help:
 	@echo "make demo         set everything up, fit on a bundled data set, compare with scikit-learn"
 	@echo "make test         set everything up, run all tests"
 	@echo "make test-browser the pages of reports in the system's Chromium: errors, requests, axe-core, print"
 	@echo "make test-toolchain  planewise with skops, MLflow, SHAP, Optuna and others, which it installs"
-	@echo "make docs         the documentation, in build/docs; needs no network, and warnings are errors"
+	@echo "make docs         the documentation, in build/docs; warnings are errors"
 	@echo "make test-readme  every block of the README, in a new virtual environment"
 	@echo "make quick        the tests again, without the native ones"
 	@echo "make bench        count the instructions of small fits and predictions; fails if they became slower"
@@ -38,9 +38,11 @@ test-browser: $(BROWSER_STAMP)
 	@$(BIN)/python tests/browser/chromium.py
 	$(BIN)/python -m pytest -q -n 2 -m browser tests/browser
 
-# The page names the versions that passed.
 test-toolchain: $(TOOLCHAIN_STAMP)
 	$(BIN)/python -m pytest -q -n 2 -m toolchain tests/toolchain
+
+# The versions that passed, on the page.
+toolchain-versions: test-toolchain
 	$(BIN)/python tools/tool_chain_table.py
 
 test-readme:
@@ -160,4 +162,4 @@ format: $(STAMP)
 	$(BIN)/clang-format -i native/*.hpp native/*.cpp tests/native/*.cpp packaging/wasm/*.cpp
 
 clean:
-	rm -rf $(VENV) build dist src/planewise/_core*.so
+	rm -rf $(VENV) build dist docs/gallery docs/api/generated src/planewise/_core*.so

@@ -198,7 +198,7 @@ def tools() -> dict[str, str]:
     compiler = subprocess.run([os.environ.get("CXX", "c++"), "--version"], capture_output=True, text=True, check=True)
     return {
         "compiler": compiler.stdout.splitlines()[0],
-        "machine": platform.machine(),
+        "machine": platform.machine() + (" with AVX2" if "avx2" in Path("/proc/cpuinfo").read_text() else ""),
         "python": ".".join(platform.python_version_tuple()[:2]),
     }
 

@@ -79,11 +79,10 @@ intersphinx_mapping = {name: (project.address, f"inventories/{name}.inv") for na
 sphinx_gallery_conf: dict[str, Any] = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
-    "filename_pattern": r"/(?!with_)\w+\.py$",  # with_...: about other packages, and run by make test-toolchain
     "backreferences_dir": "api/generated/backreferences",
     "doc_module": ("planewise",),
     "reference_url": {"planewise": None},
-    "within_subsection_order": "FileNameSortKey",  # with_... comes last
+    "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,

@@ -1,7 +1,7 @@
 """Write the table of tested packages into docs/tool_chain.md, with the versions that are installed here.
 
-``make test-toolchain`` calls it after all tests have passed. ``--check`` writes nothing and exits with 1 if the page
-names other packages or test files than `PACKAGES`; versions may differ.
+``make toolchain-versions`` calls it after all tests have passed. ``--check`` writes nothing and exits with 1 if the
+page names other packages or test files than `PACKAGES`; versions may differ.
 """
 
 from __future__ import annotations

@@ -141,6 +141,61 @@ def test_a_random_pipeline_gives_the_same_bits_when_loaded(
     assert first_file.getvalue() == second_file.getvalue()
 
 
+def a_table():
+    town = ["Bonn", "warn", np.nan, "Bonn", "deprecated", "warn"] * 10
+    return pd.DataFrame({"age": np.arange(60.0), "town": pd.Series(town, dtype=object)}), np.arange(60) > 30
+
+
+@pytest.mark.parametrize(
+    ("columns", "step"),
+    [
+        (
+            ["town"],
+            make_pipeline(
+                SimpleImputer(strategy="most_frequent"),
+                SimpleImputer(missing_values="deprecated", strategy="most_frequent"),
+                OrdinalEncoder(),
+            ),
+        ),
+        (["town"], make_pipeline(SimpleImputer(strategy="constant", fill_value="warn"), OrdinalEncoder())),
+        (["town"], OneHotEncoder(handle_unknown="warn", sparse_output=False)),
+        (("age", "town"), OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Found unknown categories")
+def test_words_and_columns_that_scikit_learn_also_uses_otherwise(columns, step):
+    X, y = a_table()
+    model = make_pipeline(ColumnTransformer([("part", step, columns)]), tree()).fit(X, y)
+    loaded = again(model)
+    new = X.assign(town=["Ulm", *X["town"][1:]])
+    if isinstance(step, OneHotEncoder):
+        np.testing.assert_array_equal(loaded.predict_proba(new), model.predict_proba(new))
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    assert str(loaded[0].transformers[0][1].get_params()) == str(model[0].transformers[0][1].get_params())
+
+
+def test_an_ordinal_encoder_of_short_floats_with_missing_values():
+    X = np.tile(np.array([[1.0], [np.nan], [2.0]], np.float32), (20, 1))
+    model = make_pipeline(OrdinalEncoder(encoded_missing_value=-1), tree()).fit(X, np.isnan(X[:, 0]))
+    np.testing.assert_array_equal(again(model).predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.filterwarnings("ignore:A column-vector y was passed")
+def test_a_target_of_one_column():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    inner = pw.SLMRegressor(random_state=0)
+    model = TransformedTargetRegressor(inner, transformer=StandardScaler()).fit(X, X[:, :1])
+    np.testing.assert_array_equal(again(model).predict(X), model.predict(X))
+
+
+def test_a_pattern_of_names_is_kept():
+    X, y = a_table()
+    part = ColumnTransformer(
+        [("p", "passthrough", ["age"])], verbose_feature_names_out="{transformer_name}: {feature_name}"
+    )
+    assert again(make_pipeline(part, tree()).fit(X, y))[0].get_feature_names_out().tolist() == ["p: age"]
+
+
 def test_names_of_columns_and_the_kind_of_output_are_kept():
     model, X = fitted("pipeline, columns, data frames between steps")
     loaded = again(model)
@@ -340,6 +395,9 @@ def _part(step, place):
         ("columns", lambda step, _: _part(step, 0).__setitem__(0, "words"), "odd names"),
         ("columns", lambda step, _: _part(step, 1).__setitem__(1, "passthrough"), "two places|belong|not fitted"),
         ("columns", lambda step, _: step["fitted"]["transformers_"].pop(), "do not match|belong to no part|gets"),
+        ("columns", _set_to("parameters", "verbose_feature_names_out", "{feature_name:>700000000}"), "odd pattern"),
+        ("columns", _set_to("parameters", "verbose_feature_names_out", "{feature_name.__class__}"), "odd pattern"),
+        ("columns", _set_to("parameters", "verbose_feature_names_out", "{feature_name"), "odd pattern"),
         ("columns", lambda step, _: step.update(kind="TableModel"), "of the wrong kind"),
         ("columns", lambda step, _: step.update(kind="sklearn.svm.SVC"), "does not know"),
         ("columns", lambda step, _: step.update(output="code"), "unknown output"),

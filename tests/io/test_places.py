@@ -99,6 +99,16 @@ def test_a_file_that_takes_a_part_at_a_time_gets_everything(model, content):
     assert file.taken == content
 
 
+@pytest.mark.parametrize("answer", [0, -1, "10", 2.5])
+def test_a_file_that_takes_nothing_is_refused(answer, model):
+    class Odd(Reluctant):
+        def write(self, content):
+            return answer
+
+    with pytest.raises(OSError, match="write returned"):
+        pw.save(model, Odd())
+
+
 def test_a_file_of_text_is_refused_before_anything_is_written(model, tmp_path):
     with open(tmp_path / "m", "w+", encoding="utf-8") as file:
         with pytest.raises(TypeError, match=r"one of text: open it with mode='wb' \(or pass its .buffer\)"):

@@ -89,17 +89,30 @@ def test_reports_go_to_a_database_only_every_few_rounds(tmp_path):
 
 
 def test_a_metric_that_is_maximized():
-    study = optuna.create_study(direction="maximize")
+    pruner = optuna.pruners.MedianPruner(n_startup_trials=1, n_warmup_steps=3)
+    study = optuna.create_study(direction="maximize", pruner=pruner)
+    for rate in (0.1, 1e-4):
+        study.enqueue_trial({"learning_rate": rate})
 
     def objective(trial):
         model = clone(MODELS["classes"]).set_params(
-            eval_metric="roc_auc", callbacks=[OptunaPruning(trial, "validation roc_auc")]
+            learning_rate=trial.suggest_float("learning_rate", 1e-4, 1.0),
+            eval_metric="roc_auc",
+            callbacks=[OptunaPruning(trial, "validation roc_auc")],
         )
         return fit(model).evals_result_["validation roc_auc"][-1]
 
-    study.optimize(objective, n_trials=1)
-    assert study.best_value > 0.9
-    assert study.trials[0].intermediate_values[ROUNDS] == study.best_value
+    study.optimize(objective, n_trials=2)
+    good, bad = study.trials
+    assert good.intermediate_values[ROUNDS] == good.value == study.best_value > 0.9
+    assert bad.state == optuna.trial.TrialState.PRUNED
+
+
+@pytest.mark.parametrize("metric", ["train", "validation"])
+def test_a_loss_is_refused_in_a_study_that_maximizes(metric):
+    trial = optuna.create_study(direction="maximize").ask()
+    with pytest.raises(ValueError, match="is a loss, so the best trials would be pruned"):
+        OptunaPruning(trial, metric)
 
 
 def test_rows_set_aside_by_early_stopping_are_reported():

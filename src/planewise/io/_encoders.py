@@ -115,7 +115,7 @@ def _check_ordinal(model: Any) -> None:
         require(there, "has a missing category that it does not have")
         require(rare[column] is None or rare[column][-1] < place, "has a missing category that is infrequent")
         last = model.categories_[column][-1]
-        require(isinstance(last, float) and last != last, "has a missing category that is not missing")
+        require(isinstance(last, float | np.floating) and last != last, "has a missing category that is not missing")
     odd = [each for each in (unknown, model.encoded_missing_value) if each is not None and each != each]
     require(not odd or np.dtype(model.dtype).kind == "f", "has a code of missing values that its dtype cannot hold")
 

@@ -117,7 +117,7 @@ def save(model: Any, target: Place) -> None:
         "model": pack_model(model, arrays),
         "arrays": arrays.described,
     }
-    _requiremodel_at_end(model)
+    _require_model_at_end(model)
     parts = _container.Parts(document, arrays.content())
     try:
         _model_of(parts)
@@ -190,7 +190,7 @@ def model_at_end(model: Any) -> Any:
     return model if name in OURS else None
 
 
-def _requiremodel_at_end(model: Any) -> None:
+def _require_model_at_end(model: Any) -> None:
     if model_at_end(_local(model)) is None:
         raise TypeError(
             f"A {type(model).__name__} without an estimator of planewise at its end cannot be saved to a model file."
@@ -217,7 +217,11 @@ def checksum(model: Any) -> str:
     return digest.hexdigest()
 
 
-NEEDED_BY_FIT = {"eval_metric": "None", "cv": "5"}  # parameters that predictions never need, and what to set instead
+NEEDED_BY_FIT = {
+    "callbacks": "None",
+    "cv": "5",
+    "eval_metric": "None",
+}  # parameters that predictions never need, and what to set instead
 
 
 def pack_model(model: Any, arrays: ArrayWriter, fitted: bool = True) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from string import Formatter
 from typing import Any
 
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
@@ -14,6 +15,7 @@ from planewise.io._scikit import ScikitDeclaration, columns_in, columns_out
 from planewise.io._scikit_kinds import Function, Scalars, Weights, selected
 from planewise.io._transformers import FUNCTIONS
 
+MOST_LETTERS = 1_000  # of a pattern of names
 _PASSED = ("passthrough", None)
 _PASSED_OR_DROPPED = ("passthrough", "drop")
 
@@ -23,9 +25,15 @@ def _transforms(member: Any) -> bool:
 
 
 # -------------------------------------------------------------------------------------------------------- pipelines
+def _check_names(model: Any, steps: Any) -> None:
+    reserved = set(model.get_params(deep=False))
+    require(not any(each[0] in reserved for each in steps), "has a step with the name of a parameter")
+
+
 def _check_pipeline(model: Any) -> None:
     steps = model.steps
     require(len(steps) >= 1, "has a Pipeline without steps")
+    _check_names(model, steps)
     require(all(_transforms(each) for _, each in steps[:-1]), "has a Pipeline with a step that cannot transform")
     require(model.transform_input is None or _are_words(model.transform_input), "has a transform_input that is no list")
     at = columns_in(model)
@@ -51,6 +59,7 @@ def _pipeline_width(model: Any, n_columns: int | None) -> int | None:
 
 # ----------------------------------------------------------------------------------------------------------- unions
 def _check_union(model: Any) -> None:
+    _check_names(model, model.transformer_list)
     require(all(_transforms(each) for _, each in model.transformer_list), "has a FeatureUnion that cannot transform")
     _union_width(model, columns_in(model))
 
@@ -72,11 +81,25 @@ def _columns_resolved(model: Any) -> dict[str, Any]:
     return parameters
 
 
+def _check_pattern(pattern: Any) -> None:
+    """A pattern of names is filled in by `str.format`, which can be told to make a name of any length."""
+    if not isinstance(pattern, str):
+        return
+    try:
+        fields = list(Formatter().parse(pattern))
+    except ValueError:
+        fields = [("", "", "", "")]
+    known = (None, "feature_name", "transformer_name")
+    plain = all(name in known and not form and not how for _, name, form, how in fields)
+    require(plain and len(pattern) <= MOST_LETTERS, "has an odd pattern of names of columns")
+
+
 def _check_columns(model: Any) -> None:
     names = model.feature_names_in_.tolist() if hasattr(model, "feature_names_in_") else None
     given, fitted = [each[0] for each in model.transformers], [each[0] for each in model.transformers_]
     require(fitted in (given, [*given, "remainder"]), "has transformers_ that do not match its transformers")
     require("remainder" not in given, "has a transformer with the name of the remainder")
+    _check_pattern(model.verbose_feature_names_out)
     for name, each, columns in model.transformers_:
         chosen = selected(columns, names, model.n_features_in_)
         require(_transforms(each), "has a ColumnTransformer with a part that cannot transform")
@@ -108,7 +131,7 @@ def _derive_columns(model: Any) -> None:
         if each == "drop" or not places[name]:
             continue
         width = columns_out(each, len(places[name]))
-        require(width is not None, "has a part that makes nobody knows how many columns")
+        require(width is not None, "has a part that makes an unknown number of columns")
         assert width is not None
         made[name] = slice(at, at + width)
         at += width
@@ -127,7 +150,7 @@ def _check_target(model: Any) -> None:
     require(not hasattr(model.regressor_, "classes_"), "has a regressor_ that predicts classes")
     require(hasattr(model.transformer_, "inverse_transform"), "has a transformer_ without an inverse")
     n_targets = getattr(model.regressor_, "n_outputs_", 1)
-    require(model._training_dim == (1 if n_targets == 1 else 2), "has targets of another shape")
+    require(n_targets == 1 or model._training_dim == 2, "has targets of another shape")
     require(columns_in(model.transformer_) in (None, n_targets), "has a transformer_ of another number of targets")
 
 

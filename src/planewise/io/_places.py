@@ -37,6 +37,8 @@ def write_bytes(target: Place, content: bytes) -> None:
             raise BlockingIOError("The file object takes no more bytes now; open it in blocking mode.")
         if n_written is None:  # file objects that are not of Python's io may not say it
             return
+        if not isinstance(n_written, int) or n_written < 1:
+            raise OSError(f"The file object's write returned {n_written!r} instead of the number of bytes it wrote.")
         left = left[n_written:]
 
 

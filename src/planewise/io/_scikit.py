@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from planewise.io._errors import require
 from planewise.io._kinds import MOST_FEATURES, Kind, Names, Plain
 from planewise.io._nested import Member, Steps
 
-# What parameters hold that scikit-learn will ignore or refuse in a later version.
+# The defaults of parameters that scikit-learn is about to remove or to change.
 NOT_SET = ("deprecated", "warn")
 
 
@@ -67,11 +68,13 @@ class ScikitDeclaration(Declaration):
         return replace(kind, fitted=kind.fitted and fitted) if isinstance(kind, Member | Steps) else kind
 
     def parameters_of(self, model: Any) -> dict[str, Any]:
-        """The parameters to keep."""
+        """The parameters to keep: all but those left at a default that a later version of scikit-learn may not know."""
+        defaults = {name: each.default for name, each in signature(type(model)).parameters.items()}
+        unset = {name for name, default in defaults.items() if isinstance(default, str) and default in NOT_SET}
         return {
             name: value
             for name, value in self.own_parameters(model).items()
-            if not (isinstance(value, str) and value in NOT_SET)
+            if not (name in unset and isinstance(value, str) and value == defaults[name])
         }
 
     def check_parameters(self, model: Any) -> None:

@@ -247,7 +247,7 @@ class Selection:
         value = without_warning(value)
         if hasattr(value, "to_numpy"):  # an index or series of pandas
             value = value.to_numpy().tolist()
-        return pack_value(value, arrays)
+        return pack_value(list(value) if isinstance(value, tuple) else value, arrays)
 
     def unpack(self, packed: Any, arrays: ArrayReader, where: str) -> Any:
         if isinstance(packed, dict) and set(packed) == {"slice"}:

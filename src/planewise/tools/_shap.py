@@ -24,7 +24,7 @@ def shap_explanation(model: Any, X: Any) -> Any:
     Parameters
     ----------
     model : fitted estimator
-        A tree, a forest or boosting.
+        A tree, a forest, boosting or a sum of views.
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
 
     Returns
@@ -76,12 +76,12 @@ def _what_to_pass(model: Any) -> str:
     name = type(model).__name__
     if hasattr(model, "steps"):
         return (
-            f"shap_explanation needs a tree, a forest or boosting, but got a {name}. Pass its last step and the rows "
-            "that this step gets: shap_explanation(model[-1], model[:-1].transform(X))."
+            f"shap_explanation needs a tree, a forest, boosting or a sum of views, but got a {name}. Pass its last "
+            "step and the rows that this step gets: shap_explanation(model[-1], model[:-1].transform(X))."
         )
     return (
-        f"shap_explanation needs a tree, a forest or boosting, because {name} has no predict_contributions. Use "
-        f"shap.Explainer(model.predict, X) instead."
+        f"shap_explanation needs a tree, a forest, boosting or a sum of views, because {name} has no "
+        "predict_contributions. Use shap.Explainer(model.predict, X) instead."
     )
 
 

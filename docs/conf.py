@@ -8,11 +8,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
 
 import planewise
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
+from api_links import api_names, full_name
 from inventories import PROJECTS  # small copies of other projects' inventories: the build needs no network
 
 os.environ.pop("PLANEWISE_DATA", None)  # the gallery shows what everybody has
@@ -59,6 +63,27 @@ def link_to_pages(app: Sphinx, name: str, source: list[str]) -> None:
         source[0] = link.sub(page, source[0])
 
 
+class LinkNames(SphinxPostTransform):
+    """Names of the API in the guide pages lead to it."""
+
+    default_priority = 5  # before references are resolved
+
+    def run(self, **options: Any) -> None:
+        """Wrap inline code that is a public name in a reference to it."""
+        if "/" in self.env.docname:  # the API itself, and the gallery
+            return
+        objects = self.env.domains.python_domain.objects
+        names = api_names({name.rpartition(".")[2] for name, entry in objects.items() if entry.objtype == "method"})
+        for code in list(self.document.findall(nodes.literal)):
+            name = full_name(code.astext(), names)
+            if name in objects and not isinstance(code.parent, nodes.reference | nodes.title | addnodes.pending_xref):
+                link = addnodes.pending_xref(
+                    "", refdomain="py", reftype="obj", reftarget=name, refdoc=self.env.docname, refexplicit=True
+                )
+                code.replace_self(link)
+                link += code
+
+
 # -- the API ----------------------------------------------------------------------------------------------------------
 autosummary_generate = True
 autodoc_typehints = "none"  # types are in the numpydoc sections
@@ -101,6 +126,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_favicon = "_static/logo.svg"
 html_context = {"default_mode": "auto"}
+html_sidebars = {page: [] for page in ("coming_from", "changelog", "reproduction")}  # no other pages in their section
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
@@ -133,3 +159,4 @@ def setup(app: Sphinx) -> None:
     """Connect what is of our own."""
     app.connect("builder-inited", remove_old_pages, priority=1)
     app.connect("source-read", link_to_pages)
+    app.add_post_transform(LinkNames)

@@ -54,7 +54,7 @@ def _serve(folder: Path) -> None:
     age, town = rng.integers(20, 90, 200), rng.choice(["Ulm", "Bonn", "Kiel"], 200)
     diagnosis = np.where(age + 20 * (town == "Bonn") + rng.normal(0, 8, 200) > 65, "malignant", "benign")
     table = {"age": age, "town": town, "smoker": rng.random(200) < 0.3, "admitted": _days(200), "diagnosis": diagnosis}
-    pl.DataFrame(table).write_csv(folder / "patients.csv")
+    pl.DataFrame(table).write_csv(folder / "visits.csv")
 
 
 def _tables(folder: Path) -> None:
@@ -70,7 +70,7 @@ def _tables(folder: Path) -> None:
             lines.append(f"{weight};{age};{costs};{day:%d.%m.%Y};{'positiv' if age > 55 else 'negativ'}")
         return "\n".join(lines) + "\n"
 
-    (folder / "patients.csv").write_text("Aufnahmen Süd\n" + rows(120), encoding="cp1252")
+    (folder / "admissions.csv").write_text("Aufnahmen Süd\n" + rows(120), encoding="cp1252")
     for month in ("01", "02"):
         (folder / f"2024-{month}.csv.gz").write_bytes(gzip.compress(rows(60).encode()))
     (folder / "2025.csv").write_text(rows(60), encoding="utf-8")

@@ -13,10 +13,10 @@ OPENING = f"""# Reproducing the papers
 
 The first table lists the claims of the three papers (SLM, MCM and RECIP) and what our experiments say about them. Fixed
 rules compute the verdicts from the results of the published methods (`planewise.published`, see
-[published.md](published.md)), which are tuned inside training parts: a claim *holds*, *holds when* a condition is met,
-*holds in part* if it is true in more than half of its comparisons, or *does not hold*. “Ours” are the variants of this
-library. Each line ends with the command that reproduces it. All of them together, `planewise reproduce all --jobs 2`,
-took {MINUTES} minutes on two cores.
+[the settings of the papers](published.md)), which are tuned inside training parts: a claim *holds*, *holds when* a
+condition is met, *holds in part* if it is true in more than half of its comparisons, or *does not hold*. “Ours” are the
+variants of this library. Each line ends with the command that reproduces it. All of them together,
+`planewise reproduce all --jobs 2`, took {MINUTES} minutes on two cores.
 
 After the claims come all tables and figures of the papers, with the printed figures beside ours, and comparisons with
 other libraries.

@@ -28,8 +28,8 @@ def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = 
     Parameters
     ----------
     model : fitted estimator
-        A tree, forest or boosting, or a minimal complexity machine whose kernel is not a Python function. A search
-        (`MCMClassifierCV`, `MCMRegressorCV`, or one of scikit-learn's) stands for its best estimator. A
+        A tree, forest, boosting or sum of views, or a minimal complexity machine whose kernel is not a Python function.
+        A search (`MCMClassifierCV`, `MCMRegressorCV`, or one of scikit-learn's) stands for its best estimator. A
         :class:`planewise.table.TableModel` of one of them is exported with the way it reads a table. The header fills
         in missing values and encodes categories where the machine does.
     path : path, default=None

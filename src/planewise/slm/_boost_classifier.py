@@ -25,7 +25,7 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
 
     Second order, as in XGBoost: each round grows a tree (one per class if there are more than two) on the gradient and
     Hessian of the log-loss. Its trees are those of `SLMClassifier`: nodes with several oblique planes, wide and
-    shallow. Symbols before a colon, such as ``p:``, are those of the paper.
+    shallow. Symbols before a colon, such as ``p:``, are those of the SLM paper.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
 
     Second order, as in XGBoost: each round grows a tree on the gradient and Hessian of the loss. Its trees are those of
     `SLMRegressor`: nodes with several oblique planes, wide and shallow. Symbols before a colon, such as
-    ``p:``, are those of the paper.
+    ``p:``, are those of the SLM paper.
 
     Parameters
     ----------

@@ -230,7 +230,7 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
     Every tree is an `SLMClassifier` with its own draw of candidates (with `bootstrap`, of rows as well), and they vote.
     The trees are not pruned: what one tree has learned by chance is not confirmed by the others. Many trees with one
     plane per node did better than trees with several, for which there is `max_planes`. Symbols before a
-    colon, such as ``p:``, are those of the paper.
+    colon, such as ``p:``, are those of the SLM paper.
 
     Parameters
     ----------
@@ -548,7 +548,7 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
 
     Every tree is an `SLMRegressor` with its own draw of candidates (with `bootstrap`, of rows as well); predictions are
     the mean over the trees. Many trees with one plane per node did better than trees with several, for which there is
-    `max_planes`. Symbols before a colon, such as ``p:``, are those of the paper.
+    `max_planes`. Symbols before a colon, such as ``p:``, are those of the SLM paper.
 
     Parameters
     ----------

@@ -90,7 +90,7 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
 
     Each node ranks the features by a one-dimensional test, draws sparse integer directions that favour the better
     ones, and keeps up to ``max_planes`` planes; with q planes it has up to 2^q children. Weights and thresholds of the
-    fitted planes are in the units of the data. Symbols before a colon, such as ``p:``, are those of the paper.
+    fitted planes are in the units of the data. Symbols before a colon, such as ``p:``, are those of the SLM paper.
 
     Parameters
     ----------
@@ -320,7 +320,7 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
 class SLMRegressor(RegressorMixin, _SLMTree):
     """A wide and shallow regression tree whose nodes split by several oblique planes at once (the paper's SLR).
 
-    Symbols before a colon, such as ``p:``, are those of the paper.
+    Symbols before a colon, such as ``p:``, are those of the SLM paper.
 
     Parameters
     ----------

@@ -96,9 +96,14 @@ class Path(Reason):
 
     Attributes
     ----------
+    prediction : object
+        The class or the number predicted for the row.
     steps : list of Step
+        The questions on the way, from the root down. A node that asks several has one step for each.
     node : int
-        The node where the row ends, as in ``apply``; ``depth`` is its level in the tree.
+        The node where the row ends, as in ``apply``.
+    depth : int
+        The level of that node in the tree; the root has 0.
     n_samples : int
         Training rows of that node.
     value : list of float

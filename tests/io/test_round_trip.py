@@ -24,8 +24,6 @@ def saved(request, tmp_path):
 
 def same(a, b):
     """Equal to the bit and in type; strings may have been kept in wider arrays."""
-    if a is b:  # functions and modules, which can hold themselves
-        return
     if isinstance(a, np.ndarray):
         assert a.dtype.kind == b.dtype.kind and a.shape == b.shape
         assert a.dtype == b.dtype or a.dtype.kind == "U"
@@ -45,14 +43,14 @@ def same(a, b):
             same(one, other)
     elif hasattr(a, "__dict__"):
         assert type(a) is type(b)
-        assert vars(a).keys() == vars(b).keys()
+        assert vars(a).keys() - CACHED == vars(b).keys() - CACHED
         for name in vars(a).keys() - CACHED:
             same(vars(a)[name], vars(b)[name])
     else:
         assert a == b or (a != a and b != b)
 
 
-CACHED = {"_native", "_votes"}
+CACHED = {"_native", "_votes", "_delegate_to"}  # the last by SciPy's splines, when they are first used
 
 
 def test_everything_it_says_is_the_same_to_the_bit(saved):

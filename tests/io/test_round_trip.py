@@ -41,16 +41,19 @@ def same(a, b):
         assert type(a) is type(b) and len(a) == len(b)
         for one, other in zip(a, b, strict=True):
             same(one, other)
+    elif type(a).__name__ == "BSpline":  # SciPy's own attributes differ by version and by use
+        for name in ("t", "c", "k", "extrapolate", "axis"):
+            same(getattr(a, name), getattr(b, name))
     elif hasattr(a, "__dict__"):
         assert type(a) is type(b)
-        assert vars(a).keys() - CACHED == vars(b).keys() - CACHED
+        assert vars(a).keys() == vars(b).keys()
         for name in vars(a).keys() - CACHED:
             same(vars(a)[name], vars(b)[name])
     else:
         assert a == b or (a != a and b != b)
 
 
-CACHED = {"_native", "_votes", "_delegate_to"}  # the last by SciPy's splines, when they are first used
+CACHED = {"_native", "_votes"}
 
 
 def test_everything_it_says_is_the_same_to_the_bit(saved):

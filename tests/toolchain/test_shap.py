@@ -23,7 +23,7 @@ with warnings.catch_warnings():  # of matplotlib, about what shap does when it i
     import shap
 
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning", "ignore::FutureWarning")  # of its plots
-TREES = [name for name in CLASSIFIERS | REGRESSORS if name.startswith(("SLMC", "SLMR", "SLMF", "SLMB"))]
+TREES = [name for name in CLASSIFIERS | REGRESSORS if name.startswith("SLM")]
 
 
 def fitted(name, of=numbers, **parameters):

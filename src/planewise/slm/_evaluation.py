@@ -74,7 +74,7 @@ class _NumbersOfScores(RegressorMixin, BaseEstimator):
 
 
 class Metrics:
-    """The metrics given as ``eval_metric``. Falsy if there are none."""
+    """The metrics given as ``eval_metric``; false in a condition if there are none."""
 
     def __init__(self, asked: Any, loss: RawLoss, classes: NDArray[Any] | None) -> None:
         self.loss, self.classes = loss, classes

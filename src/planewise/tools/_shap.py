@@ -32,9 +32,9 @@ def shap_explanation(model: Any, X: Any) -> Any:
     explanation : shap.Explanation
         ``values`` has shape (n_samples, n_features), or (n_samples, n_features, n_outputs) with several classes,
         targets or quantiles: ``explanation[..., k]`` is what SHAP's plots draw. ``values`` and ``base_values`` add up
-        to the probability of a tree or forest, to the raw score of boosting, or to the number that a regressor
-        predicts (its logarithm for "poisson", "gamma" and "tweedie"). ``data`` has the numbers of X, with codes in
-        place of categories; ``display_data`` has the categories themselves.
+        to the probability of a tree or forest, to the raw score of boosting or of a sum of views, or to the number
+        that a regressor predicts (its logarithm for "poisson", "gamma" and "tweedie"). ``data`` has the numbers of X,
+        with codes in place of categories; ``display_data`` has the categories themselves.
 
     Raises
     ------

@@ -6,9 +6,10 @@ STAMP := $(VENV)/.ready
 BROWSER_STAMP := $(VENV)/.browser
 DOCS_STAMP := $(VENV)/.docs
 TOOLCHAIN_STAMP := $(VENV)/.toolchain
+FUZZ_STAMP := $(VENV)/.fuzz
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo test test-browser test-readme quick bench bench-accept lint format native-test sanitize fuzz fuzz-serve live clean help test-toolchain wheel portable windows-test docs toolchain-versions
+.PHONY: demo test test-browser test-readme quick bench bench-accept lint format native-test sanitize fuzz fuzz-serve soak chaos race live clean help test-toolchain wheel portable windows-test docs toolchain-versions same-bytes fuzz-review reliability
 
 help:
 	@echo "make demo         set everything up, fit on a bundled data set, compare with scikit-learn"
@@ -22,8 +23,14 @@ help:
 	@echo "make live         compile the live example of the site to WebAssembly"
 	@echo "make lint         ruff, mypy, layers, clang-format, portable words, news fragments"
 	@echo "make sanitize     native tests under the address, undefined-behaviour and thread sanitizers"
-	@echo "make fuzz         damaged model files for half an hour, on a core with both sanitizers"
+	@echo "make fuzz         inputs found by coverage, on a core with sanitizers; TARGET=files MINUTES=8 CASES=100000"
 	@echo "make fuzz-serve   hostile requests to planewise serve, made by schemathesis from its OpenAPI document"
+	@echo "make soak         thousands of fits, predictions and requests; fails if memory, open files or threads pile up"
+	@echo "make chaos        kill -9 at many moments, and full disks; fails if anything was lost"
+	@echo "make race         fits and predictions from many threads, forks and signals, on a core with the thread sanitizer"
+	@echo "make same-bytes   fit every kind of model under other threads, libraries and compilers; tells where a byte differs"
+	@echo "make fuzz-review  hostile requests to planewise review: forms made by schemathesis, and raw bytes"
+	@echo "make reliability  the tests that docs/reliability.md names, promise by promise"
 	@echo "make wheel        build, check, install and test the wheel and the source distribution, in dist/"
 	@echo "make portable     compile the core with clang and for Windows, as far as they are installed"
 	@echo "make format       put the code into shape"
@@ -106,21 +113,61 @@ sanitize-%: $(STAMP)
 	@$(BIN)/cmake --build build/$@
 	build/$@/test_native
 
-# The installed core stays as it is. Python keeps memory until it ends, so leaks are not looked for here.
-FUZZ ?= --minutes 30 --seconds 120
-fuzz: $(STAMP)
+# The installed core stays as it is. Coverage of the core needs clang: GCC has no counters that libFuzzer reads.
+MINUTES ?= 8
+CLANG ?= $(firstword $(shell command -v clang++ clang++-14 clang++-15 clang++-16 clang++-17 clang++-18 clang++-19))
+SANITIZERS = $(shell $(CLANG) -print-file-name=libclang_rt.asan-$$(uname -m).so)
+fuzz: $(FUZZ_STAMP)
+	@test -n "$(CLANG)" || { echo "clang is missing: install it (Debian: apt-get install clang) or set CLANG"; exit 1; }
 	@mkdir -p build
-	@$(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -S . -B build/fuzz -DCMAKE_BUILD_TYPE=Debug \
+	@$(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -S . -B build/fuzz-core -DCMAKE_BUILD_TYPE=Debug \
+	  -DCMAKE_CXX_COMPILER=$(CLANG) -DCMAKE_CXX_FLAGS=-fsanitize=fuzzer-no-link -DCMAKE_MODULE_LINKER_FLAGS=-shared-libasan \
 	  -DPLANEWISE_SANITIZE=address -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python \
-	  -Dnanobind_DIR="$$($(BIN)/python -m nanobind --cmake_dir)" > build/fuzz.log 2>&1 || { cat build/fuzz.log; exit 1; }
-	@$(BIN)/cmake --build build/fuzz --target _core
-	LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so)" \
-	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-	  $(BIN)/python tools/fuzz_files.py --core "$$(echo build/fuzz/_core.*so)" $(FUZZ)
+	  -Dnanobind_DIR="$$($(BIN)/python -m nanobind --cmake_dir)" > build/fuzz-core.log 2>&1 || { cat build/fuzz-core.log; exit 1; }
+	@$(BIN)/cmake --build build/fuzz-core --target _core
+	$(BIN)/python tools/fuzz --core "$$(echo build/fuzz-core/_core.*so)" --runtime "$(SANITIZERS)" --minutes $(MINUTES) \
+	  $(TARGET:%=--target %) $(CASES:%=--cases %) $(PROCESSES:%=--processes %)
+
+$(FUZZ_STAMP): $(STAMP)
+	$(BIN)/python -m pip install -q --disable-pip-version-check --group fuzz
+	@touch $(FUZZ_STAMP)
 
 fuzz-serve: $(STAMP)
 	$(BIN)/python -m pip install -q --disable-pip-version-check schemathesis
 	$(BIN)/python tools/hostile_requests.py
+
+# Fits, predictions, exports and requests again and again; fails if memory, open files or threads pile up.
+SOAK ?=
+soak: $(STAMP)
+	$(BIN)/python tools/soak.py $(SOAK)
+
+# kill -9 at many moments, and full disks; fails if anything was lost.
+CHAOS ?=
+chaos: $(STAMP)
+	$(BIN)/python tools/chaos.py $(CHAOS)
+
+# Python's threads on a core with the thread sanitizer.
+RACE ?=
+race: $(STAMP)
+	@mkdir -p build
+	@$(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -S . -B build/race -DCMAKE_BUILD_TYPE=Debug \
+	  -DPLANEWISE_SANITIZE=thread -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python \
+	  -Dnanobind_DIR="$$($(BIN)/python -m nanobind --cmake_dir)" > build/race.log 2>&1 || { cat build/race.log; exit 1; }
+	@$(BIN)/cmake --build build/race --target _core
+	$(BIN)/python tools/race.py --core "$$(echo build/race/_core.*so)" $(RACE)
+
+# Builds four cores of its own, in build/same-bytes. A part: SAME_BYTES='--conditions BLAS --only machine'
+same-bytes: $(STAMP)
+	$(BIN)/python tools/same_bytes.py $(SAME_BYTES)
+
+FUZZ_REVIEW ?= --examples 200 --minutes 3
+fuzz-review: $(STAMP)
+	$(BIN)/python -m pip install -q --disable-pip-version-check schemathesis
+	$(BIN)/python tools/hostile_review.py $(FUZZ_REVIEW)
+
+# The long runs that the page names have targets of their own.
+reliability: $(STAMP)
+	$(BIN)/python tools/reliability.py -n 2
 
 live: $(STAMP)
 	$(BIN)/python -m pip install -q --disable-pip-version-check --group live

@@ -53,6 +53,7 @@ SHOWN_AT = (
     (re.compile(r"\]\(\.\./examples/?\)"), "](/gallery/index.rst)"),
     (re.compile(r"\]\(\.\./CONTRIBUTING\.md"), "](/contributing.md"),
     (re.compile(r"\]\(\.\./CHANGELOG\.md"), "](/changelog.md"),
+    (re.compile(r"\]\(\.\./SECURITY\.md"), "](/security.md"),
     (re.compile(r"\]\(\.\./README\.md"), "](/index.md"),
 )
 

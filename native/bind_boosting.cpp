@@ -31,6 +31,7 @@ std::string name_of(Loss wanted) {
 Objective fitting(Objective objective, const Targets &target, std::size_t rows, std::size_t outputs) {
     objective.outputs = outputs;
     objective.targets = target.ndim() == 2 ? target.shape(1) : 1;
+    if (outputs == 0) throw std::invalid_argument("scores must have at least one output");
     if (target.ndim() < 1 || target.ndim() > 2) throw std::invalid_argument("target must have one or two dimensions");
     check_length(target.shape(0), rows, "target");
     const bool by_class = objective.loss == Loss::softmax || objective.loss == Loss::logistic;
@@ -194,9 +195,11 @@ class Boosting {
         return with_threads([&](Threads &threads) { return booster_.mean_loss(threads); });
     }
     double watched_loss(std::size_t set) const {
+        check_watched(set);
         return with_threads([&](Threads &threads) { return booster_.watched_loss(set, threads); });
     }
     Out<double> watched_score(std::size_t set) const {
+        check_watched(set);
         return array(std::vector<double>(booster_.watched_score(set)), booster_.outputs());
     }
     Out<double> score() const { return array(std::vector<double>(booster_.score()), booster_.outputs()); }
@@ -207,6 +210,9 @@ class Boosting {
     }
 
   private:
+    void check_watched(std::size_t set) const {
+        if (set >= booster_.watched_sets()) throw std::invalid_argument("no such set");
+    }
     double with_threads(const std::function<double(Threads &)> &find) const {
         double found = 0;
         run_native(n_threads_, [&](Threads &threads, const std::function<bool()> &) { found = find(threads); });

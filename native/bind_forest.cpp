@@ -138,17 +138,6 @@ nb::dict arrays(nb::handle self) {
 }
 
 // -------------------------------------------------------------------------------------------------------- answers
-// The length of an array of this shape, if memory has addresses for so many numbers.
-std::size_t length_of(std::initializer_list<std::size_t> shape) {
-    std::size_t length = 1;
-    for (std::size_t each : shape) {
-        if (each > 0 && length > std::numeric_limits<std::ptrdiff_t>::max() / sizeof(double) / each)
-            throw std::bad_alloc();
-        length *= each;
-    }
-    return length;
-}
-
 void check_columns(const FittedForest &forest, std::size_t columns) {
     if (columns < forest.columns()) throw std::invalid_argument("x has fewer columns than the trees use");
 }
@@ -243,6 +232,7 @@ FittedForest joined(const std::vector<const FittedForest *> &parts) {
             throw std::invalid_argument("forests of different numbers of outputs");
         whole.append(next);
     }
+    if (whole.trees() > 0) whole.check_lengths();  // forests of which only some have weights, or float64 values
     return FittedForest(std::move(whole));
 }
 

@@ -1,4 +1,6 @@
 // Boosting and columns of rows that lie in parts, for Python: each part answers a few questions, one place decides.
+#include <algorithm>
+
 #include "boost_rows.hpp"
 #include "python.hpp"
 #include "rounds.hpp"
@@ -67,6 +69,8 @@ Out<double> centres_of_columns(const Sums &sums, const Numbers &ranges) {
 Table table_of_parts(const Numbers &ranges, const Sums &sums, const Sums &squares,
                      const std::vector<std::int32_t> &categories) {
     const ColumnRanges known = ColumnRanges::from(vector_of(ranges));
+    if (!categories.empty() && categories.size() != known.columns())
+        throw std::invalid_argument("categories must have one entry per column");
     Matrix matrix{nullptr, 0, known.columns(), {}, {}, categories};
     matrix.set_scales(known, sums_from(sums, known.columns()), sums_from(squares, known.columns()));
     return Table(std::move(matrix));
@@ -87,6 +91,7 @@ void begin_bodies(Table &table) { table.matrix().begin_bodies(); }
 bool set_body(Table &table, std::size_t column, const Vector<float> &values, const Numbers &weight, bool are_all) {
     check_length(weight.size(), values.size(), "weight");
     if (column >= table.matrix().columns) throw std::invalid_argument("there is no such column");
+    if (table.matrix().body_low.empty()) throw std::invalid_argument("begin_bodies comes first");
     if (table.matrix().is_categorical(column)) return true;
     std::vector<std::pair<float, double>> seen;
     for (std::size_t i = 0; i < values.size(); ++i) seen.emplace_back(values.data()[i], weight.data()[i]);
@@ -187,15 +192,15 @@ class PartOfRows {
             sums = rows_.route(trees.arrays(), checked(units), sizes_from(sizes, trees.arrays().trees()),
                                Bag(noise, share), threads);
         });
-        routed_ = trees.arrays().trees();
+        routed_ = trees.arrays().node_start;
         return array(std::move(sums));
     }
     void move(const FittedForest &trees, int n_threads) {
         check(trees);
-        if (trees.arrays().trees() != routed_) throw std::invalid_argument("rows were not sent down these trees");
+        if (trees.arrays().node_start != routed_) throw std::invalid_argument("rows were not sent down these trees");
         run_native(n_threads,
                    [&](Threads &threads, const std::function<bool()> &) { rows_.move(trees.arrays(), threads); });
-        routed_ = 0;
+        routed_.clear();
     }
     void follow(const FittedForest &trees, int n_threads) {
         check(trees);
@@ -234,7 +239,7 @@ class PartOfRows {
     Numbers kept_weight_;
     BoostRows rows_;
     bool together_;
-    std::size_t routed_ = 0;
+    std::vector<std::int32_t> routed_;  // where the nodes of the trees that rows were sent down begin
 };
 
 FittedForest compacted(Forest forest) {
@@ -260,12 +265,16 @@ class DrivenRounds {
             throw std::invalid_argument("gradient and hessian must have one entry per row and output");
         rounds_.begin(gradient.data(), hessian.data(), weight.data(), weight.size());
     }
-    void recall(const FittedForest &before) { rounds_.recall(before.arrays()); }
+    void recall(const FittedForest &before) {
+        rounds_.recall(before.arrays());
+        recalled_columns_ = std::max(recalled_columns_, before.columns());
+    }
     FittedForest grow(const Table &table, const Rows &x, const Scores &gradient, const Scores &hessian,
                       const Numbers &weight, int n_threads) {
         check_length(weight.size(), x.shape(0), "weight");
         const std::size_t outputs = rounds_.outputs();
-        if (x.shape(1) != table.matrix().columns) throw std::invalid_argument("x has other columns than the table");
+        if (x.shape(1) != table.matrix().columns || x.shape(1) < recalled_columns_)
+            throw std::invalid_argument("x has other columns than the table or the trees grown before");
         for (const Scores *given : {&gradient, &hessian})
             if (given->shape(0) != x.shape(0) || given->shape(1) != outputs)
                 throw std::invalid_argument("gradient and hessian must have one entry per row and output");
@@ -287,11 +296,13 @@ class DrivenRounds {
 
   private:
     static BoostOptions with_outputs(BoostOptions options, std::size_t outputs) {
+        if (outputs == 0) throw std::invalid_argument("there must be at least one output");
         options.objective.outputs = outputs;
         return options;
     }
     Rounds rounds_;
     Forest trees_;
+    std::size_t recalled_columns_ = 0;
 };
 
 }  // namespace

@@ -1,4 +1,6 @@
 // Trees, forests and the test of features for Python.
+#include <limits>
+
 #include "bag.hpp"
 #include "feature_test.hpp"
 #include "grow.hpp"
@@ -19,6 +21,9 @@ T named(const std::string (&names)[count], const std::string &name, const std::s
         if (name == names[k]) return static_cast<T>(k);
     throw std::invalid_argument("no " + what + " are called '" + name + "'");
 }
+
+constexpr int most_tries = 1'000'000;
+constexpr std::size_t most_draws = std::numeric_limits<std::uint32_t>::max();
 
 // Grows with `statistics` already filled; the answer is (forest of one, leaf of every row).
 template <class S>
@@ -105,6 +110,8 @@ FittedForest grow_number_trees(const Table &table, const Numbers &target, const 
 }
 
 Out<std::uint32_t> bootstrap(std::size_t rows, std::size_t draws, std::uint64_t seed, std::size_t tree) {
+    if (rows > most_draws || draws > most_draws || (rows == 0 && draws > 0))
+        throw std::invalid_argument("there are no rows to draw, or too many");
     return array(draw_with_replacement(rows, draws, seed, tree));
 }
 
@@ -136,9 +143,34 @@ void nested(nb::class_<GrowOptions> &options, const char *name, Part GrowOptions
         [part, field](GrowOptions &o, T value) { o.*part.*field = std::move(value); });
 }
 
+// The same for a number that memory is taken by or that loops end by.
+template <class Part>
+void nested(nb::class_<GrowOptions> &options, const char *name, Part GrowOptions::*part, int Part::*field, int least,
+            int most) {
+    options.def_prop_rw(
+        name, [part, field](const GrowOptions &o) { return o.*part.*field; },
+        [=](GrowOptions &o, int value) {
+            if (value < least || value > most)
+                throw std::invalid_argument(std::string(name) + " must be from " + std::to_string(least) + " to " +
+                                            std::to_string(most));
+            o.*part.*field = value;
+        });
+}
+
+DrawRound draw_round(int subspace_size, double coef_decay, double rank_decay) {
+    if (subspace_size < 1 || !(coef_decay >= 0) || !(rank_decay >= 0))
+        throw std::invalid_argument("a round of draws needs a subspace of at least 1, and decays of at least 0");
+    return {subspace_size, coef_decay, rank_decay};
+}
+
 void bind_options(nb::module_ &m) {
     nb::class_<DrawRound>(m, "DrawRound")
-        .def(nb::init<int, double, double>(), "subspace_size"_a, "coef_decay"_a, "rank_decay"_a);
+        .def(
+            "__init__",
+            [](DrawRound *self, int size, double alpha, double beta) {
+                new (self) DrawRound(draw_round(size, alpha, beta));
+            },
+            "subspace_size"_a, "coef_decay"_a, "rank_decay"_a);
     auto options =
         nb::class_<GrowOptions>(m, "GrowOptions", "How to grow one tree; the estimators' docstrings explain each.");
     options.def(nb::init<>())
@@ -164,18 +196,18 @@ void bind_options(nb::module_ &m) {
             "columns"_a, "most"_a, "groups"_a, "source"_a,
             "On a path from the root to a leaf, only so many columns may meet (0: any number), and only those that lie "
             "in one of the groups (none: any). `source` says for each column which one it counts as.");
-    nested(options, "n_projections", &GrowOptions::draw, &DrawOptions::n_projections);
-    nested(options, "rows_per_projection", &GrowOptions::draw, &DrawOptions::rows_per_projection);
-    nested(options, "max_coef", &GrowOptions::draw, &DrawOptions::max_coef);
-    nested(options, "min_coef", &GrowOptions::draw, &DrawOptions::min_coef);
+    nested(options, "n_projections", &GrowOptions::draw, &DrawOptions::n_projections, 0, most_tries);
+    nested(options, "rows_per_projection", &GrowOptions::draw, &DrawOptions::rows_per_projection, 0, most_tries);
+    nested(options, "max_coef", &GrowOptions::draw, &DrawOptions::max_coef, 1, 1000);
+    nested(options, "min_coef", &GrowOptions::draw, &DrawOptions::min_coef, 0, 1000);
     nested(options, "shared_subspace", &GrowOptions::draw, &DrawOptions::shared_subspace);
     nested(options, "rounds", &GrowOptions::draw, &DrawOptions::rounds);
-    nested(options, "n_bins", &GrowOptions::choose, &ChooseOptions::n_bins);
+    nested(options, "n_bins", &GrowOptions::choose, &ChooseOptions::n_bins, 2, 255);
     nested(options, "refine", &GrowOptions::choose, &ChooseOptions::refine);
-    nested(options, "max_planes", &GrowOptions::choose, &ChooseOptions::max_planes);
+    nested(options, "max_planes", &GrowOptions::choose, &ChooseOptions::max_planes, 1, 8);
     nested(options, "max_cosine", &GrowOptions::choose, &ChooseOptions::max_cosine);
     nested(options, "min_relative_gain", &GrowOptions::choose, &ChooseOptions::min_relative_gain);
-    nested(options, "max_joint", &GrowOptions::choose, &ChooseOptions::max_joint);
+    nested(options, "max_joint", &GrowOptions::choose, &ChooseOptions::max_joint, 1, most_tries);
     nested(options, "min_samples_leaf", &GrowOptions::choose, &ChooseOptions::min_samples_leaf);
     nested(options, "min_child_weight", &GrowOptions::choose, &ChooseOptions::min_child_weight);
     nested(options, "min_split_gain", &GrowOptions::choose, &ChooseOptions::min_split_gain);
@@ -195,7 +227,13 @@ void bind_options(nb::module_ &m) {
     nb::class_<BagOptions>(m, "BagOptions", "How to grow the trees of a forest.")
         .def(nb::init<>())
         .def_rw("grow", &BagOptions::grow)
-        .def_rw("draws", &BagOptions::draws, "Rows drawn with replacement for each tree; 0: every tree gets all rows.")
+        .def_prop_rw(
+            "draws", [](const BagOptions &o) { return o.draws; },
+            [](BagOptions &o, std::size_t draws) {
+                if (draws > most_draws) throw std::invalid_argument("draws are too many");
+                o.draws = draws;
+            },
+            "Rows drawn with replacement for each tree; 0: every tree gets all rows.")
         .def_rw("seed", &BagOptions::seed);
 }
 

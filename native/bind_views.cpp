@@ -1,5 +1,6 @@
 // Neighbours in views, and the choice among views, for Python.
 #include <algorithm>
+#include <functional>
 
 #include "neighbours.hpp"
 #include "projection_choice.hpp"
@@ -19,8 +20,9 @@ nb::tuple choose_projections(const Rows &entropy, const Vector<float> &least, co
     if (order.size() != delta.size()) throw std::invalid_argument("order and delta must have equal sizes");
     const std::vector<std::int32_t> views(order.data(), order.data() + order.size());
     const std::vector<double> price(delta.data(), delta.data() + delta.size());
-    for (const std::int32_t j : views)
-        if (j < 0 || static_cast<std::size_t>(j) >= z.views) throw std::invalid_argument("no such view");
+    const auto unknown = [&](std::int32_t j) { return j < 0 || static_cast<std::size_t>(j) >= z.views; };
+    if (std::any_of(views.begin(), views.end(), unknown) || std::any_of(best.data(), best.data() + z.rows, unknown))
+        throw std::invalid_argument("no such view");
     std::vector<RowChoice> choice(z.rows);
     run_native(n_threads, [&](Threads &threads, const std::function<bool()> &) {
         choose_for_rows(z, least.data(), best.data(), views, price, lam, choice.data(), threads);
@@ -70,11 +72,15 @@ Points points_of(const Rows &x, const Vector<float> &categorical) {
 Views views_of(const Labels &start, const Labels &column, std::size_t columns) {
     Views views{{start.data(), start.data() + start.size()}, {column.data(), column.data() + column.size()}};
     if (views.start.empty() || views.start.front() != 0 || views.start.back() != column.size() ||
-        !std::is_sorted(views.start.begin(), views.start.end()))
+        std::adjacent_find(views.start.begin(), views.start.end(), std::greater_equal<>()) != views.start.end())
         throw std::invalid_argument("view_start must rise from 0 to the number of columns named");
     for (const std::int32_t j : views.column)
         if (j < 0 || static_cast<std::size_t>(j) >= columns) throw std::invalid_argument("no such column");
     return views;
+}
+
+void check_at_least_one(std::size_t count, const char *name) {
+    if (count == 0) throw std::invalid_argument(std::string(name) + " must be at least 1");
 }
 
 void check_size(std::size_t got, std::size_t wanted, const char *name) {
@@ -140,8 +146,10 @@ void nearest_of_classes(const Rows &x, const Labels &label, std::size_t classes,
                         std::size_t k, const Filled<std::int32_t> &row, const Filled<float> &distance, int n_threads) {
     const Points points = points_of(x, categorical);
     const Views views = views_of(view_start, view_column, points.columns);
+    check_at_least_one(classes, "n_classes");
+    check_at_least_one(k, "k");
     check_size(queries.shape(1), points.columns, "queries");
-    check_size(row.size(), views.count() * queries.shape(0) * classes * k, "row");
+    check_size(row.size(), length_of({views.count(), queries.shape(0), classes, k}), "row");
     check_size(distance.size(), row.size(), "distance");
     if (exclude.size() != 0) check_size(exclude.size(), queries.shape(0), "exclude");
     if (label.size() != 0) check_length(label.size(), points.rows, "label");
@@ -163,8 +171,10 @@ void nearest_class_weights(const Rows &x, const Labels &label, const Vector<doub
                            const Filled<std::int32_t> &tied, int n_threads) {
     const Points points = points_of(x, categorical);
     const Views views = views_of(view_start, view_column, points.columns);
+    check_at_least_one(classes, "n_classes");
+    check_at_least_one(k, "k");
     check_size(queries.shape(1), points.columns, "queries");
-    check_size(class_weight.size(), views.count() * queries.shape(0) * classes, "class_weight");
+    check_size(class_weight.size(), length_of({views.count(), queries.shape(0), classes}), "class_weight");
     check_size(nearer.size(), views.count() * queries.shape(0), "nearer");
     check_size(tied.size(), nearer.size(), "tied");
     if (exclude.size() != 0) check_size(exclude.size(), queries.shape(0), "exclude");
@@ -202,6 +212,7 @@ void bind_views(nb::module_ &m) {
             "distances",
             [](RowSearch<OwnAndOther> &self, const Labels &view_start, const Labels &view_column, const Labels &rows,
                std::size_t k, const Filled<float> &same, const Filled<float> &other, int n_threads) {
+                check_at_least_one(k, "k");
                 self.run(view_start, view_column, rows, same, other, n_threads,
                          [&](OwnAndOther &search, const Views &views, const auto &queries, Threads &threads,
                              const Pause &pause) {
@@ -219,6 +230,7 @@ void bind_views(nb::module_ &m) {
             "own_and_other",
             [](RowSearch<NearestWeights> &self, const Labels &view_start, const Labels &view_column, const Labels &rows,
                std::size_t k, const Filled<float> &own, const Filled<float> &other, int n_threads) {
+                check_at_least_one(k, "k");
                 self.run(view_start, view_column, rows, own, other, n_threads,
                          [&](NearestWeights &search, const Views &views, const auto &queries, Threads &threads,
                              const Pause &pause) {

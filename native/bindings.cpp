@@ -1,6 +1,8 @@
 // The module: its parts, and what they share.
 #include <atomic>
 #include <chrono>
+#include <limits>
+#include <new>
 #include <thread>
 
 #include "python.hpp"
@@ -88,6 +90,16 @@ void run_native(int n_threads, const std::function<void(Threads &, const std::fu
 
 void check_length(std::size_t got, std::size_t wanted, const char *name) {
     if (got != wanted) throw std::invalid_argument(std::string(name) + " must have one entry per row");
+}
+
+std::size_t length_of(std::initializer_list<std::size_t> shape) {
+    std::size_t length = 1;
+    for (std::size_t each : shape) {
+        if (each > 0 && length > std::numeric_limits<std::ptrdiff_t>::max() / sizeof(double) / each)
+            throw std::bad_alloc();
+        length *= each;
+    }
+    return length;
 }
 
 }  // namespace planewise

@@ -481,7 +481,7 @@ class Chooser {
                 for (int e = 0; e < edges; ++e, left += width) {
                     // What joins the left side at this edge: the missing values, or the bin below.
                     const std::int64_t *joins = e == 0 ? before : bin + static_cast<std::size_t>(first + e - 1) * width;
-                    for (std::size_t k = 0; k < width; ++k) left[k] = joins[k] + (e == 0 ? 0 : left[k - width]);
+                    for (std::size_t k = 0; k < width; ++k) left[k] = joins[k] + (e == 0 ? 0 : *(left + k - width));
                 }
                 add_rises(c, edges, now.sign);
             }

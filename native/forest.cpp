@@ -225,6 +225,7 @@ void Forest::check_lengths() const {
     require(n_outputs >= 1 && (n_values == 1 || n_values == n_outputs), "another number of outputs than of values");
     require(n_outputs <= most_outputs, "more outputs than a forest can have");
     require(n_values > 1 || n_outputs <= std::max<std::size_t>(trees(), 1), "more outputs than trees");
+    require(value.empty() || value32.empty(), "values of two types");
     require(value.size() + value32.size() == nodes() * n_values, "a value of another length than it should have");
     for (std::int64_t count : rows) require(count >= 1, "a node without rows");
 }

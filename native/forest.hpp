@@ -79,8 +79,10 @@ struct Forest {
     // The mean of the values that the training rows of each node get (nodes x n_values): its own for a leaf.
     std::vector<double> usual_values() const;
 
-  private:
+    // std::invalid_argument unless every array is as long as the numbers of trees, nodes and planes say.
     void check_lengths() const;
+
+  private:
     void check_planes() const;
     void find_parents();
 };

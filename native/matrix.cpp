@@ -356,8 +356,9 @@ std::uint32_t Matrix::body_step(const ColumnRanges &ranges) {
     constexpr double enough = 2048;
     const double total = ranges.weight.value();
     const double count = ranges.counting > 0 ? total / weight_of_a_row(total, ranges.counting) : 0;
+    constexpr std::uint32_t largest = 1u << 31;
     std::uint32_t step = 1;  // a power of two
-    while (count / step > 2 * enough) step *= 2;
+    while (step < largest && count / step > 2 * enough) step *= 2;
     return step;
 }
 

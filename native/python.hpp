@@ -55,7 +55,7 @@ Out<T> array(std::vector<T> &&from) {
 }
 template <class T>
 Out<T> array(std::vector<T> &&from, std::size_t columns) {
-    const std::size_t rows = from.size() / columns;
+    const std::size_t rows = columns == 0 ? 0 : from.size() / columns;
     return array(std::move(from), {rows, columns});
 }
 
@@ -64,6 +64,9 @@ Out<T> array(std::vector<T> &&from, std::size_t columns) {
 void run_native(int n_threads, const std::function<void(Threads &, const std::function<bool()> &)> &work);
 
 void check_length(std::size_t got, std::size_t wanted, const char *name);
+
+// The length of an array of this shape, if memory has addresses for so many numbers.
+std::size_t length_of(std::initializer_list<std::size_t> shape);
 
 // A training table with its scales, made once and grown on many times; it keeps the array alive.
 class Table {

@@ -45,6 +45,14 @@ resource.setrlimit(resource.RLIMIT_FSIZE, ({n_bytes}, {n_bytes}))
 """
 
 
+# Python code that defines a function. getrusage would count the process that a program was started from as well.
+PEAK_MEMORY = """
+def peak_memory():
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
+"""
+
+
 def run_python(*args: str, env: dict[str, str] | None = None, **how) -> subprocess.CompletedProcess:
     """Run Python with these arguments to its end; in a clean environment, unless another one is given."""
     command = [sys.executable, *args]

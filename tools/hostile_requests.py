@@ -36,6 +36,7 @@ def write_models(folder: Path) -> list[str]:
             "class": rng.choice(["cheap", "dear"], 200),
         }
     )
+    table.write_csv(folder / "cases.csv")
     models = []
     for family, target, other in (("boost", "class", "price"), ("mcm", "price", "class")):
         save(TableModel(family, random_state=0).fit(table.drop(other), target), folder / f"{family}.planewise")

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
+from planewise._atomic import write_whole
+
 from . import pictures
 from .declaration import Table
 from .methods import PIP_NAMES
@@ -106,9 +108,9 @@ def _write(results: Results, folder: Path, picture: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     name = results.table.name
     inside = (folder / picture).read_bytes() if picture else None
-    (folder / f"{name}.md").write_text(markdown(results, picture), encoding="utf-8")
-    (folder / f"{name}.json").write_text(as_json(results), encoding="utf-8")
-    (folder / f"{name}.html").write_text(as_html(results, inside), encoding="utf-8")
+    write_whole(folder / f"{name}.md", markdown(results, picture))
+    write_whole(folder / f"{name}.json", as_json(results))
+    write_whole(folder / f"{name}.html", as_html(results, inside))
 
 
 def _name(text: str) -> str:

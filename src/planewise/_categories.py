@@ -56,10 +56,11 @@ def categorical_columns(given: Any, names: list[str] | None, n_columns: int, by_
         raise ValueError(
             "categorical_features has column names, but X has none; pass a data frame, or use column numbers."
         )
-    unknown = [name for name in chosen.tolist() if name not in names]
+    place = {name: j for j, name in reversed(list(enumerate(names)))}  # the first of equal names
+    unknown = [name for name in chosen.tolist() if name not in place]
     if unknown:
         raise ValueError(f"categorical_features names {unknown[0]!r}, which is not a column of X.")
-    return sorted({names.index(name) for name in chosen.tolist()})
+    return sorted({place[name] for name in chosen.tolist()})
 
 
 def as_label(value: Any) -> Any:

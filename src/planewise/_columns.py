@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise._categories import Coded, as_label, by_text, distinct_labels, first_places, is_text
-from planewise._frames import codes
+from planewise._frames import codes, objects
 
 
 def coded(column: nw.Series[Any]) -> Coded:
@@ -35,7 +35,7 @@ def as_values(column: nw.Series[Any]) -> NDArray[Any]:
             labels = distinct_labels(native.cat.categories.tolist(), column.name)
             if not all(isinstance(label, Real) for label in labels):  # each made once: pandas makes one per row
                 return np.array([*labels, np.nan], dtype=object)[native.cat.codes.to_numpy()]  # -1, the last: missing
-    values = np.asarray(column.to_numpy())
+    values = objects(column)
     if values.dtype.kind in "iuf":
         return values
     values = values.astype(object)
@@ -70,9 +70,11 @@ def numbers_in(column: nw.Series[Any], dtype: Any) -> NDArray[Any] | None:
     if kind == nw.Boolean:
         column = column.cast(nw.Float32)
     elif not kind.is_numeric():
+        if kind not in (nw.Object, nw.Unknown):  # text as an array would take rows times the longest
+            return None
         values = column.to_numpy()
         # Plain numbers can hide in a column of objects (ints, floats and None mixed) or a sparse one.
-        if kind in (nw.Object, nw.Unknown) and all(v is None or isinstance(v, Real) for v in values):
+        if all(v is None or isinstance(v, Real) for v in values):
             return np.array([np.nan if v is None else v for v in values], dtype=dtype)
         return None
     with np.errstate(over="ignore"):  # too large for float32: refused as an infinity, by name
@@ -90,7 +92,8 @@ def _with_gaps(column: nw.Series[Any]) -> NDArray[Any]:
 
 def what_it_holds(column: nw.Series[Any]) -> str:
     """What a column holds that has some values, in words."""
-    return f"{kind_in_words(column.dtype)} such as {column.drop_nulls().to_list()[0]!r}"
+    example = repr(column.drop_nulls().to_list()[0])
+    return f"{kind_in_words(column.dtype)} such as {example if len(example) <= 60 else example[:57] + '...'}"
 
 
 def kind_in_words(kind: Any) -> str:

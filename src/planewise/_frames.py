@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -12,6 +13,23 @@ FLOATS = {"float32", "float64"}
 PLAIN = FLOATS | {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
 NUMPY_NAMES = {"boolean": "bool", "float": "float32", "double": "float64"}  # of types that polars and Arrow name so
 DTYPES = {np.dtype(name): name for name in PLAIN}  # none with swapped bytes
+
+
+def named(names: Iterable[str]) -> Any:
+    """Columns of a polars frame by their exact names; a text alone such as "*" or "^a.*$" would be a pattern."""
+    import polars.selectors
+
+    return polars.selectors.by_name(*names)
+
+
+def refuse_patterns(names: Iterable[Any], what: str = "the table", error: type[ValueError] = ValueError) -> None:
+    """An error for a name that polars takes for a pattern even where it is the name of a series."""
+    for name in names:
+        if isinstance(name, str) and name.startswith("^") and name.endswith("$"):
+            raise error(
+                f"{what} has a column {name!r}: polars, which reads it, takes names that begin with ^ and end with $ "
+                "for patterns. Rename it."
+            )
 
 
 def plain_columns(frame: nw.DataFrame[Any]) -> dict[str, list[int]]:
@@ -68,6 +86,12 @@ def column_at(frame: nw.DataFrame[Any], place: int) -> nw.Series[Any]:
     return frame[:, place]
 
 
+def objects(column: nw.Series[Any]) -> NDArray[Any]:
+    """The values as an array; text as Python objects, never as an array of fixed width."""
+    native = nw.to_native(column)
+    return np.asarray(native.to_numpy() if nw.dependencies.is_polars_series(native) else column.to_numpy())
+
+
 def codes(column: nw.Series[Any]) -> NDArray[Any] | None:
     """The entry of each row in the dictionary of a categorical column, -1 for missing ones; None if it has none."""
     native = nw.to_native(column)
@@ -80,5 +104,5 @@ def codes(column: nw.Series[Any]) -> NDArray[Any] | None:
         native = native.array.__arrow_array__()
     if not nw.dependencies.is_pyarrow_chunked_array(native):
         return None
-    indices = [chunk.indices.fill_null(-1) for chunk in native.unify_dictionaries().chunks]
+    indices = [chunk.indices.cast("int64").fill_null(-1) for chunk in native.unify_dictionaries().chunks]
     return np.concatenate([part.to_numpy(zero_copy_only=False) for part in indices]) if indices else None

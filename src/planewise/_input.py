@@ -29,13 +29,15 @@ from planewise._categories import (
 )
 from planewise._columns import coded, column_to_floats
 from planewise._float32 import (
+    LARGEST,
     Origins,
     fill,
     find_origins,
     require_dense_size,
     stretches,
 )
-from planewise._frames import block, column_at, plain_columns
+from planewise._frames import block, column_at, plain_columns, refuse_patterns
+from planewise._labels import as_label_array
 from planewise._mapped import MappedTable
 
 FloatArray = NDArray[np.float32]
@@ -43,6 +45,7 @@ Fit = TypeVar("Fit", bound=Callable[..., Any])
 Reader = Callable[..., NDArray[Any]]  # of an estimator and X: the rows that the estimator takes
 
 MOST_THREADS = 256
+LARGEST_WEIGHT = 2.0**64  # and its reciprocal: beyond these, weights are scaled
 
 # Number types of arrays that are kept until their values are read; all others become the first.
 _KINDS = [np.float64, np.float32, np.bool_]
@@ -94,6 +97,38 @@ class NumberProblem(Problem):
 
 
 @dataclass(frozen=True)
+class TargetRange:
+    """Which targets an estimator can compute with."""
+
+    largest: float  # size of a target
+    narrowest: float  # range of all targets, unless they are equal
+    why: str  # in words, after the estimator's name
+
+    def check(self, estimator: str, target: NDArray[np.float64], counts: NDArray[np.bool_]) -> None:
+        """ValueError that names the first row whose target is too large, or says that all are too close."""
+        size = np.abs(target).reshape(len(target), -1).max(axis=1)
+        wrong = np.flatnonzero((size > self.largest) & counts)
+        if len(wrong):
+            raise ValueError(
+                f"y contains {size[wrong[0]]:.3g} (absolute value) in row {wrong[0]}; {estimator} {self.why} and "
+                f"accepts at most {self.largest:.2g}. Divide y by a constant."
+            )
+        spreads = np.atleast_1d(np.ptp(target[counts], axis=0))
+        close = np.flatnonzero((spreads > 0) & (spreads < self.narrowest))
+        if len(close):
+            spread, column = spreads[close[0]], f" in column {close[0]}" if len(spreads) > 1 else ""
+            raise ValueError(
+                f"The values of y{column} differ by at most {spread:.3g}; {estimator} {self.why} and needs differences "
+                f"of at least {self.narrowest:.2g}. Multiply y by a constant."
+            )
+
+
+IN_FLOAT32 = TargetRange(LARGEST / 2, 1e-37, "predicts in float32")
+SQUARED_IN_FLOAT32 = TargetRange(4e18, 0.0, "keeps squared errors in float32")
+SQUARED = TargetRange(1e150, 1e-140, "squares the differences of targets")
+
+
+@dataclass(frozen=True)
 class CodedRows:
     """Rows to predict that were read and checked elsewhere: what estimators would make of a data frame."""
 
@@ -115,7 +150,7 @@ def training_rows(
 def values_as_given(estimator: Any, X: Any, *, reset: bool = True) -> NDArray[np.float64]:
     """The same as float64, for estimators that show values again; `reset` in ``fit``."""
     rows = _checked(estimator, X, _Columns(reset), np.float64)
-    _refuse_infinity(estimator, rows, X)
+    refuse_infinity(estimator, rows, X)
     return rows
 
 
@@ -137,7 +172,7 @@ def unshifted_rows(
     if rows is None:
         dtype = np.float64 if estimator.feature_origins_ else np.float32
         rows = _checked(estimator, X, _Columns(reset, origins={}), dtype)
-        _refuse_infinity(estimator, rows, X)
+        refuse_infinity(estimator, rows, X)
     return rows
 
 
@@ -145,11 +180,11 @@ def _origins_in(estimator: Any, X: Any, counts: NDArray[np.bool_] | None) -> Ori
     _refuse_unread(estimator, X)
     if not is_table(X):
         numbers = numbers_of(estimator, without_words(estimator, X, True), True, np.float32)
-        found, chosen = find_origins(numbers, counts), categorical_in_array(estimator, numbers.shape[1], True)
+        found, chosen = find_origins(numbers, counts), set(categorical_in_array(estimator, numbers.shape[1], True))
         return {j: origin for j, origin in found.items() if j not in chosen}
     frame, found = nw.from_native(X, eager_only=True), Origins()
     plain = plain_columns(frame)
-    chosen = categorical_in_frame(estimator, frame, plain)
+    chosen = set(categorical_in_frame(estimator, frame, plain))
     for places in plain.values():
         found |= _renumbered(find_origins(block(frame, places), counts), places)
     for j in sorted(set(range(frame.shape[1])).difference(*plain.values(), chosen)):
@@ -207,6 +242,8 @@ def _refuse_unread(estimator: Any, X: Any) -> None:
             "X is a polars LazyFrame, which has no rows yet; pass X.collect() instead. If these are more rows than fit "
             "into memory, planewise.parts.from_polars reads them for trees."
         )
+    if nw.dependencies.is_polars_dataframe(X):
+        refuse_patterns(X.columns, "X")
     if isinstance(X, MappedTable):
         raise TypeError(
             f"X is a {type(X).__name__}, which only trees take (SLM, forests, boosting), not "
@@ -279,7 +316,7 @@ def _checked(estimator: Any, X: Any, columns: _Columns, dtype: Any = np.float32)
     else:
         numbers = numbers_of(estimator, without_words(estimator, X, columns.reset), columns.reset, dtype)
         chosen = categorical_in_array(estimator, numbers.shape[1], columns.reset)
-        rows = _dense(numbers, dtype, columns.origins_of(estimator, numbers, None, dtype, chosen))
+        rows = _dense(numbers, dtype, columns.origins_of(estimator, numbers, None, dtype, set(chosen)))
         rows = _with_categories(estimator, X, numbers, rows, chosen, columns.reset)
     return rows
 
@@ -342,15 +379,18 @@ def number_problem(
     read: Reader = training_rows,
     continues: bool = False,
     several: bool = False,
+    targets: TargetRange | None = None,
 ) -> NumberProblem:
     """X, y and weights of a regressor's fit, checked; the parameters are those of `class_problem`.
 
-    `several`: whether y may have several columns.
+    `several`: whether y may have several columns. `targets`: which ones the estimator can compute with, None for all.
     """
     table = _read_again(estimator, X, read) if continues else read(estimator, X)
     target = real_targets(estimator, y, table, several=several)
     weight = row_weights(sample_weight, table)
     counts = weight > 0
+    if targets is not None:
+        targets.check(type(estimator).__name__, target, counts)
     _refuse_zeros_in_file(X, counts)
     table = _with_origins_of(counts, table, estimator, X, read, continues)
     rows, target, weight = _those(counts, table, target, weight)
@@ -423,7 +463,7 @@ def _weighted_classes(
         if isinstance(class_weight, str):
             weight = weight * compute_sample_weight(class_weight, label, indices=np.flatnonzero(weight))
         else:
-            weight = weight * weights_by_class(class_weight, classes)[label]
+            weight = near_one(weight * near_one(weights_by_class(class_weight, classes))[label])
         if not weight.any():
             raise ValueError("class_weight gives every class a weight of 0; at least one must be positive.")
     counts = weight > 0
@@ -452,7 +492,7 @@ def weights_by_class(class_weight: Mapping[Any, float], classes: NDArray[Any]) -
 
 def real_targets(estimator: Any, y: Any, X: NDArray[Any], *, several: bool = False) -> NDArray[np.float64]:
     """Targets as finite float64: one per row or, with `several`, also a table of two or more columns."""
-    y = y if y is None else np.asarray(y)
+    y = y if y is None else as_label_array(y)
     if several and _n_columns(y) > 1:
         check_consistent_length(X, y)
     else:
@@ -472,7 +512,7 @@ def one_target_per_row(estimator: Any, y: Any, X: NDArray[Any] | None = None) ->
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
         )
-    y = np.asarray(y)
+    y = as_label_array(y)
     if _n_columns(y) > 1:
         kind = "Classifier" if is_classifier(estimator) else "Regressor"
         raise ValueError(
@@ -503,7 +543,19 @@ def row_weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64]:
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if not weight.any():
         raise ValueError("sample_weight is zero for every row; at least one row must count.")
-    return weight
+    return near_one(weight)
+
+
+def near_one(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights; if the largest is so large or small that sums would overflow or vanish, scaled by a power of two.
+
+    Only their ratios matter then. A positive weight stays positive.
+    """
+    largest = float(weight.max(initial=0.0))
+    if largest == 0.0 or 1 / LARGEST_WEIGHT <= largest <= LARGEST_WEIGHT or not np.isfinite(largest):
+        return weight
+    scaled = np.ldexp(weight, 1 - int(np.frexp(largest)[1]))
+    return np.where(weight > 0, np.maximum(scaled, np.finfo(np.float64).tiny), 0.0)
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -588,18 +640,19 @@ def _frame_to_array(estimator: Any, X: Any, columns: _Columns, dtype: Any) -> ND
     frame, reset = nw.from_native(X, eager_only=True), columns.reset
     plain = plain_columns(frame)
     chosen = categorical_in_frame(estimator, frame, plain) if reset else sorted(getattr(estimator, "categories_", {}))
+    others, names = set(chosen), frame.columns
     values: dict[int, Coded] = {}
     if reset:
         values = {j: coded(column_at(frame, j)) for j in chosen}
-        estimator.categories_ = {j: learn_categories(values[j].distinct, frame.columns[j]) for j in chosen}
+        estimator.categories_ = {j: learn_categories(values[j].distinct, names[j]) for j in chosen}
     out = np.empty(frame.shape, dtype=dtype)
 
     def origins_of(table: NDArray[Any], places: list[int]) -> Origins:
-        return columns.origins_of(estimator, table, places, dtype, chosen)
+        return columns.origins_of(estimator, table, places, dtype, others)
 
-    for j in _fill_plain(frame, plain, set(chosen), out, origins_of):
+    for j in _fill_plain(frame, plain, others, out, origins_of):
         column = column_at(frame, j)
-        if j in chosen:
+        if j in others:
             value = values[j] if reset else coded(column)
             out[:, j] = encode(value.distinct, estimator.categories_[j], column.name)[value.place]
         else:
@@ -636,7 +689,8 @@ def _fill_plain(
     return sorted(left)
 
 
-def _refuse_infinity(estimator: Any, rows: NDArray[Any], X: Any) -> None:
+def refuse_infinity(estimator: Any, rows: NDArray[Any], X: Any) -> None:
+    """ValueError that names the first column of X in which the rows have an infinity."""
     infinite = _columns_with(np.isinf, rows)
     if len(infinite):
         name: Any = int(infinite[0])

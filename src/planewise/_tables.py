@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 
 from planewise._categories import is_missing
 from planewise._float32 import require_dense_size
-from planewise._frames import column_at
+from planewise._frames import column_at, objects
 from planewise._input import is_table
 
 Numbers = NDArray[np.float64]
@@ -65,7 +65,7 @@ def numeric_column(X: Any, place: int, name: str) -> Numbers:
 def column_values(X: Any, place: int) -> NDArray[Any]:
     if is_table(X):
         column = column_at(nw.from_native(X, eager_only=True), place)
-        values = np.asarray(column.to_numpy())
+        values = objects(column)
         return values if values.dtype.kind in "iufb" else values.astype(object)
     return X.tocsc()[:, [place]].toarray()[:, 0] if issparse(X) else np.asarray(X)[:, place]
 
@@ -84,7 +84,7 @@ def _usual(X: Any, place: int) -> Any:
     kept = [value for value in values.tolist() if not is_missing(value)]
     if not kept:
         return None
-    found, counts = np.unique(np.array([str(value) for value in kept]), return_counts=True)
+    found, counts = np.unique(np.array([str(value) for value in kept], dtype=object), return_counts=True)
     wanted = found[counts.argmax()]
     return next(value for value in kept if str(value) == wanted)
 
@@ -98,17 +98,13 @@ def rows_like(X: Any, usual: list[Any], varied: dict[int, ArrayLike]) -> Any:
             rows[:, place] = varied.get(place, value)
         return rows
     frame = nw.from_native(X, eager_only=True)
-    columns = {}
+    columns, floats = {}, {frame.columns[place] for place in varied}
     for place, name in enumerate(frame.columns):
         if place in varied:
             columns[name] = np.asarray(varied[place], dtype=np.float64).tolist()
         else:
             columns[name] = [usual[place]] * length
     made = nw.from_dict(columns, backend=frame.implementation)
-    kept = [nw.col(name).cast(kind) for name, kind in frame.schema.items() if not _varied(frame, name, varied)]
+    # Columns that vary, and whole numbers whose median may be none, stay floats.
+    kept = [made[name].cast(kind) for name, kind in frame.schema.items() if not (name in floats or kind.is_integer())]
     return nw.to_native(made.with_columns(*kept) if kept else made)
-
-
-def _varied(frame: Any, name: str, varied: dict[int, ArrayLike]) -> bool:
-    """Columns that vary, and whole numbers whose median may be none, stay floats."""
-    return frame.columns.index(name) in varied or frame.schema[name].is_integer()

@@ -6,20 +6,20 @@ import errno
 import json
 import os
 import sys
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from recording import ABOUT, batch_of, record, write_old
 
 from planewise.answers import (
     ACCEPTED,
     OPEN,
     AnswersFile,
     AnswersFileError,
-    Batch,
     Ledger,
     NotSavedError,
-    Record,
     read_content,
 )
 
@@ -27,22 +27,6 @@ from planewise.answers import (
 @pytest.fixture
 def answers_path(tmp_path):
     return tmp_path / "answers.jsonl"
-
-
-ABOUT = {"model": "m" * 64, "table": "t" * 64}
-
-
-def record(number, row=0, decision="accept", undoes=None, note="", who="Ada", label="dear", batch=None):
-    return Record(
-        f"{number:032x}", row, "P", "f", "dear", decision, None if undoes else label, note, who, "2026",
-        None if undoes is None else f"{undoes:032x}", batch,
-    )  # fmt: skip
-
-
-def batch_of(number, rows):
-    """Records that are written at once, and the batch with this number."""
-    batch = Batch(f"{number:032x}", len(rows), "accept 'dear' with probability >= 0.95")
-    return [record(number + 1 + k, row, batch=batch) for k, row in enumerate(rows)]
 
 
 def written(path, *numbers):
@@ -56,7 +40,14 @@ def test_what_is_appended_is_read_again(answers_path):
     written(answers_path, 3)
     assert [each.row for each in read_content(answers_path).records] == [1, 2, 3]
     first = json.loads(answers_path.read_text().splitlines()[0])
-    assert first["model"] == "m" * 64 and first["version"] == 2 and first["begun"].endswith("Z")
+    assert first["model"] == "m" * 64 and first["version"] == 3 and first["begun"].endswith("Z")
+
+
+@pytest.mark.parametrize("label", [2**63 - 1, 2**63, 2**64 - 1, -(2**63), True, "x", 1.5])
+def test_every_class_that_a_model_can_have_is_read_again(answers_path, label):
+    with AnswersFile(answers_path, ABOUT) as file:
+        file.append(replace(record(1, label=label), answer=label))
+    assert read_content(answers_path).records[0].label == label
 
 
 def test_a_second_review_of_the_same_file_is_refused_while_the_first_lasts(answers_path):
@@ -76,11 +67,12 @@ def test_a_file_about_something_else_is_refused(answers_path, what):
 def test_a_half_line_is_put_aside_and_told(answers_path):
     written(answers_path, 1, 2)
     whole = answers_path.read_bytes()
+    half = whole.splitlines()[-1][:-30]
     for number in (1, 2):
-        answers_path.write_bytes(whole + record(9).line()[:-30])
+        answers_path.write_bytes(whole + half)
         with AnswersFile(answers_path, ABOUT) as file:
             assert [each.row for each in file.records] == [1, 2]
-            assert file.torn.name == f"answers.jsonl.torn{number}" and file.torn.read_bytes() == record(9).line()[:-30]
+            assert file.torn.name == f"answers.jsonl.torn{number}" and file.torn.read_bytes() == half
         assert answers_path.read_bytes() == whole
 
 
@@ -117,9 +109,11 @@ def test_a_file_cut_anywhere_keeps_every_whole_line(tmp_path_factory, data):
         (lambda text: text.replace('"accept"', '"accepted"', 1), "Line 2 of .* is damaged"),
         (lambda text: text.replace('"row": 1', '"row": "1"', 1), "Line 2 of .* is damaged"),
         (lambda text: text.replace("{", "[", 2).replace("[", "{", 1), "Line 2 of .* is damaged"),
-        (lambda text: text + text.splitlines()[-1] + "\n", "Line 4 of .* repeats another"),
-        (lambda text: text.replace("planewise review answers", "notes"), "is not a file of answers"),
-        (lambda text: text.replace('"version": 2', '"version": 7'), "version 7"),
+        (lambda text: text + text.splitlines()[-1] + "\n", "Line 4 of .* was not written after line 3"),
+        (lambda text: text.replace("planewise review answers", "notes"), "Line 1 of .* is damaged"),
+        (lambda text: text.replace('"version": 3', '"version": 2'), "Line 1 of .* is damaged"),
+        (lambda text: '{"format": "planewise review answers", "version": 7}', r"version 7 .*\(line 1\)"),
+        (lambda text: '{"format": "notes", "version": 1}', r"is not a file of answers \(line 1: its format"),
         (lambda text: "a,b\n1,2\n", "is not a file of answers"),
     ],
 )
@@ -264,7 +258,7 @@ def test_decisions_with_undoing_are_those_that_were_never_undone(steps):
 
 
 def test_undoing_a_second_thought_leaves_the_first():
-    ledger = Ledger(1, [record(1), record(2, decision="override"), record(3, decision="undo", undoes=2)])
+    ledger = Ledger(1, [record(1), record(2, decision="override", label="fair"), record(3, decision="undo", undoes=2)])
     decisions = ledger.of("Ada")
     assert decisions.status[0] == ACCEPTED and decisions.decided(0).id == f"{1:032x}"
     ledger.play(record(4, decision="undo", undoes=1))
@@ -310,11 +304,8 @@ def test_a_batch_is_there_whole_or_not_at_all(tmp_path_factory, data):
 
 
 def test_a_batch_with_a_line_missing_in_the_middle_is_damage(answers_path):
-    with AnswersFile(answers_path, ABOUT) as file:
-        file.append(*batch_of(100, [3, 4, 5]))
-        file.append(record(7, row=7))
-    lines = answers_path.read_text().splitlines(keepends=True)
-    answers_path.write_text("".join(lines[:2] + lines[3:]))
+    first, _, third = batch_of(100, [2, 3, 4])
+    write_old(answers_path, first, third, record(7))
     with pytest.raises(AnswersFileError, match=r"Line 2 of .* 3 decisions were made at once, but only 2"):
         AnswersFile(answers_path, ABOUT)
 
@@ -347,4 +338,16 @@ def test_a_file_of_version_1_is_read_and_continued(answers_path):
         file.append(*batch_of(100, [3, 4]))
     assert answers_path.read_text().startswith(VERSION_1)
     assert [each.row for each in read_content(answers_path).records] == [1, 2, 3, 4]
-    assert set(json.loads(answers_path.read_text().splitlines()[2])) == set(SECOND)  # as version 1 has it
+    continued = json.loads(answers_path.read_text().splitlines()[2])
+    assert continued["version"] == 3 and continued["after"]  # a checksum of all lines before it, which have none
+    written(answers_path, 4)
+    assert [each.row for each in read_content(answers_path).records] == [1, 2, 3, 4, 4]
+    answers_path.write_text(answers_path.read_text().replace('"why"', '"how"'))
+    with pytest.raises(AnswersFileError, match=r"Line 3 of .* was not written after line 2"):
+        read_content(answers_path)
+
+
+def test_a_file_of_an_older_version_is_not_changed_before_it_is_continued(answers_path):
+    answers_path.write_text(VERSION_1)
+    AnswersFile(answers_path, ABOUT).close()
+    assert answers_path.read_text() == VERSION_1

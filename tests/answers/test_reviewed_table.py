@@ -39,10 +39,12 @@ def test_original_columns_stay_as_they_are_and_the_review_follows():
     assert found["review_note"].to_list() == [None, "=HYPERLINK()\nand more", None]
     text = pl.read_csv(io.BytesIO(table_bytes(found, "csv")), infer_schema=False)
     assert text["review_note"][1] == "'=HYPERLINK()\nand more" and text["review_who"].to_list()[2] == "'@Bob"
-    assert text.select(TABLE.columns).fill_null("").equals(TABLE[[0, 2, 2]])  # the table's own = is left alone
+    assert text["note"].to_list() == ["'=1+1", "ü", "ü"]
+    exact = pl.read_csv(io.BytesIO(table_bytes(found, "csv", safe_csv=False)), infer_schema=False)
+    assert exact.select(TABLE.columns).fill_null("").equals(TABLE[[0, 2, 2]])
     parquet = pl.read_parquet(io.BytesIO(table_bytes(found, "parquet")))
     assert parquet.equals(found)
-    assert table_bytes(found, "tsv").split(b"\n")[1].startswith(b"007\t1.50\t=1+1\t0\tok\t0.9\taccept\tok")
+    assert table_bytes(found, "tsv").split(b"\n")[1].startswith(b"007\t1.50\t'=1+1\t0\tok\t0.9\taccept\tok")
 
 
 def test_all_rows_can_be_exported():

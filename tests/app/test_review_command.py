@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import secrets
 import signal
@@ -17,6 +18,7 @@ from urllib.request import url2pathname
 
 import polars as pl
 import pytest
+from tests.answers.recording import unsealed
 from typer.testing import CliRunner
 
 import planewise
@@ -92,6 +94,85 @@ def test_decisions_are_exported_beside_the_columns_of_the_table(files, models, t
     assert run(*files, "--export", "labels.parquet").exit_code == 0 and pl.read_parquet("labels.parquet").height == 2
     assert "open in another review" in mistake(*files, "--no-browser")
     app.state.review.close()
+
+
+def test_damaged_answers_are_refused_and_repaired(files, models):
+    from planewise.app import create_app
+    from planewise.files import InputTable
+
+    model, answers = models("boost"), Path("cases.answers.jsonl")
+    rows = InputTable(["cases.csv"]).read_all(model.columns_)
+    review = create_app(model, rows, answers=answers, who="Ada").state.review
+    for row in (5, 3):
+        review.decide(row, Asked(secrets.token_hex(16), "accept"))
+    review.close()
+    assert "is not damaged; nothing was changed" in run(*files, "--repair").stdout
+    whole = answers.read_text()
+    answers.write_text(whole + '{"id": "45')
+    done = run(*files, "--export", "labels.csv")
+    assert done.exit_code == 0 and "the last line of cases.answers.jsonl is incomplete" in done.stderr
+    answers.write_text(whole.replace('"row": 3', '"row": 4'))
+    assert "Line 3 of 'cases.answers.jsonl' is damaged" in mistake(*files, "--export", "more.csv")
+    assert "planewise review MODEL TABLE --repair" in mistake(*files, "--no-browser")
+    assert "repair the file first" in mistake(*files, "--repair", "--export", "more.csv")
+    done = run(*files, "--repair")
+    assert done.exit_code == 0 and "line 3 is left out: its checksum" in done.stdout
+    assert (
+        "1 line kept in cases.answers.jsonl" in done.stdout
+        and "the damaged file is cases.answers.jsonl.damaged1" in done.stdout
+    )
+    assert run(*files, "--export", "more.csv").exit_code == 0 and pl.read_csv("more.csv")["review_row"].to_list() == [5]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes")
+def test_a_pipe_as_answers_is_refused_in_words(files):
+    os.mkfifo("pipe")
+    for more in ([], ["--export", "out.csv"], ["--repair"]):
+        assert "'pipe' is a pipe, not a file" in mistake(*files, "--answers", "pipe", *more)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links")
+def test_a_link_to_itself_as_answers_is_refused_in_words(files):
+    Path("loop.jsonl").symlink_to("loop.jsonl")
+    for more, words in (
+        ([], "symbolic link"),
+        (["--repair"], "symbolic link"),
+        (["--export", "out.csv"], "symbolic links"),
+    ):
+        assert words in mistake(*files, "--answers", "loop.jsonl", *more)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [('"rows": 120', '"rows": 3'), ('"id": "key"', '"id": []'), ('"id": "key"', '"id": "kez"')]
+)
+def test_a_repaired_file_can_be_exported(files, models, old, new):
+    """Of version 2, whose first line has no checksum that says what is damaged in it."""
+    from planewise.files import InputTable
+
+    make_answers(models, InputTable(["cases.csv"]).read_all(models("boost").columns_), id_column="key")
+    text = unsealed(Path("cases.answers.jsonl").read_text())
+    assert old in text
+    Path("cases.answers.jsonl").write_text(text.replace(old, new))
+    mistake(*files, "--export", "out.csv")
+    done = run(*files, "--repair", *(["--id-column", "key"] if "id" in new else []))
+    assert (
+        done.exit_code == 0 and "1 line kept" in done.stdout and "line 1 is left out: what it says about" in done.stdout
+    )
+    assert run(*files, "--export", "out.csv").exit_code == 0
+    assert "is not damaged" in run(*files, "--repair").stdout
+
+
+def test_a_file_about_another_table_is_not_called_intact(files, models, table):
+    make_answers(models, table.head(7))
+    assert "holds answers about another table" in mistake(*files, "--repair")
+
+
+def make_answers(models, cases, **more):
+    from planewise.app import create_app
+
+    review = create_app(models("boost"), cases, answers="cases.answers.jsonl", who="Ada", **more).state.review
+    review.decide(5, Asked("a" * 32, "accept"))
+    review.close()
 
 
 def test_the_id_of_a_review_is_that_of_its_file(files, models, table):

@@ -397,3 +397,24 @@ def test_a_fault_inside_is_a_sentence_outside_and_a_traceback_in_the_log(person,
 def test_a_weak_token_is_refused(make_app, token):
     with pytest.raises(ValueError, match="token must consist of"):
         make_app(token=token)
+
+
+@pytest.mark.parametrize("length", [b"\xb2", b"-1", b"1_0", b"+1", b" ", b"9" * 5000])
+def test_a_length_that_is_no_number_is_refused_whatever_the_server_lets_through(make_app, length):
+    """uvicorn refuses these itself; others may not."""
+    import asyncio
+
+    app, sent = make_app(), []
+    headers = [(b"host", b"127.0.0.1"), (b"origin", b"http://127.0.0.1"), (b"content-length", length)]
+    keys = app.state.keys
+    headers.append((b"cookie", f"{keys.cookie}={keys.session}".encode()))
+    scope = {"type": "http", "method": "POST", "path": f"/{keys.path}/undo", "query_string": b"", "headers": headers}
+
+    async def receive():
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(app(scope | {"scheme": "http", "http_version": "1.1", "raw_path": b""}, receive, send))
+    assert sent[0]["status"] == 413

@@ -390,7 +390,7 @@ def test_names_and_labels_cannot_steer_the_terminal(run):
         ["export", "m.planewise", "--to", "c", "--out", "m.h"],
     ):
         done = run(*command)
-        assert done.exit_code == 0 and "a�[2J" in done.stdout, done.stderr
+        assert done.exit_code == 0 and r"a\x1b[2J" in done.stdout, done.stderr
         assert not set(done.stdout + done.stderr) & set("\x1b\x07\x9b\u202e\r")
         assert not [line for line in done.stdout.splitlines() if line.startswith("model    verified")], command
 
@@ -415,7 +415,7 @@ def test_names_of_files_are_no_markup_beside_the_spinner(capsys, monkeypatch):
     with stage("reading [/red][link=x]\x1b]0;gone\x07.csv"):
         pass
     told = capsys.readouterr().err
-    assert "reading [/red][link=x]�]0;gone�.csv" in told
+    assert r"reading [/red][link=x]\x1b]0;gone\x07.csv" in told
 
 
 def test_describe_quotes_names_with_a_comma(run):

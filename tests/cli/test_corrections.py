@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from tests.answers.recording import unsealed
 
 from planewise.app._review import Asked, Review
 from planewise.cli._split import Split
@@ -157,7 +158,7 @@ def test_mistakes_are_told_with_the_remedy(run, files, more, words):
     Path("moved").mkdir()
     Path("moved/new.answers.jsonl").write_bytes(Path("new.answers.jsonl").read_bytes())
     Path("changed.csv").write_text(Path("new.csv").read_text() + "9999,1,1,Ulm\n")
-    text = Path("new.answers.jsonl").read_text()
+    text = unsealed(Path("new.answers.jsonl").read_text())
     Path("changed.jsonl").write_text(text.replace('"file": "new.csv"', '"file": "changed.csv"'))
     Path("old.jsonl").write_text(
         text.replace('"version": 2', '"version": 1').replace('"file": "new.csv"', '"file": null')

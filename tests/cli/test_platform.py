@@ -224,7 +224,7 @@ def test_of_two_fits_with_one_file_one_succeeds(csv):
 
 
 def test_a_file_system_without_links(run, csv, monkeypatch):
-    def no_link(*_):
+    def no_link(*_, **how):
         raise OSError(95, "Operation not supported")
 
     monkeypatch.setattr(os, "link", no_link)

@@ -9,14 +9,16 @@ import numpy as np
 import polars as pl
 import pytest
 
+from clean_shell import PEAK_MEMORY
 from planewise import save
 from planewise.table import TableModel
 
 FEW, MANY, N_COLUMNS = 50_000, 400_000, 10
 TABLE_MB = MANY * N_COLUMNS * 8 / 1e6  # as numbers; as text it is more than twice that
 
-# The peak of this process alone: getrusage counts that of the process it was started from as well.
-PREDICT = """
+PREDICT = (
+    PEAK_MEMORY
+    + """
 import sys
 from pathlib import Path
 from planewise.files import InputTable, _lines, _tables, _text
@@ -28,9 +30,9 @@ form = sys.argv[1]
 for table in ("few", "many"):
     given = InputTable([f"{table}.{form}"])
     predict.__wrapped__(Path("model"), given, Path(f"{table}-answers.{form}"), proba=True)
-    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-    print(int(status["VmHWM"].split()[0]) / 1000)
+    print(peak_memory() / 1e6)
 """
+)
 
 
 @pytest.fixture(scope="module")

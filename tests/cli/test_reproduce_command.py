@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from clean_shell import run_python, small_files
 from planewise.cli import _reproduce
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -101,3 +102,14 @@ def test_without_a_checkout_it_says_how_to_get_one(run, monkeypatch, tmp_path):
     assert done.exit_code == 2 and done.stdout == ""
     assert done.stderr.startswith("planewise: this needs benchmarks/reproduce")
     assert "clone the planewise repository" in done.stderr and "--checkout" in done.stderr
+
+
+@in_checkout
+@pytest.mark.skipif(sys.platform == "win32", reason="a limit of POSIX")
+def test_on_a_full_disk_the_tables_of_before_stay_whole(tmp_path):
+    show = ["reproduce", "mcm-table-1", "--show", "--cells", str(tmp_path), "--out", str(tmp_path / "out")]
+    assert run_python("-c", MAIN, *show).returncode == 0
+    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    full = run_python("-c", small_files(100) + MAIN, *show)
+    assert full.returncode == 2 and full.stderr == "planewise: there is no space left; existing files are unchanged.\n"
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before

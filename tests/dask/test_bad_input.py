@@ -104,6 +104,17 @@ def test_missing_targets_and_wrong_weights(tree, table):
         tree.fit(X, frame(table[1], sizes), frame(weight, sizes))
     with pytest.raises(ValueError, match="sample_weight is zero for every row"):
         tree.fit(X, frame(table[1], sizes), frame(table[3] * 0, sizes))
+    weight[310] = 1e300
+    with pytest.raises(ValueError, match=r"^Partition 1 of sample_weight: row 10 has the weight 1e\+300; .* at most"):
+        tree.fit(X, frame(table[1], sizes), frame(weight, sizes))
+
+
+def test_targets_too_large_for_boosting_are_refused_by_their_partition(table, monkeypatch):
+    monkeypatch.setattr(on_dask.SLMBoostRegressor, "_can_stay_in_parts", lambda *_: True)
+    X, sizes = frame(table[0], [300, 300]), [300, 300]
+    y = np.where(np.arange(600) == 307, 1e39, np.arange(600.0))
+    with pytest.raises(ValueError, match=r"^Partition 1 of y: row 7 has the target 1e\+39; boosting .* at most 1\.7e"):
+        on_dask.SLMBoostRegressor(n_estimators=2).fit(X, array(y, sizes))
 
 
 def test_no_rows_at_all(tree, table):

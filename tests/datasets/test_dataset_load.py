@@ -205,3 +205,10 @@ def test_an_unknown_variant_is_refused_before_anything_is_read():
         load("ionosphere", variant="mcm")
     with pytest.raises(ValueError, match="variant of 'sonar' must be None"):
         load("sonar", variant="slm")
+
+
+@pytest.mark.parametrize("content", ["set,path\niris,iris.parquet\n", 'name,file\n"iris' + 200_000 * "x"])
+def test_an_index_that_is_none_is_refused(tmp_path, content):
+    (tmp_path / "index.csv").write_text(content)
+    with pytest.raises(DatasetNotFoundError, match=r"index\.csv' is not a table with the columns name and file"):
+        load("wine", data_home=tmp_path)

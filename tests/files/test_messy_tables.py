@@ -126,6 +126,8 @@ READ_RIGHT = {
     ),
     "comments above and below": ("t.csv", "# made by a machine\n" + rows() + "# the end\n", plain()),
     "a header that looks like a comment": ("t.csv", "#" + rows(), plain()),
+    "a last comment with a quote": ("t.csv", rows() + '# 5" wide\n', plain(), {"comment": "#"}),
+    "a last comment with a quote and no line break": ("t.csv", rows() + '# 5" wide', plain(), {"comment": "#"}),
     "comments of another kind": (
         "t.csv",
         rows().replace("\n", "\n% a note, with a comma\n", 3),
@@ -145,6 +147,28 @@ READ_RIGHT = {
     "spaces around names and values": ("t.csv", rows(" , "), plain()),
     "blank lines": ("t.csv", rows().replace("\n", "\n\n", 9) + "\n\r\n", plain()),
     "single quotes": ("t.csv", column([f"'{k};{k}'" for k in range(30)]), numbered([f"{k};{k}" for k in range(30)])),
+    "fields longer than Python's csv module reads": (
+        "t.csv",
+        column([f'"{200_000 * "a;"}{k}"' for k in range(3)]),
+        numbered([f"{200_000 * 'a;'}{k}" for k in range(3)]),
+    ),
+    "doubled quotes in the header": (
+        "t.csv",
+        '"a""b","say ""x""\n","""",n\n' + "".join(f"{k},{k}.5,word,{k}\n" for k in range(30)),
+        pl.DataFrame(
+            {
+                'a"b': range(30),
+                'say "x"\n': [k + 0.5 for k in range(30)],
+                '"': ["word"] * 30,
+                "n": range(30),
+            }
+        ),
+    ),
+    "a quote inside a name": (
+        "t.csv",
+        'size in ",n\n' + "".join(f"{k}.5,{k}\n" for k in range(30)),
+        pl.DataFrame({'size in "': [k + 0.5 for k in range(30)], "n": range(30)}),
+    ),
     "quotes in quotes": (
         "t.csv",
         column([f'"a ""{k}"" b"' for k in range(30)]),
@@ -295,6 +319,11 @@ REFUSED = {
         rows() + '1,2,5" wide,2024-01-01\n1,2,6" wide,2024-01-01\n',
         ["line 62 has"],
     ),
+    "a quote inside a field of the last line": (
+        "t.tsv",
+        rows("\t") + "1\t2\t5' 6\"\t2024-01-01\n",
+        ["line 62 has a quote inside a field"],
+    ),
     "names that come twice in Excel": (
         "t.xlsx",
         lambda: excel(names=["age", "age", "town", "day"]),
@@ -342,7 +371,36 @@ REFUSED = {
         rows().replace("\n", "\n1,2\n", 5),
         ["line 2 has 2 fields, but the header has 4"],
     ),
-    "a quote that is never closed": ("t.csv", rows() + '1,2,"Ulm,2024-01-01\n' * 1, ["line 62 has"]),
+    "a quote that is never closed": (
+        "t.csv",
+        rows() + '1,2,"Ulm,2024-01-01\n',
+        ["the quote that opens in line 62, before 'Ulm,2024-01-01', is never closed. Close it, or remove it."],
+    ),
+    "a quote that is never closed before a lot of text": (
+        "t.csv",
+        rows() + '1,2,"Ulm,2024-01-01\n' + 10_000 * "1,2,Ulm,2024-01-01\n",
+        ["the quote that opens in line 62, before 'Ulm,2024-01-01"],
+    ),
+    "a quote that is never closed in the first row": (
+        "t.csv",
+        "age,weight,town,day\n" + '1,2,"' + 200_000 * "x" + "\n" + 3 * "1,2,Ulm,2024-01-01\n",
+        ["the quote that opens in line 2"],
+    ),
+    "a quote that is never closed in the header": (
+        "t.csv",
+        rows(header='age,weight,town,"day'),
+        ["the quote that opens in line 1, before 'day'"],
+    ),
+    "a quote that is never closed in the only column": (
+        "t.csv",
+        "town\nUlm\n" + '"Bonn\n' + 300 * "Ulm\n",
+        ["the quote that opens in line 3, before 'Bonn"],
+    ),
+    "a quote that is closed by the next one": (
+        "t.csv",
+        rows() + '1,2,"Ulm,2024-01-01\n' + 3 * "1,2,Ulm,2024-01-01\n" + '1,2,"Ulm",2024-01-01\n',
+        ["lines 62 to 66 are one row with", "Is a quote that opens in line 62 not closed?"],
+    ),
     "names that come twice": ("t.csv", rows(header="age,age,town,day"), ["more than one column 'age'"]),
     "columns separated by spaces": ("t.txt", "a   b  c\n" + "1   2  3\n" * 9, ["separated by spaces"]),
     "nothing": ("t.csv", "\n \n", ["'t.csv' is empty"]),

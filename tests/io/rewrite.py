@@ -28,9 +28,9 @@ def write(path, document, arrays):
     write_raw(path, json.dumps(document).encode(), b"".join(array.tobytes() for array in arrays))
 
 
-def write_raw(path, text, content):
+def write_raw(path, text, content, packed=True):
     """A file of this text and content, with a right checksum, whatever they are."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED) as archive:
         archive.writestr(_container.MODEL, text)
         archive.writestr(_container.ARRAYS, content)
         archive.writestr(_container.CHECKSUM, _container._checksum(text, content))

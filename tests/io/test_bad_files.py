@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import struct
+import tracemalloc
 import zipfile
+import zlib
 from datetime import datetime
 
 import numpy as np
@@ -84,7 +87,124 @@ def test_a_stream_longer_than_promised_is_cut_off(tree_file):
     at = whole.rfind(b"PK\x01\x02", 0, whole.rfind(_container.ARRAYS.encode()))
     whole[at + 24 : at + 28] = (8).to_bytes(4, "little")  # the size in the directory
     tree_file.write_bytes(whole)
-    refused(tree_file, "damaged")
+    refused(tree_file, "has two headers of arrays.bin that differ")
+    at = whole.find(_container.ARRAYS.encode()) - 30
+    whole[at + 22 : at + 26] = (8).to_bytes(4, "little")  # and in the header before it
+    tree_file.write_bytes(whole)
+    refused(tree_file, "damaged: arrays.bin does not end where it should")
+
+
+def test_bytes_between_the_parts_are_refused(tree_file):
+    whole = tree_file.read_bytes()
+    second = whole.index(b"PK\x03\x04", 1)
+    tree_file.write_bytes(whole[:second] + b"x" + whole[second:])
+    refused(tree_file, "bytes before, between or after|is not a model file")
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"comment": b"hidden"}, "has a comment"),
+        ({"extra": b"\x99\x99\x04\x00abcd"}, "has extra fields for sha256.txt"),
+    ],
+)
+def test_what_other_readers_skip_is_refused(tree_file, entry, words):
+    with zipfile.ZipFile(tree_file) as archive:
+        contents = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(tree_file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in contents.items():
+            info = zipfile.ZipInfo(name)
+            if name == _container.CHECKSUM:
+                for key, value in entry.items():
+                    setattr(info, key, value)
+            archive.writestr(info, content)
+    refused(tree_file, words)
+
+
+def test_bytes_after_a_packed_stream_are_refused(tree_file):
+    document, arrays = parts_of(tree_file)
+    text, content = json.dumps(document).encode(), b"".join(array.tobytes() for array in arrays)
+    parts = {
+        _container.MODEL: text,
+        _container.ARRAYS: content,
+        _container.CHECKSUM: _container._checksum(text, content),
+    }
+    with zipfile.ZipFile(tree_file, "w") as archive:
+        for name, part in parts.items():
+            archive.writestr(name, zlib.compress(part, wbits=-15) + b"hidden")
+            info = archive.getinfo(name)
+            info.compress_type, info.file_size, info.CRC = zipfile.ZIP_DEFLATED, len(part), zlib.crc32(part)
+    whole = bytearray(tree_file.read_bytes())
+    with zipfile.ZipFile(tree_file) as archive:
+        for info in archive.infolist():  # as the directory has them
+            struct.pack_into("<H", whole, info.header_offset + 8, info.compress_type)
+            struct.pack_into("<L", whole, info.header_offset + 14, info.CRC)
+            struct.pack_into("<L", whole, info.header_offset + 22, info.file_size)
+    tree_file.write_bytes(whole)
+    refused(tree_file, "does not end where it should")
+
+
+def test_no_byte_of_the_headers_can_be_changed_unnoticed(tree_file):
+    whole = tree_file.read_bytes()
+    with zipfile.ZipFile(tree_file) as archive:
+        starts = [info.header_offset for info in archive.infolist()]
+    for start in starts:
+        for at in range(30 + len(_container.MODEL)):
+            changed = bytearray(whole)
+            changed[start + at] ^= 0x41
+            tree_file.write_bytes(changed)
+            refused(tree_file, "is not a model file|bytes before|headers|extra fields|damaged")
+
+
+def test_a_name_in_the_directory_ends_where_it_seems_to(tree_file):
+    whole, name, more = tree_file.read_bytes(), _container.MODEL.encode(), b"\0hidden"
+    directory, end = whole.index(b"PK\x01\x02"), whole.index(b"PK\x05\x06")
+    at = whole.index(name, directory)
+    changed = bytearray(whole[: at + len(name)] + more + whole[at + len(name) :])
+    struct.pack_into("<H", changed, at - 46 + 28, len(name + more))
+    struct.pack_into("<L", changed, end + len(more) + 12, end - directory + len(more))
+    tree_file.write_bytes(changed)
+    refused(tree_file, "has names in its archive that do not end where they seem to")
+
+
+def test_a_key_twice_in_the_description_is_refused(tmp_path):
+    write_raw(tmp_path / "m", b'{"format": "planewise model", "format": "planewise model"}', b"")
+    refused(tmp_path / "m", "a key appears twice")
+
+
+@pytest.mark.parametrize("values", [b"[],", b"{},", b"1,", b'"",', b'{"a":1},', b"[[]],"])
+def test_a_description_of_countless_values_is_refused_before_it_is_parsed(tmp_path, values):
+    noise = json.dumps(np.random.default_rng(0).bytes(150_000).hex()).encode()  # or it would be packed too tightly
+    text = b'{"format": [' + values * (12_000_000 // len(values)) + b'0], "noise": ' + noise + b"}"
+    write_raw(tmp_path / "m", text, b"")
+    tracemalloc.start()
+    refused(tmp_path / "m", "values in a file of")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3 * len(text)
+
+
+def test_a_description_of_many_equal_values_is_saved_so_that_it_can_be_loaded(tmp_path, monkeypatch):
+    monkeypatch.setattr(_container, "MEMORY_ALWAYS_ALLOWED", 1 << 16)
+    model = pw.SLMBoostRegressor(n_estimators=2, random_state=0).fit(*iris())
+    model.evals_result_ = {"train": [0.5] * 20_000}
+    pw.save(model, tmp_path / "m")
+    assert len(pw.load(tmp_path / "m").evals_result_["train"]) == 20_000
+
+
+@pytest.mark.parametrize(
+    "versions",
+    [
+        *(None, [], "1.0", 3, {}, {"numpy": "2"}, {"planewise": None}, {"planewise": ["1"]}, {"numpy": {}}),
+        *({"planewise": "1" * 101}, {"planewise": "1", "n" * 101: "1"}),
+    ],
+)
+def test_versions_that_are_not_words_are_refused(tree_file, versions):
+    document, arrays = parts_of(tree_file)
+    write(tree_file, document | {"versions": versions}, arrays)
+    refused(tree_file, "does not say which versions")
+    with pytest.raises(ModelFileError, match="does not say which versions"):
+        pw.io.versions(tree_file)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A few thousand damaged files: each is refused by our error, or is a model that answers. See tools/fuzz_files.py."""
+"""A few thousand damaged files: each is refused by our error, or is a model that answers. See tools/fuzz."""
 
 from __future__ import annotations
 

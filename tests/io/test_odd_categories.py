@@ -95,8 +95,9 @@ def test_what_cannot_be_saved_is_named_by_its_column(tmp_path):
 
 
 def test_a_model_of_a_table_names_the_column_too(tmp_path):
-    words = [f"word {k % 60}" for k in range(400)] + ["y" * 20_000]
-    table = pd.DataFrame({"note": words, "y": np.arange(401) % 2})
+    words = [f"word {k % 60}" for k in range(400)]
+    table = pd.DataFrame({"note": words, "y": np.arange(400) % 2})
     model = TableModel("slm", random_state=0).fit(table, "y")
+    model.estimator_.categories_[0][-1] = "y" * 20_000  # which fit leaves out, but rows in parts can bring
     with pytest.raises(ValueError, match=r"^SLMClassifier cannot be saved: column 'note' has categories"):
         pw.save(model, tmp_path / "m.planewise")

@@ -8,6 +8,7 @@ from catalogue import fitted
 from rewrite import parts_of, write
 
 import planewise as pw
+from planewise.evaluate import Quality
 from planewise.io import ModelFileError, checksum
 from planewise.table import record_in_words
 
@@ -80,6 +81,14 @@ def test_errors_that_do_not_fit_together_are_refused(path, change):
     write(path, document, arrays)
     with pytest.raises(ModelFileError):
         pw.load(path)
+
+
+def test_a_record_without_measures_of_the_mean_is_not_compared_with_it(path):
+    document, arrays = parts_of(path)
+    document["model"]["fitted"]["record_"]["quality"]["mean"] = {}
+    write(path, document, arrays)
+    found = Quality.of_record(pw.load(path).record_)
+    assert "no better" not in found.note
 
 
 def test_errors_that_are_not_in_order_are_refused(path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import zlib
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -33,8 +34,8 @@ def same(a, b):
                 same(one, other)
         else:
             assert a.tobytes() == b.tobytes()
-    elif isinstance(a, dict):
-        assert a.keys() == b.keys() and list(a) == list(b)
+    elif isinstance(a, Mapping):
+        assert type(a) is type(b) and list(a) == list(b)
         for key in a:
             same(a[key], b[key])
     elif isinstance(a, (list, tuple)):

@@ -17,6 +17,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.preprocessing import StandardScaler
 from whole_program import whole_optimum
 
+import planewise
 from planewise import MCMClassifier, MCMClassifierCV
 from planewise.mcm._kernels import Kernel
 from planewise.mcm.exact import _training
@@ -434,3 +435,13 @@ def test_a_refit_forgets_what_no_longer_holds():
 def test_it_can_be_searched_and_cloned(moons):
     search = GridSearchCV(MCMClassifier(), {"mu": [0.3, 3.0]}, cv=3).fit(*moons)
     assert clone(search.best_estimator_).get_params() == search.best_estimator_.get_params()
+
+
+def test_the_saved_machine_does_not_tell_how_many_threads_fitted_it(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    files = []
+    for n_jobs in (1, 2):
+        machine = MCMClassifier(n_jobs=n_jobs).fit(X, y).set_params(n_jobs=None)
+        planewise.save(machine, tmp_path / "machine")
+        files.append((tmp_path / "machine").read_bytes())
+    assert files[0] == files[1]

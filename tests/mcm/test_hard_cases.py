@@ -329,3 +329,54 @@ def test_a_search_on_tied_columns_and_noisy_labels_takes_fewer_steps_than_its_pa
     one_by_one = steps([100.0]) + steps([1000.0])
     assert steps([100.0, 1000.0]) < 0.8 * one_by_one  # 0.65 here, and 1.05 when one C came after the other
     assert max(solution.gap for solution in solutions) < 1e-6
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly"])
+def test_the_cores_of_a_conformal_kernel_are_found_for_any_C(kernel):
+    X, y = make_moons(40, noise=0.5, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=r"had not converged after \d+ steps \(C=1e\+300\).*Lower C"):
+        fitted = ConformalKernel(kernel=kernel, C=1e300).fit(X, y)
+    assert len(fitted.cores_) > 0
+    assert np.isfinite(fitted.transform(X)).all()
+
+
+def test_a_conformal_kernel_that_ran_out_of_steps_warns_at_the_users_line(moons, monkeypatch):
+    monkeypatch.setattr("planewise.mcm._conformal.SVC_STEPS", 5)
+    monkeypatch.setattr("planewise.mcm._conformal.SVC_STEPS_PER_ROW", 0)
+    with pytest.warns(ConvergenceWarning, match="after 5 steps") as told:
+        ConformalKernel().fit(*moons)
+    assert {warning.filename for warning in told} == {__file__}
+
+
+EXTREMES = [1e-300, 1e-8, 1e8, 1e300]
+MACHINES_AT_EXTREMES = [
+    *(ConformalKernel(gamma=value) for value in EXTREMES),
+    *(ConformalKernel(gamma_conformal=value) for value in EXTREMES),
+    *(ConformalKernel(cores="mcm", C=value) for value in EXTREMES),
+    *(MCMClassifier(C=value) for value in EXTREMES),
+    *(MCMClassifier(mu=value) for value in EXTREMES),
+    *(MCMClassifier(C=value, mu=0.0) for value in EXTREMES),
+    *(MCMClassifier(C=value, rho=1.0, kernel="poly") for value in EXTREMES),
+    *(MCMClassifier(gamma=value) for value in EXTREMES),
+    *(MCMClassifier(conformal="shrunk", gamma_conformal=value) for value in EXTREMES),
+    *(MCMRegressor(C=value) for value in EXTREMES),
+    *(MCMRegressor(gamma=value) for value in EXTREMES),
+    *(LargeScaleMCMClassifier(mu=value, n_components=8, max_iter=2) for value in EXTREMES),
+    *(LargeScaleMCMClassifier(gamma=value, n_components=8, max_iter=2) for value in EXTREMES[:3]),
+]
+
+
+@pytest.mark.parametrize("machine", MACHINES_AT_EXTREMES, ids=lambda machine: f"{machine}".replace("\n", ""))
+def test_a_fit_with_an_extreme_parameter_ends_with_finite_answers(machine):
+    X, y = make_moons(40, noise=0.3, random_state=0)
+    X = np.c_[X[[*range(40), 0, 0, 1]], np.ones(43)]  # a constant column, and equal rows
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        machine.fit(X, y[[*range(40), 0, 0, 1]])
+    ask = getattr(machine, "decision_function", None) or getattr(machine, "predict", None) or machine.transform
+    assert np.isfinite(ask(X)).all()
+
+
+def test_a_width_that_overflows_in_float32_is_named(moons):
+    with pytest.raises(ValueError, match=r"overflow in float32 \(gamma=1e\+300\); use a smaller gamma"):
+        LargeScaleMCMClassifier(gamma=1e300).fit(*moons)

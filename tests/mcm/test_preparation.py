@@ -29,6 +29,7 @@ from planewise.mcm._preparation import (
     INDICATOR_SPREAD,
     LEVEL_SPREAD,
     MOST_LEVELS,
+    Preparation,
     find_preparation,
     find_prepared_scaling,
     shown_values,
@@ -406,3 +407,9 @@ def test_a_word_for_gamma_means_the_same_in_every_machine(word):
     assert large.gamma_ == pytest.approx(expected, rel=1e-4)
     assert ConformalKernel(gamma=word).fit(X, y)._kernel.gamma == pytest.approx(expected, rel=1e-4)
     assert MCMRegressor(gamma=word, scaling="robust").fit(X, y)._kernel.gamma == pytest.approx(expected)
+
+
+def test_a_column_that_is_not_there_is_an_error_and_nothing_is_written():
+    odd = Preparation(2, np.array([0, 2**63 - 1]), np.array([0, 1]), np.zeros(2))
+    with pytest.raises(IndexError):
+        odd.by_column(np.ones(2))

@@ -259,6 +259,13 @@ def test_text_files_say_what_stands_for_missing_and_which_types_they_have(tmp_pa
         assert_array_equal(X.rows, [[1], [np.nan]])
 
 
+def test_doubled_quotes_in_the_header_of_a_text_file_are_single_ones(tmp_path):
+    (tmp_path / "a.csv").write_text('"a""b","y""z"\n1,2\n3,4\n')
+    X, y = from_csv(tmp_path / "a.csv", target='y"z', schema_overrides={'a"b': pl.Float64})
+    with X:
+        assert list(X.columns) == ['a"b'] and list(y) == [2, 4]
+
+
 # --------------------------------------------------------------------------------------------------- the file's life
 def test_the_file_goes_with_the_table(tmp_path):
     X, _ = spooled(table(), folder=tmp_path)

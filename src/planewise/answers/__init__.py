@@ -4,6 +4,7 @@ The review page writes these files; ``planewise review --export`` and ``planewis
 """
 
 from planewise.answers._agreement import ClassAgreement, NumberAgreement, agreement
+from planewise.answers._content import Content, id_column_of, read_content, require_about
 from planewise.answers._decisions import ACCEPTED, OPEN, OVERRIDDEN, Decisions, Ledger, Settled
 from planewise.answers._export import (
     EXPORTED,
@@ -11,21 +12,15 @@ from planewise.answers._export import (
     LABEL,
     ExportedColumns,
     exported_columns,
-    guarded,
     reviewed_table,
     table_bytes,
 )
-from planewise.answers._file import (
-    AnswersFile,
-    AnswersFileError,
-    Content,
-    NotSavedError,
-    id_column_of,
-    now,
-    read_content,
-)
-from planewise.answers._record import Batch, Record, is_key, record_key
-from planewise.answers._table import TableFile, old_fingerprint, row_fingerprints, table_checksum
+from planewise.answers._file import AnswersFile, NotSavedError, now
+from planewise.answers._match import Reviewed
+from planewise.answers._opening import AnswersFileError
+from planewise.answers._record import Batch, Record, is_key, is_text, record_key
+from planewise.answers._repair import Repaired, repair
+from planewise.answers._table import TableFile, row_fingerprints, table_checksum
 
 __all__ = [
     "ACCEPTED",
@@ -45,17 +40,20 @@ __all__ = [
     "NotSavedError",
     "NumberAgreement",
     "Record",
+    "Repaired",
+    "Reviewed",
     "Settled",
     "TableFile",
     "agreement",
     "exported_columns",
-    "guarded",
     "id_column_of",
     "is_key",
+    "is_text",
     "now",
-    "old_fingerprint",
     "read_content",
     "record_key",
+    "repair",
+    "require_about",
     "reviewed_table",
     "row_fingerprints",
     "table_bytes",

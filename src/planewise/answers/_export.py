@@ -15,8 +15,6 @@ LABEL = "label"
 EXPORTED = ("row", "answer", "probability", "decision", LABEL, "note", "who", "when", "rule", "table")
 FORMATS = {"csv": "text/csv; charset=utf-8", "tsv": "text/tab-separated-values; charset=utf-8",
            "parquet": "application/vnd.apache.parquet"}  # fmt: skip
-_OWN_TEXT = ("note", "who")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # with which spreadsheets begin one
 _LABEL_COLUMN = re.compile(r"review(\d*)_label")
 
 
@@ -111,24 +109,13 @@ def _told(ledger: Ledger, who: str, row: int, with_notes: bool) -> tuple[Any, ..
     return (None if decided is None else decided.decision, last.label, texts, who, last.when, rule)
 
 
-def guarded(text: str) -> str:
-    """A text of a person that no spreadsheet takes for a formula: it gets an apostrophe in front.
+def table_bytes(table: Any, form: str, *, safe_csv: bool = True) -> bytes:
+    """A reviewed table as a file; with `safe_csv`, no cell or name of a text file is run as a formula."""
+    from planewise.files import safe_cells  # needs polars, as tables do
 
-    >>> guarded("=1+1"), guarded("fine")
-    ("'=1+1", 'fine')
-    """
-    return f"'{text}" if text.startswith(_FORMULA) else text
-
-
-def table_bytes(table: Any, form: str) -> bytes:
-    """A reviewed table as a file; in text files, notes and names cannot become formulas."""
-    pl = polars()
     file = io.BytesIO()
     if form == "parquet":
         table.write_parquet(file)
-        return file.getvalue()
-    columns = exported_columns(table.columns, new=False)
-    own = [] if columns is None else [columns(name) for name in _OWN_TEXT]
-    safe = [pl.Series(name, [text and guarded(text) for text in table[name]], dtype=pl.String) for name in own]
-    table.with_columns(safe).write_csv(file, separator="\t" if form == "tsv" else ",")
+    else:
+        (safe_cells(table) if safe_csv else table).write_csv(file, separator="\t" if form == "tsv" else ",")
     return file.getvalue()

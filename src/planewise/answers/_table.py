@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from planewise._frames import named
 from planewise.table import kind_of, polars
 
 
@@ -28,7 +29,7 @@ class TableFile:
         if not path.is_file():
             return None
         try:
-            name = Path(os.path.relpath(path.resolve(), answers.resolve().parent)).as_posix()
+            name = Path(os.path.relpath(path.resolve(), Path(os.path.realpath(answers)).parent)).as_posix()
         except ValueError:  # Windows: on another drive
             name = path.resolve().as_posix()
         return cls(name, cls.checksum(path))
@@ -59,7 +60,7 @@ def table_checksum(table: Any, names: list[str]) -> str:
 
 def row_fingerprints(table: Any, names: list[str], rows: Sequence[int]) -> Iterator[str]:
     """Short checksums of the values in some rows, which agree wherever `table_checksum` does."""
-    part = table.select(names)[list(rows)]
+    part = table.select(named(names))[list(rows)]
     numeric = [name for name in names if kind_of(part[name].dtype) in ("number", "truth")]
     texts = [_as_text(part[name]).to_list() for name in names if name not in numeric]
     numbers = np.column_stack([_as_numbers(part[name]) for name in numeric] or [np.zeros((len(part), 0))])

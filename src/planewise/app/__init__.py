@@ -9,6 +9,6 @@ _extras.require_all("The review page", ("fastapi", "jinja2"), "app")
 
 from planewise.answers import AnswersFileError  # noqa: E402
 from planewise.app._create import create_app  # noqa: E402
-from planewise.app._review import labels, reviewed  # noqa: E402
+from planewise.app._review import labels, repair, reviewed  # noqa: E402
 
-__all__ = ["AnswersFileError", "create_app", "labels", "reviewed"]
+__all__ = ["AnswersFileError", "create_app", "labels", "repair", "reviewed"]

@@ -249,7 +249,7 @@ async def _whole_body(scope: Any, receive: Any) -> bytes | Response:
     """The body, or the response to one that is too large or too slow."""
     too_large = _no(413, f"The request is larger than {MAX_BODY >> 10} kB.")
     length = Headers(scope=scope).get("content-length", "0")
-    if not length.isdigit() or len(length) > 12 or int(length) > MAX_BODY:
+    if not (length.isascii() and length.isdigit()) or len(length) > 12 or int(length) > MAX_BODY:
         return too_large
     body = bytearray()
     try:

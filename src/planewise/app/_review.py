@@ -12,27 +12,31 @@ from typing import Any
 
 import numpy as np
 
+from planewise._frames import named
 from planewise.answers import (
     AnswersFile,
-    AnswersFileError,
     Batch,
     ClassAgreement,
     Decisions,
     Ledger,
     NumberAgreement,
     Record,
+    Repaired,
+    Reviewed,
     TableFile,
     agreement,
     id_column_of,
     is_key,
+    is_text,
     now,
-    old_fingerprint,
     read_content,
     record_key,
+    require_about,
     reviewed_table,
     row_fingerprints,
     table_checksum,
 )
+from planewise.answers import repair as repair_file
 from planewise.app._queue import Judgement, Queue, first_untaken, judge
 from planewise.io import checksum as model_checksum
 from planewise.table import TableModel, as_polars, as_table_model, polars, require_columns
@@ -85,8 +89,7 @@ class Review:
         self.model: TableModel = as_table_model(model)
         for require in (require_one_number, require_no_ranking, require_no_offset):
             require(self.model.estimator_, "planewise review")
-        # The classes as Python values; None where numbers are predicted.
-        self.classes: list[Any] | None = None if self.model.task_ == "regression" else self.model.classes_.tolist()
+        self.classes = _classes(self.model)
         self.table = as_polars(table)
         if who is not None and not _is_name(who):
             raise ValueError(
@@ -99,24 +102,14 @@ class Review:
         if self.table.height == 0:
             raise ValueError("The table has no rows to review.")
         self.judgement = self._judged()
-        shown = list(dict.fromkeys([*names, *([] if id_column is None else [id_column])]))
         self.source = None if source is None else TableFile.of(Path(source), Path(answers))
         self._original = original
-        belongs_to = {
-            "model": model_checksum(self.model),
-            "table": table_checksum(self.table, shown),
-            "kind": type(self.model.estimator_).__name__,
-            "target": self.model.target_,
-            "rows": self.table.height,
-            "id": id_column,
-            "file": None if self.source is None else self.source.name,
-            "file_sha256": None if self.source is None else self.source.sha256,
-        }
+        belongs_to = _belongs_to(self.model, self.table, id_column, self.source)
         self.checksum = f"{belongs_to['model'][:16]}{belongs_to['table'][:16]}"  # of what is reviewed
         self._deciding = threading.RLock()
         self.answers = AnswersFile(Path(answers), belongs_to)
         try:
-            self._check_records()
+            _reviewed(self.model, self.table).require_match(self.answers.content, self.answers.path)
             self.ledger = Ledger(self.table.height, self.answers.records)
         except BaseException:
             self.answers.close()
@@ -141,37 +134,6 @@ class Review:
             return None
         values = self.table[self.id_column].cast(polars().String).to_list()
         return [f"(none, row {row})" if value is None else value for row, value in enumerate(values)]
-
-    def _check_records(self) -> None:
-        """An error that names a line whose row, values or label are not those of this table and model."""
-        records = self.answers.records
-        for number, record in enumerate(records, 2):
-            if not 0 <= record.row < self.table.height:
-                raise AnswersFileError(
-                    f"Line {number} of {str(self.answers.path)!r} is about row {record.row}, but the table has only "
-                    f"{self.table.height} rows."
-                )
-            if record.decision in ("accept", "override") and not self._is_label(record.label):
-                raise AnswersFileError(
-                    f"Line {number} of {str(self.answers.path)!r} has the label {record.label!r}, which is not "
-                    f"{'a number' if self.classes is None else 'a class of the model'}: was the file edited by hand?"
-                )
-        names = [column.name for column in self.model.columns_]
-        prints = row_fingerprints(self.table, names, [record.row for record in records])
-        for number, (record, own) in enumerate(zip(records, prints, strict=True), 2):
-            if record.fingerprint != own and record.fingerprint != self._old_fingerprint(record.row):
-                raise AnswersFileError(
-                    f"Line {number} of {str(self.answers.path)!r} was written about other values than row {record.row} "
-                    "of the table has: was the file edited by hand?"
-                )
-
-    def _old_fingerprint(self, row: int) -> str:
-        return old_fingerprint(list(self.values(row).items()))
-
-    def _is_label(self, label: Any) -> bool:
-        if self.classes is None:
-            return isinstance(label, (int, float)) and not isinstance(label, bool) and bool(np.isfinite(label))
-        return any(label == each and type(label) is type(each) for each in self.classes)
 
     # ------------------------------------------------------------------------------------------------------- cases
     def answer(self, row: int) -> Any:
@@ -373,7 +335,7 @@ class Review:
 
 
 def _is_name(who: Any) -> bool:
-    return isinstance(who, str) and who.strip() != "" and len(who) <= LONGEST_NAME
+    return is_text(who) and who.strip() != "" and len(who) <= LONGEST_NAME
 
 
 def labels(
@@ -405,7 +367,7 @@ def labels(
     kept = rows[[record.row for record in decided]] if decided else rows.head(0)
     values = [record.label for record in decided]
     series = pl.Series(fitted.target_, values, dtype=None if values else pl.String)
-    return kept.drop(fitted.target_, strict=False).with_columns(series)
+    return kept.select(named(name for name in kept.columns if name != fitted.target_)).with_columns(series)
 
 
 def reviewed(
@@ -445,12 +407,11 @@ def reviewed(
     """
     fitted, rows, path = as_table_model(model), as_polars(table), Path(answers)
     ledger = _ledger_about(fitted, rows, path, id_column)
-    classes = None if fitted.task_ == "regression" else fitted.classes_.tolist()
     file = None if source is None else TableFile.of(Path(source), path)
     return reviewed_table(
         rows if original is None else as_polars(original),
         ledger,
-        *judged_values(judge(fitted, rows), classes),
+        *judged_values(judge(fitted, rows), _classes(fitted)),
         all_rows=all_rows,
         file_checksum=None if file is None else file.sha256,
     )
@@ -463,16 +424,68 @@ def judged_values(judged: Judgement, classes: list[Any] | None) -> tuple[list[An
     return answers, None if judged.probability is None else judged.probability.tolist()
 
 
+def repair(
+    model: Any,
+    table: Any,
+    answers: str | PathLike[str],
+    id_column: str | None = None,
+    *,
+    source: str | PathLike[str] | None = None,
+) -> Repaired | None:
+    """Keep the intact lines of a damaged file of answers, and the damaged file beside it (``FILE.damaged1``).
+
+    Parameters
+    ----------
+    model, table, id_column, source : as in :func:`create_app`
+    answers : path
+        The file of answers; no review may be using it.
+
+    Returns
+    -------
+    repaired : Repaired or None
+        The number of answers that were kept, the lines that were left out, and the copy; None if nothing is damaged.
+
+    Raises
+    ------
+    AnswersFileError
+        If the file is about another model or table, is not a file of answers, or is open in a review.
+    """
+    fitted, rows, path = as_table_model(model), as_polars(table), Path(answers)
+    id_column = id_column_of(path, None) if id_column is None else id_column  # which may be what is damaged
+    file = None if source is None else TableFile.of(Path(source), path)
+    return repair_file(path, _belongs_to(fitted, rows, id_column, file), _reviewed(fitted, rows))
+
+
 def _ledger_about(fitted: TableModel, rows: Any, path: Path, id_column: str | None) -> Ledger:
     """What a file says about a model and a table; an error if it is about others."""
     id_column = id_column_of(path, id_column)
-    names = list(
-        dict.fromkeys([*(column.name for column in fitted.columns_), *([] if id_column is None else [id_column])])
-    )
-    require_columns(names, rows.columns)
     content = read_content(path)
-    here = {"model": model_checksum(fitted), "table": table_checksum(rows, names)}
-    for what, checksum in here.items():
-        if content.belongs_to.get(what) != checksum:
-            raise AnswersFileError(f"{str(path)!r} holds answers about another {what}.")
+    require_about(content.belongs_to, _belongs_to(fitted, rows, id_column, None), path)
+    _reviewed(fitted, rows).require_match(content, path)
     return Ledger(rows.height, content.records)
+
+
+def _belongs_to(fitted: TableModel, rows: Any, id_column: str | None, source: TableFile | None) -> dict[str, Any]:
+    """What the first line of the file says about the model and the table."""
+    names = [column.name for column in fitted.columns_]
+    shown = list(dict.fromkeys([*names, *([] if id_column is None else [id_column])]))
+    require_columns(shown, rows.columns)
+    return {
+        "model": model_checksum(fitted),
+        "table": table_checksum(rows, shown),
+        "kind": type(fitted.estimator_).__name__,
+        "target": fitted.target_,
+        "rows": rows.height,
+        "id": id_column,
+        "file": None if source is None else source.name,
+        "file_sha256": None if source is None else source.sha256,
+    }
+
+
+def _classes(fitted: TableModel) -> list[Any] | None:
+    """The classes as Python values; None where numbers are predicted."""
+    return None if fitted.task_ == "regression" else fitted.classes_.tolist()
+
+
+def _reviewed(fitted: TableModel, rows: Any) -> Reviewed:
+    return Reviewed(rows, [column.name for column in fitted.columns_], _classes(fitted))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+import traceback
 from importlib.util import find_spec
 from typing import Any
 
 from planewise._extras import needs
 from planewise.cli import _signals
-from planewise.cli._streams import OutputError, tell, whole_streams
+from planewise.cli._streams import OutputError, shown_traceback, tell, whole_streams
 
 
 def main() -> None:
@@ -35,4 +37,7 @@ def _run() -> Any:
         return _signals.exit_code()
     except OutputError:
         pass  # `whole_streams` reports it
+    except Exception:  # with --debug, or an error of ours
+        sys.stderr.write(f"{shown_traceback(traceback.format_exc()).lstrip()}\n")
+        return 1
     return 0

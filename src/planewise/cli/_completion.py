@@ -10,6 +10,7 @@ import typer
 from typer.completion import completion_init, get_completion_script  # type: ignore[attr-defined]
 
 from planewise._atomic import write_whole
+from planewise.cli._show import say
 from planewise.cli._streams import tell
 
 VARIABLE = "_PLANEWISE_COMPLETE"  # set by the script when the shell asks what can follow
@@ -42,8 +43,7 @@ def install_completion(shell: Shell | None) -> None:
         what = getattr(error, "filename", None) or "the home folder"
         tell(f"{what} cannot be written: {getattr(error, 'strerror', None) or error}; nothing was installed.")
         raise typer.Exit(2) from None
-    typer.echo(f"wrote {path}")
-    typer.echo(hint)
+    say(f"wrote {path}", hint)
     raise typer.Exit
 
 

@@ -11,13 +11,15 @@ import polars as pl
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from planewise.answers import Ledger, TableFile, exported_columns, guarded, read_content, row_fingerprints
+from planewise._frames import named
+from planewise.answers import Ledger, TableFile, exported_columns, read_content, row_fingerprints
 from planewise.cli._choose import fit_split
 from planewise.cli._mistakes import MistakeError
+from planewise.cli._review import tell_torn
 from planewise.cli._show import say, show_table
 from planewise.cli._split import Split
 from planewise.evaluate import MEASURES, Measured, evaluate, in_words, measures
-from planewise.files import InputTable, Reading
+from planewise.files import BY_ENDING, InputTable, Reading, ending_of, exact_cells
 from planewise.table import TableModel, read_as
 from planewise.words import counted, number
 
@@ -189,6 +191,8 @@ def _on_cases(model: TableModel, told: pl.Series, cases: pl.DataFrame) -> float:
 
 
 def _is_answers(file: Path) -> bool:
+    if file.exists() and not file.is_file():  # reading from a pipe could wait forever
+        raise MistakeError(f"--corrections {file} is not a file.")
     with file.open("rb") as opened:
         return opened.read(10).startswith(b'{"format"') or file.suffix.lower() == ".jsonl"
 
@@ -202,15 +206,22 @@ def _from_answers(file: Path, by: str | None, target: str, reading: Reading) -> 
         raise MistakeError(
             f"{str(file)!r} does not name the file of its table (version 1, or several files): {REMEDY}."
         )
+    tell_torn(about, file)
     table = file.parent / begun["file"]
     if not table.is_file():
         raise MistakeError(f"{str(file)!r} is about {str(table)!r}, which is not there: put it back, or {REMEDY}.")
-    if TableFile.checksum(table) != begun["file_sha256"]:
+    if TableFile.checksum(table) != begun.get("file_sha256"):
         raise MistakeError(
             f"{str(table)!r} was changed after the review of {str(file)!r} began (other checksum): put the reviewed "
             f"table back, or {REMEDY}."
         )
-    ledger = Ledger(begun["rows"], about.records)
+    reviewed = _read(table, target, reading)
+    if reviewed.height != begun.get("rows"):
+        raise MistakeError(
+            f"{str(file)!r} is about a table of {begun.get('rows')} rows, but {str(table)!r} has {reviewed.height} as "
+            f"it is read here: read it as the review did, or {REMEDY}."
+        )
+    ledger = Ledger(reviewed.height, about.records)
     if by is not None and by not in ledger.reviewers:
         raise MistakeError(
             f"--corrections-by {by}: the reviewers of {str(file)!r} are {', '.join(ledger.reviewers) or 'none'}."
@@ -218,7 +229,7 @@ def _from_answers(file: Path, by: str | None, target: str, reading: Reading) -> 
     settled = ledger.settled(by)
     records = list(settled.records.values())
     numbers = [record.row for record in records]
-    rows = _read(table, target, reading)[numbers]
+    rows = reviewed[numbers]
     wrong = [record.decision == "override" for record in records]
     labels = [record.label for record in records]
     tables = [begun["file_sha256"]] * len(numbers)
@@ -235,6 +246,11 @@ def _read(file: Path, target: str, reading: Reading) -> pl.DataFrame:
 def _from_export(file: Path, by: str | None, target: str, reading: Reading) -> Taught:
     found = replace(reading, separator=None, encoding=None, header=None, comment=None)  # it is written by planewise
     rows = _read(file, target, found)
+    if BY_ENDING.get(ending_of(str(file))) == "text":
+        try:
+            rows = exact_cells(rows)
+        except ValueError as error:
+            raise MistakeError(f"{str(file)!r}: {error}") from None
     columns = exported_columns(rows.columns, new=False)
     if columns is None:
         raise MistakeError(
@@ -269,7 +285,7 @@ def _from_export(file: Path, by: str | None, target: str, reading: Reading) -> T
 def _by_reviewer(rows: pl.DataFrame, column: str, by: str, file: Path) -> pl.DataFrame:
     """The rows that one reviewer decided."""
     who = pl.Series(_cells(rows, column, pl.String), dtype=pl.String)
-    own = who.is_in([by, guarded(by)]).fill_null(False)
+    own = (who == by).fill_null(False)
     if not own.any():
         names = ", ".join(who.drop_nulls().unique(maintain_order=True)) or "none"
         raise MistakeError(f"--corrections-by {by}: the reviewers of {str(file)!r} are {names}.")
@@ -304,7 +320,7 @@ def _as_in(train: pl.DataFrame, one: Taught, target: str) -> pl.DataFrame:
             f"{missing[0]} fits without it."
         )
     told = pl.Series(target, one.labels, dtype=None if one.labels else train[target].dtype, strict=False)
-    rows = one.rows.drop(target, strict=False).with_columns(told).select(train.columns)
+    rows = one.rows.with_columns(told).select(named(train.columns))
     return rows.with_columns(_in_type(rows[name], train[name].dtype, one.file) for name in train.columns)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import re
 import shlex
@@ -15,8 +16,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from planewise._printable import shown
 from planewise.cli._mistakes import MistakeError
-from planewise.cli._streams import OutputError
+from planewise.cli._streams import OutputError, shown_traceback
 
 FLAGS = ("quiet", "debug")
 VALUES = ("log", "config")
@@ -74,7 +76,9 @@ def recorded(options: Everywhere, args: list[str]) -> Iterator[None]:
     """Apply the options while a command runs."""
     global chosen
     handler = None if options.log is None else _Handler(options.log, encoding="utf-8", errors="backslashreplace")
-    show, before = warnings.showwarning, (_log.level, _log.propagate)
+    if logging.lastResort is not None:  # without a log, warnings go to the error stream
+        logging.lastResort.setFormatter(_Shown())
+    show, before = warnings.showwarning, _log.level
     start = time.perf_counter()
     chosen = options
     if handler is not None:
@@ -82,8 +86,7 @@ def recorded(options: Everywhere, args: list[str]) -> Iterator[None]:
         _log.addHandler(handler)
         _log.setLevel(logging.INFO)
         log(f"planewise {shlex.join(_without_secrets(args))}")
-    if handler is not None or options.quiet:
-        warnings.showwarning = _warn(show)
+    warnings.showwarning = _warn(show)
     how = "with exit code 0"
     try:
         yield
@@ -101,24 +104,25 @@ def recorded(options: Everywhere, args: list[str]) -> Iterator[None]:
         chosen = Everywhere()
         if handler is not None:
             _log.removeHandler(handler)
-            _log.setLevel(before[0])
+            _log.setLevel(before)
             handler.close()
 
 
 def _without_secrets(args: list[str]) -> list[str]:
-    shown, hide = [], False
+    kept, hide = [], False
     for arg in args:
         name, equals, _ = arg.partition("=")
-        shown.append("***" if hide else f"{name}=***" if equals and name in SECRET else arg)
+        kept.append("***" if hide else f"{name}=***" if equals and name in SECRET else arg)
         hide = arg in SECRET
-    return shown
+    return kept
 
 
 def _warn(show: Any) -> Any:
     def warn(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
         log(f"{category.__name__}: {message}", logging.WARNING)
         if not chosen.quiet:
-            show(message, category, filename, lineno, file, line)
+            text = shown(str(message), breaks="\n")
+            show(message if text == str(message) else text, category, filename, lineno, file, line)
 
     return warn
 
@@ -152,8 +156,28 @@ class _Handler(logging.FileHandler):
             sys.stderr.write(f"planewise: the log {self.baseFilename!r} cannot be written: {sys.exc_info()[1]}.\n")
 
 
-class _Line(logging.Formatter):
-    """A time stamp, the level and the message, in one line but for tracebacks."""
+class _Shown(logging.Formatter):
+    """The message in one line, and a traceback in indented lines: nothing in them steers a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Of a copy, because other handlers get the record too, and may have kept a traceback in it."""
+        own = copy.copy(record)
+        own.exc_text = None
+        return super().format(own)
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """Line breaks in names add no lines."""
+        record.message = shown(" ".join(record.message.splitlines()))
+        record.levelname = record.levelname.lower()
+        return super().formatMessage(record)
+
+    def formatException(self, ei: Any) -> str:
+        """The traceback."""
+        return shown_traceback(super().formatException(ei))
+
+
+class _Line(_Shown):
+    """A time stamp, the level and the message."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(message)s")
@@ -161,9 +185,3 @@ class _Line(logging.Formatter):
     def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
         """The local time with its offset from UTC."""
         return datetime.fromtimestamp(record.created).astimezone().isoformat(timespec="seconds")
-
-    def formatMessage(self, record: logging.LogRecord) -> str:
-        """Line breaks in names add no lines."""
-        record.message = " ".join(record.message.splitlines())
-        record.levelname = record.levelname.lower()
-        return super().formatMessage(record)

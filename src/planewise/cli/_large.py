@@ -68,7 +68,7 @@ def draw_sample(table: InputTable, target: str, seed: int) -> Sample:
             pl.Series(_KEY, rng.random(chunk.height)), pl.Series(_ROW, np.arange(at, at + chunk.height))
         )
         at += chunk.height
-        known = numbered.filter(pl.col(target).is_not_null())
+        known = numbered.filter(numbered[target].is_not_null())
         n_known += known.height
         kept.append(known.filter(pl.col(_KEY) < limit))
         if sum(each.height for each in kept) > 2 * SAMPLE_ROWS:

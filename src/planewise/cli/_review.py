@@ -16,11 +16,12 @@ import typer
 from planewise._extras import require_all
 from planewise.cli._mistakes import MistakeError, refuse_existing
 from planewise.cli._reading import reads_table
-from planewise.cli._show import say
+from planewise.cli._show import SafeCsv, say
 from planewise.cli._stages import stage
 from planewise.cli._streams import tell
 
 if TYPE_CHECKING:
+    from planewise.answers import Content
     from planewise.files import InputTable
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -64,7 +65,16 @@ def review(
     all_rows: Annotated[
         bool, typer.Option("--all-rows", help="With --export, also write the cases that nobody decided.")
     ] = False,
+    safe_csv: SafeCsv = True,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the --export file if it exists.")] = False,
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair",
+            help="Keep the intact answers of a damaged answers file, say which lines are left out, and exit; the "
+            "damaged file is kept as FILE.damaged1.",
+        ),
+    ] = False,
     host: Annotated[
         str,
         typer.Option(
@@ -104,8 +114,13 @@ def review(
     from planewise.cli._tables import load_table_model, remembered_by
 
     path = _answers_beside(table) if answers is None else answers
+    if export is not None and repair:
+        raise MistakeError("--repair and --export are two steps: repair the file first.")
     if export is not None:
-        _export(model, table, path, id_column, export, all_rows, force)
+        _export(model, table, path, id_column, export, all_rows, force, safe_csv)
+        return
+    if repair:
+        _repair(model, table, path, id_column)
         return
     if all_rows:
         raise MistakeError("--all-rows is for --export, which writes the cases to a file.")
@@ -155,11 +170,18 @@ def _answers_beside(table: InputTable) -> Path:
 
 
 def _export(
-    model: Path, table: InputTable, answers: Path, id_column: str | None, out: Path, all_rows: bool, force: bool
+    model: Path,
+    table: InputTable,
+    answers: Path,
+    id_column: str | None,
+    out: Path,
+    all_rows: bool,
+    force: bool,
+    safe_csv: bool,
 ) -> None:
     """Write the columns of the table as they are, and the review after them."""
     from planewise._atomic import write_whole
-    from planewise.answers import table_bytes
+    from planewise.answers import read_content, table_bytes
     from planewise.cli._tables import check_ending, load_table_model, remembered_by
 
     check_ending(out)
@@ -169,11 +191,38 @@ def _export(
     table.remember(remembered_by(fitted))
     rows, original = table.read_all(fitted.columns_), table.as_written()
     found = reviewed(fitted, rows, answers, id_column, original=original, all_rows=all_rows, source=_file_of(table))
+    tell_torn(read_content(answers), answers)
     if found.height == 0:
         raise MistakeError(f"{str(answers)!r} holds no decision yet, so there is nothing to export.")
-    write_whole(out, table_bytes(found, out.suffix.lower().removeprefix(".")))
+    write_whole(out, table_bytes(found, out.suffix.lower().removeprefix("."), safe_csv=safe_csv))
     label = next(name for name in reversed(found.columns) if name.endswith("_label"))
     say(f"{found.height} rows in {out}: {original.width} columns as they are, the labels in {label!r}")
+
+
+def _repair(model: Path, table: InputTable, answers: Path, id_column: str | None) -> None:
+    """Keep the intact lines of a damaged file."""
+    from planewise.cli._tables import load_table_model, remembered_by
+    from planewise.words import counted
+
+    repair = _app_module().repair
+    fitted = load_table_model(model)
+    table.remember(remembered_by(fitted))
+    found = repair(fitted, table.read_all(fitted.columns_), answers, id_column, source=_file_of(table))
+    if found is None:
+        say(f"{answers} is not damaged; nothing was changed")
+        return
+    for number, why in found.left_out.items():
+        say(f"line {number} is left out: {why}")
+    if found.not_in_order:
+        lines = ", ".join(map(str, found.not_in_order))
+        say(f"kept, although lines before them are missing or were moved: {lines}")
+    say(f"{counted(found.n_kept, 'line')} kept in {answers}; the damaged file is {found.copy}")
+
+
+def tell_torn(content: Content, answers: Path) -> None:
+    """Say that the end of a file is not read, because a crash left only a part of it."""
+    if content.torn:
+        tell(f"the last line of {answers} is incomplete: it is being written, or a crash left it so. It is not read.")
 
 
 def _app_module() -> Any:

@@ -8,12 +8,25 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from planewise._json import plain
+from planewise._printable import shown, shown_json
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+SafeCsv = Annotated[
+    bool,
+    typer.Option(
+        "--safe-csv/--no-safe-csv",
+        help="In CSV and TSV, put an apostrophe before text that a spreadsheet would run as a formula, such as =1+1; "
+        "or write the exact text.",
+    ),
+]
 
 
 def console() -> Console:
@@ -27,8 +40,6 @@ def console() -> Console:
 
 def say(*lines: str) -> None:
     """Print lines for people; control characters in names are shown, never obeyed, and add no lines."""
-    from planewise.words import shown
-
     console().print("\n".join(map(shown, lines)), markup=False)
 
 
@@ -64,16 +75,15 @@ def show_leading(features: Mapping[str, float]) -> None:
 def _cell(text: str) -> str:
     from rich.markup import escape
 
-    from planewise.words import shown
-
     return escape(shown(text))
 
 
 def show_json(answer: Any) -> None:
-    """Print one JSON document; numbers that JSON cannot express are null."""
+    """Print one JSON document; numbers that JSON cannot express are null, control characters are escaped."""
     from planewise.cli._streams import has_unicode
 
-    sys.stdout.write(json.dumps(plain(answer), indent=2, ensure_ascii=not has_unicode(sys.stdout)) + "\n")
+    document = json.dumps(plain(answer), indent=2, ensure_ascii=not has_unicode(sys.stdout))
+    sys.stdout.write(shown_json(document) + "\n")
 
 
 def print_page(page: str, as_json: bool) -> None:

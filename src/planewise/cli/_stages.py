@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from planewise._printable import shown
 from planewise._progress import Listener, heard_by
 from planewise.cli._everywhere import is_quiet, log
 
@@ -62,8 +63,6 @@ def stage(words: str, quiet: bool = False, *, listen: bool = False) -> Iterator[
         yield lambda done, total: None
         return
     from rich.console import Console
-
-    from planewise.words import shown
 
     stream = Console(stderr=True)
     show = _bar(shown(words), stream) if stream.is_terminal else _lines(shown(words))

@@ -11,6 +11,7 @@ import errno
 import io
 import logging
 import os
+import re
 import select
 import sys
 from collections.abc import Iterator
@@ -18,6 +19,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
+from planewise._printable import shown
+
+LONGEST = 4000  # letters of a message
+COLOURS = r"\x1b\[[0-9;]*m"  # of rich; all that is printed besides text
+PROGRESS = r"\r|\x1b\[\d*[AK]|\x1b\[\?25[lh]"  # what moves a bar on the error stream
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -62,9 +68,17 @@ class Stream(io.RawIOBase):
             if self.must_arrive:
                 raise OutputError from error
             return len(data)
-        except BaseException as error:  # Ctrl-C while the pipe is full: at the end it must not wait again
-            self.failure = error
+        except BaseException as error:
+            if not self._is_ready():  # Ctrl-C while the pipe is full: at the end it must not wait again
+                self.failure = error
             raise
+
+    def _is_ready(self) -> bool:
+        """Whether more can be written at once, as far as the system knows."""
+        try:
+            return bool(select.select([], [self.inner], [], 0)[1])
+        except (OSError, ValueError, TypeError):
+            return False
 
     def exit_code(self, code: Any) -> Any:
         """The exit code once all output is flushed; a failure to write is reported here."""
@@ -89,8 +103,9 @@ def whole_streams() -> Iterator[Stream]:
     output, errors = (
         Stream(_bytes_below(stream), must_arrive) for stream, must_arrive in zip(before, (True, False), strict=True)
     )
-    sys.stdout = _text(before[0], output, "surrogateescape")  # file names are printed byte for byte
-    sys.stderr = _text(before[1], errors, "backslashreplace")
+    # File names are printed byte for byte, except at a terminal.
+    sys.stdout = _text(before[0], output, "backslashreplace" if output.isatty() else "surrogateescape", COLOURS)
+    sys.stderr = _text(before[1], errors, "backslashreplace", f"{COLOURS}|{PROGRESS}")
     try:
         yield output
     finally:
@@ -103,20 +118,32 @@ def whole_streams() -> Iterator[Stream]:
 def tell(words: str) -> None:
     """Print one message on the error stream, in one line; control characters are shown, never obeyed."""
     from planewise.cli._everywhere import log
-    from planewise.words import shown  # here, because numpy comes with it
 
     log(words, logging.ERROR)
-    sys.stderr.write(f"planewise: {shown(words)}\n")
+    sys.stderr.write(f"planewise: {_short(words)}\n")
 
 
 def note(words: str) -> None:
     """The same for what is no error: not with --quiet."""
     from planewise.cli._everywhere import is_quiet, log
-    from planewise.words import shown
 
     log(words, logging.WARNING)
     if not is_quiet():
-        sys.stderr.write(f"planewise: {shown(words)}\n")
+        sys.stderr.write(f"planewise: {_short(words)}\n")
+
+
+def _short(words: str) -> str:
+    """A message without the middle of what is too long to read, such as a cell that holds a book."""
+    text = shown(words)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
+
+
+def shown_traceback(text: str) -> str:
+    """A traceback as it is printed: text of strangers in it is only shown, and no line of it passes for a message.
+
+    The streams alone do not promise this: the sequences that move a progress bar pass them, whoever wrote them.
+    """
+    return "\n".join(f"  {line}" for line in shown(text.rstrip("\n"), breaks="\n").split("\n"))
 
 
 def is_stdout(path: Path | None) -> bool:
@@ -130,11 +157,16 @@ def has_unicode(stream: TextIO) -> bool:
 
 
 def print_bytes(content: str | bytes) -> None:
-    """Print what programs read: text as UTF-8, whatever the encoding of the terminal."""
+    """Print what programs read: text as UTF-8, whatever the encoding of the terminal.
+
+    Programs get every byte as it is; people, at a terminal, see control characters and are not fooled by them.
+    """
     sys.stdout.flush()
     below = getattr(sys.stdout, "buffer", None)
     data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
-    if below is None:  # the window of an editor
+    if sys.stdout.isatty():
+        sys.stdout.write(shown(data.decode("utf-8", "surrogateescape"), breaks="\n\t"))
+    elif below is None:  # the window of an editor
         sys.stdout.write(data.decode("utf-8", "surrogateescape"))
     else:
         below.write(data)
@@ -168,7 +200,7 @@ class _Letters:
 _SIMPLER = {
     "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "×": "x", "·": ".", "±": "+-", "→": "->", "←": "<-", "≥": ">=",
     "≤": "<=", "≠": "!=", "≈": "~", "…": "...", "“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "²": "^2",
-    "√": "sqrt ", "∞": "inf", "•": "*", "\u00a0": " ", "\u202f": " ", "\u2009": " ", "�": "?", "─": "-", "━": "-",
+    "√": "sqrt ", "∞": "inf", "•": "*", "\u00a0": " ", "\u202f": " ", "\u2009": " ", "─": "-", "━": "-",
     "│": "|", "✓": "yes",
 }  # fmt: skip
 
@@ -185,12 +217,34 @@ def _readable(error: UnicodeError) -> tuple[str | bytes, int]:
 codecs.register_error("planewise_readable", _readable)
 
 
-def _text(stream: TextIO | None, raw: Stream, errors: str) -> TextIO:
+class _Guarded(io.TextIOWrapper):
+    """Text for people, without control characters but those of our own; what is printed has none, if nothing slips."""
+
+    own = ""
+
+    def write(self, text: str) -> int:
+        """Write it."""
+        if _CONTROLS.search(text) is not None:
+            pieces = re.split(f"({self.own})", text)
+            pieces[::2] = [_CONTROLS.sub(lambda found: shown(found[0]), piece) for piece in pieces[::2]]
+            super().write("".join(pieces))
+        else:
+            super().write(text)
+        return len(text)
+
+
+# C0 but tab and line feed, C1, marks of direction and other line ends; lone surrogates are bytes of file names.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def _text(stream: TextIO | None, raw: Stream, errors: str, own: str) -> TextIO:
     encoding = getattr(stream, "encoding", None) or "utf-8"
     if not encoding.lower().startswith("utf"):
         errors = "planewise_readable"
     at_once = any(getattr(stream, name, False) for name in ("line_buffering", "write_through"))
-    return io.TextIOWrapper(io.BufferedWriter(raw), encoding, errors, line_buffering=at_once)
+    text = _Guarded(io.BufferedWriter(raw), encoding, errors, line_buffering=at_once)
+    text.own = own
+    return text
 
 
 def _hold_places() -> None:

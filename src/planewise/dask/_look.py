@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from planewise._categories import is_missing
+from planewise._input import LARGEST_WEIGHT
 from planewise.dask._errors import WrongPartitionError
 from planewise.dask._partitions import Partitions, Rows
 from planewise.parts import PartSurvey, join_surveys, survey_part
@@ -154,6 +155,12 @@ def _require_weights(sample_weight: Any, number: int, name: str) -> None:
         raise WrongPartitionError(
             f"Partition {number} of {name}: row {wrong[0]} has the weight {weight[wrong[0]]}; weights must be finite "
             "and at least 0."
+        )
+    large = np.flatnonzero(weight > LARGEST_WEIGHT)
+    if len(large):
+        raise WrongPartitionError(
+            f"Partition {number} of {name}: row {large[0]} has the weight {weight[large[0]]:.3g}; weights on a cluster "
+            f"must be at most {LARGEST_WEIGHT:.2g}. Divide all weights by a constant."
         )
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils.multiclass import check_classification_targets
 
-from planewise._input import weights_by_class
+from planewise._input import IN_FLOAT32, near_one, weights_by_class
 from planewise.dask._engine import DaskParts
 from planewise.dask._errors import WrongPartitionError
 from planewise.dask._gather import some_rows
@@ -105,7 +105,7 @@ def _class_weights(class_weight: Any, classes: NDArray[Any], looks: list[Look]) 
         return None
     if isinstance(class_weight, Mapping):
         present = {label: weight for label, weight in class_weight.items() if weight != 0}
-        return weights_by_class(present, classes)
+        return near_one(weights_by_class(present, classes))
     counts = np.array([sum((look.labels or {}).get(label, 0) for look in looks) for label in classes.tolist()])
     return np.asarray(counts.sum() / (len(classes) * counts))
 
@@ -134,6 +134,13 @@ def _numbers(y: Any, number: int, name: str) -> NDArray[np.float64]:
         target = np.array(y, dtype=np.float64, order="C")
     except (TypeError, ValueError):
         raise WrongPartitionError(f"Partition {number} of {name} must hold numbers.") from None
+    wrong = np.argwhere(np.abs(target) > IN_FLOAT32.largest)
+    if len(wrong):
+        row = wrong[0, 0]
+        raise WrongPartitionError(
+            f"Partition {number} of {name}: row {row} has the target {target[tuple(wrong[0])]:.3g}; boosting "
+            f"{IN_FLOAT32.why} and accepts at most {IN_FLOAT32.largest:.2g} in size. Divide the targets by a constant."
+        )
     return target[:, 0].copy() if target.ndim == 2 and target.shape[1] == 1 else target
 
 

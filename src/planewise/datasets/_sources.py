@@ -66,7 +66,10 @@ def from_directory(info: DatasetInfo, data_home: str | os.PathLike[str] | None) 
         origin = "data_home" if data_home else "PLANEWISE_DATA"
         raise DatasetNotFoundError(f"{origin} is '{directory}', which has no index.csv.")
     with index.open(encoding="utf-8", newline="") as lines:
-        names = {line["name"]: line["file"] for line in csv.DictReader(lines)}
+        try:
+            names = {line["name"]: line["file"] for line in csv.DictReader(lines)}
+        except (csv.Error, KeyError) as error:
+            raise DatasetNotFoundError(f"'{index}' is not a table with the columns name and file: {error}.") from None
     if info.name not in names:
         return None
     return _read(directory / names[info.name])

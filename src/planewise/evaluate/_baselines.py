@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from planewise._categories import is_missing
 from planewise._input import is_table
+from planewise._labels import as_label_array
 from planewise._tables import as_array
 from planewise.evaluate._evaluation import Evaluation
 
@@ -40,7 +41,7 @@ class Answers(NamedTuple):
 def baselines(case: Evaluation, X_train: Any = None, y_train: Any = None) -> dict[str, Answers]:
     """What simple models answer to the rows, fitted on training rows if there are any, else on the rows themselves."""
     found = dict([_constant(case, y_train)])
-    known = case.target[case.weight > 0] if y_train is None else np.asarray(y_train)
+    known = case.target[case.weight > 0] if y_train is None else as_label_array(y_train)
     if len(known) >= MIN_ROWS and (case.classes is None or len(np.unique(known)) > 1):
         name = "ridge_regression" if case.classes is None else "logistic_regression"
         found[name] = _linear(case, X_train, y_train)
@@ -49,7 +50,7 @@ def baselines(case: Evaluation, X_train: Any = None, y_train: Any = None) -> dic
 
 def _constant(case: Evaluation, y_train: Any) -> tuple[str, Answers]:
     n_rows = len(case.target)
-    known, weight = (case.target, case.weight) if y_train is None else (np.asarray(y_train), np.ones(len(y_train)))
+    known, weight = (case.target, case.weight) if y_train is None else (as_label_array(y_train), np.ones(len(y_train)))
     if case.classes is None:
         return "mean", Answers(np.full(n_rows, np.average(known, weights=weight)), None)
     shares = np.array([weight[known == each].sum() for each in case.classes]) / weight.sum()

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from planewise._labels import as_label_array
 from planewise._tables import take
 from planewise.evaluate._measured import Vector
 from planewise.table import TableModel, as_polars, read_target
@@ -105,7 +106,7 @@ def evaluate(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Ev
     require_no_offset(model, "evaluate")
     if y is None:
         raise ValueError("y is missing: a model is measured on rows whose targets are known.")
-    predicted, target = np.asarray(model.predict(X)), np.asarray(y)
+    predicted, target = np.asarray(model.predict(X)), as_label_array(y)
     if target.shape != predicted.shape:
         raise ValueError(
             f"y must have one target for each of the {len(predicted)} rows of X; got shape {target.shape}."

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from planewise._labels import as_label_array
 from planewise._tables import n_rows
 from planewise.evaluate import _measured
 from planewise.evaluate._baselines import Answers, baselines
@@ -126,9 +127,11 @@ def quality(case: Evaluation, X_train: Any = None, y_train: Any = None) -> Quali
 
 def _is_worse(model: dict[str, Measured], constant: dict[str, Measured]) -> bool:
     """Whether a constant is at least as good in all that models are compared by."""
-    at_most = [constant[name].value <= model[name].value for name in ("rmse", "log_loss") if name in model]
-    at_least = [constant["accuracy"].value >= model["accuracy"].value] if "accuracy" in model else []
-    return all([*at_most, *at_least])
+    both = model.keys() & constant.keys()  # a file can hold any record
+    at_most = [constant[name].value <= model[name].value for name in ("rmse", "log_loss") if name in both]
+    at_least = [constant["accuracy"].value >= model["accuracy"].value] if "accuracy" in both else []
+    compared = [*at_most, *at_least]
+    return bool(compared) and all(compared)
 
 
 def _training_rows(case: Evaluation, X_train: Any, y_train: Any) -> tuple[Any, NDArray[Any] | None]:
@@ -144,7 +147,7 @@ def _training_rows(case: Evaluation, X_train: Any, y_train: Any) -> tuple[Any, N
         raise ValueError(f"{missing} is missing: training rows and their targets go together; got {given} alone.")
     if X_train is None:
         return None, None
-    targets, length = np.asarray(y_train), n_rows(X_train)
+    targets, length = as_label_array(y_train), n_rows(X_train)
     if targets.shape != (length,):
         raise ValueError(
             f"y_train must have one target for each of the {length} rows of X_train; got shape {targets.shape}."

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from planewise._frames import refuse_patterns
+from planewise.files._fields import split_fields, unclosed_quote
 from planewise.files._reading import Reading, TableFileError
 from planewise.files._sources import LocalFile
 from planewise.files._text import find_encoding, head_of
@@ -81,7 +82,7 @@ def find_dialect(file: LocalFile, reading: Reading) -> Dialect:
         separator = _separator([text for _, text in rows], quote, "\t" if file.ending in (".tsv", ".tab") else ",")
         _refuse_spaces(file, [text for _, text in rows], separator)
         separator = "\t" if separator == "," and _one_column([text for _, text in rows]) else separator
-    cells = [(line, _fields(text, separator, quote)) for line, text in rows]
+    cells = [(line, split_fields(text, separator, quote).texts) for line, text in rows]
     start = header_place(cells)
     if start:
         notes.append(f"{start} line{'s' if start > 1 else ''} above the header skipped")
@@ -90,11 +91,11 @@ def find_dialect(file: LocalFile, reading: Reading) -> Dialect:
     cells = cells[start:]
     decimal, found = (reading.decimal, True) if reading.decimal else _decimal(cells[1:] or cells, separator)
     dialect = Dialect(encoding, separator, quote, comment, [], True, cells[0][0], 0, decimal, found, notes)
-    return _with_header(file, reading, dialect, cells, lines)
+    return _with_header(file, reading, dialect, cells, dict(rows)[dialect.header_line])
 
 
 def _with_header(
-    file: LocalFile, reading: Reading, found: Dialect, cells: list[tuple[int, list[str]]], lines: list[str]
+    file: LocalFile, reading: Reading, found: Dialect, cells: list[tuple[int, list[str]]], header: str
 ) -> Dialect:
     """The dialect with the names of the columns, and where the rows begin."""
     first, width = cells[0][1], len(cells[0][1])
@@ -103,9 +104,8 @@ def _with_header(
         names = [f"column_{number}" for number in range(1, width + 1)]
         note = f"no header row: the columns are named column_1 to column_{width}"
         return replace(found, names=names, has_header=False, first_line=cells[0][0], notes=[*found.notes, note])
-    end = found.header_line + 1
-    while end <= len(lines) and "\n".join(lines[found.header_line - 1 : end - 1]).count(found.quote) % 2:
-        end += 1
+    if (at := split_fields(header, found.separator, found.quote).open_quote) is not None:
+        raise unclosed_quote(file.name, found.header_line, header, at)
     names = [name.strip(" \t\u00a0\ufeff\r") for name in first]
     if found.comment and names[0].startswith(found.comment):
         names[0] = names[0].removeprefix(found.comment).strip()
@@ -117,11 +117,14 @@ def _with_header(
                     f"{file.name!r} has only one column, {names[0]!r}, with --separator "
                     f"{NAMES.get(found.separator, found.separator)}: are its fields separated by {NAMES[other]}s?"
                 )
-    return replace(found, names=_all_named(names), has_header=True, first_line=end)
+    return replace(
+        found, names=_all_named(names), has_header=True, first_line=found.header_line + header.count("\n") + 1
+    )
 
 
 def one_name_each(file: LocalFile, names: list[str]) -> None:
-    """An error if two columns have the same name."""
+    """An error if two columns have the same name, or one has a name that cannot be read."""
+    refuse_patterns(names, repr(file.name), TableFileError)
     twice = [name for name, count in Counter(names).items() if name and count > 1]
     if twice:
         raise TableFileError(
@@ -189,13 +192,6 @@ def _without_comments(rows: list[tuple[int, str]], comment: str) -> tuple[list[t
             if width and kept[0][1].count(mark) == width and any(map(_is_value, kept[0][1].split(mark))):
                 return [rows[n_first - 1], *kept], n_comments - 1
     return kept, n_comments
-
-
-def _fields(text: str, separator: str, quote: str) -> list[str]:
-    try:
-        return next(csv.reader([text], delimiter=separator, quotechar=quote, skipinitialspace=False), [""])
-    except csv.Error:
-        return text.split(separator)
 
 
 def _outside(text: str, quote: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator
 
 import numpy as np
 
 from planewise.files._dialect import Dialect
+from planewise.files._fields import split_fields, unclosed_quote
 from planewise.files._reading import TableFileError
 from planewise.files._sources import LocalFile
 from planewise.files._text import utf8_blocks
@@ -33,8 +33,19 @@ def row_blocks(file: LocalFile, dialect: Dialect) -> Iterator[bytes]:
                 f"{file.name!r}: the row that begins in line {line} has more than {LONGEST_ROW >> 20} MiB: is there a "
                 "quote that is never closed?"
             )
-    if left.strip():
-        yield _checked(file, left, dialect, line)
+    if left.count(dialect.quote.encode()) % 2:
+        _refuse_open_quote(file, left, dialect, line)
+    if left.strip() and (rest := _checked(file, left, dialect, line)):  # it may be a comment
+        yield rest
+
+
+def _refuse_open_quote(file: LocalFile, row: bytes, dialect: Dialect, line: int) -> None:
+    """An error if the last row ends inside quotes; a quote in the middle of a field or in a comment opens none."""
+    text = row.decode("utf-8", "replace")
+    if dialect.comment and text.startswith(dialect.comment):
+        return
+    if (at := split_fields(text, dialect.separator, dialect.quote).open_quote) is not None:
+        raise unclosed_quote(file.name, line, text, at)
 
 
 def _below_header(file: LocalFile, dialect: Dialect) -> Iterator[bytes]:
@@ -55,13 +66,12 @@ def _below_header(file: LocalFile, dialect: Dialect) -> Iterator[bytes]:
 
 def _end_of_rows(block: bytes, quote: bytes) -> int:
     """Where the last whole row ends: after a line break with an even number of quotes before it."""
-    odd = block.count(quote) % 2
-    end = len(block)
-    while (at := block.rfind(b"\n", 0, end)) >= 0:
-        odd = (odd + block.count(quote, at, end)) % 2
-        if not odd:
+    inside, end = block.count(quote) % 2 == 1, len(block)
+    while end >= 0:
+        start = block.rfind(quote, 0, end)
+        if not inside and (at := block.rfind(b"\n", start + 1, end)) >= 0:
             return at + 1
-        end = at
+        inside, end = not inside, start
     return 0
 
 
@@ -113,29 +123,28 @@ def _kept(file: LocalFile, block: bytes, dialect: Dialect, line: int) -> tuple[_
         if (comment and text.startswith(comment)) or (not text.strip() and not alone):
             dropped.append(int(row))
         elif rows.n_fields[row] != n_fields:
-            there = _count_again(text, dialect, int(rows.n_fields[row]))
+            there = int(rows.n_fields[row])
+            if b"\n" not in text.rstrip(b"\r\n"):  # quotes in the middle of a field hide no separators
+                there = len(split_fields(text.decode("utf-8", "replace"), dialect.separator, dialect.quote).texts)
             if there != n_fields:
                 at = line + block.count(b"\n", 0, rows.starts[row])
                 raise _wrong_number(file, dialect, at, there, text)
     return (rows, dropped) if dropped else None
 
 
-def _count_again(text: bytes, dialect: Dialect, counted: int) -> int:
-    """Quotes in the middle of a field do not hide separators: another reader counts."""
-    try:
-        return len(next(csv.reader([text.decode()], delimiter=dialect.separator, quotechar=dialect.quote)))
-    except csv.Error:
-        return counted
-
-
 def _wrong_number(file: LocalFile, dialect: Dialect, line: int, there: int, text: bytes) -> TableFileError:
     header = f"the header in line {dialect.header_line}" if dialect.header_line > 1 else "the header"
     what = header if dialect.has_header else "the first row"
-    ends = there == len(dialect.names) + 1 and text.rstrip().endswith(dialect.separator.encode())
-    remedy = "Remove the separator at the end of the rows." if ends else "Correct the line, or delete it."
+    n_lines = text.rstrip().count(b"\n") + 1
+    where = f"line {line} has" if n_lines == 1 else f"lines {line} to {line + n_lines - 1} are one row with"
+    remedy = "Correct the line, or delete it."
+    if n_lines > 1:
+        remedy = f"Is a quote that opens in line {line} not closed?"
+    elif there == len(dialect.names) + 1 and text.rstrip().endswith(dialect.separator.encode()):
+        remedy = "Remove the separator at the end of the rows."
     return TableFileError(
-        f"{file.name!r} cannot be read as a table: line {line} has {there} field{'s' if there != 1 else ''}, but "
-        f"{what} has {len(dialect.names)}. {remedy}"
+        f"{file.name!r} cannot be read as a table: {where} {there} field{'s' if there != 1 else ''}, but {what} has "
+        f"{len(dialect.names)}. {remedy}"
     )
 
 

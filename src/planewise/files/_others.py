@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from planewise._extras import needs
+from planewise._frames import named
 from planewise.files._dialect import header_place, is_header, one_name_each
 from planewise.files._reading import Reading, TableFileError
 from planewise.files._sources import LocalFile, read_some
@@ -49,7 +50,7 @@ class Rows:
         at = 0
         while True:
             with _errors_of(self.file):
-                chunk = self.frame.lazy().select(names).slice(at, n_rows).collect()
+                chunk = self.frame.lazy().select(named(names)).slice(at, n_rows).collect()
             if chunk.height == 0:
                 return
             at += chunk.height
@@ -162,7 +163,7 @@ def _with_days(table: pl.DataFrame) -> pl.DataFrame:
     """Moments that are all at midnight as days, which workbooks do not tell from moments."""
     names = [name for name, kind in table.schema.items() if kind == pl.Datetime]
     days = [name for name in names if (table[name].dt.time() == time()).all()]
-    return table.with_columns(pl.col(days).cast(pl.Date)) if days else table
+    return table.with_columns(named(days).cast(pl.Date)) if days else table
 
 
 def _not_empty(table: pl.DataFrame) -> pl.DataFrame:

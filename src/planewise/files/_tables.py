@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import polars as pl
 
+from planewise._frames import named, refuse_patterns
 from planewise.files._dates import ISO, DateForm
 from planewise.files._dialect import Dialect, find_dialect
 from planewise.files._lines import line_of_row, row_blocks, stray_quote
@@ -128,7 +129,10 @@ class InputTable:
 
     @cached_property
     def _rows(self) -> list[Rows]:
-        return [open_rows(file, self.reading) for file in self.files]
+        rows = [open_rows(file, self.reading) for file in self.files]
+        for each in rows:
+            refuse_patterns(each.schema(), repr(each.file.name), TableFileError)
+        return rows
 
     def leave_out(self, names: Sequence[str]) -> None:
         """Read the table without some of its columns."""
@@ -203,7 +207,7 @@ class InputTable:
     def _with_categories(self, table: pl.DataFrame) -> pl.DataFrame:
         """The table with whole numbers as text where they were asked for as categories."""
         names = [name for name in self.reading.categories if name in table.columns and table[name].dtype.is_integer()]
-        return table.with_columns(pl.col(names).cast(pl.String)) if names else table
+        return table.with_columns(named(names).cast(pl.String)) if names else table
 
     @property
     def _marks(self) -> Marks:
@@ -281,11 +285,11 @@ class InputTable:
         row = 0
         for chunk in self._raw_chunks(every):
             if chunk.height:
-                yield self._as_kinds(chunk.select(names), columns or [], row), chunk.select(kept)
+                yield self._as_kinds(chunk.select(named(names)), columns or [], row), chunk.select(named(kept))
                 row += chunk.height
         if not row:
             nothing = self._nothing(every)
-            yield self._as_kinds(nothing.select(names), columns or [], 0), nothing.select(kept)
+            yield self._as_kinds(nothing.select(named(names)), columns or [], 0), nothing.select(named(kept))
 
     def _raw_chunks(self, names: list[str]) -> Iterator[pl.DataFrame]:
         for number, file in enumerate(self.files):
@@ -397,7 +401,7 @@ def _parse(file: LocalFile, block: bytes, dialect: Dialect, names: list[str] | N
         line = stray_quote(file, dialect)
         why = f"line {line} has a quote inside a field: double it, or remove it" if line else _first_line(error)
         raise TableFileError(f"{file.name!r} cannot be read as a table: {why}.") from error
-    return table if names is None else table.select(names)
+    return table if names is None else table.select(named(names))
 
 
 def _first_line(error: BaseException) -> str:
@@ -413,7 +417,7 @@ def _all_of(files: list[LocalFile], parts: list[pl.DataFrame]) -> pl.DataFrame:
             name = min(odd)
             one, other = (files[0], file) if name in names else (file, files[0])
             raise TableFileError(f"{one.name!r} has a column {name!r}, which {other.name!r} does not have.")
-    return joined([part.select(names) for part in parts])
+    return joined([part.select(named(names)) for part in parts])
 
 
 def joined(parts: list[pl.DataFrame]) -> pl.DataFrame:

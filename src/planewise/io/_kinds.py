@@ -14,9 +14,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from planewise._categories import MOST_CATEGORIES
+from planewise._labels import LONGEST_TEXT, text_array
 from planewise.io._arrays import ArrayReader, ArrayWriter
 from planewise.io._errors import require
-from planewise.io._values import LONGEST_TEXT, CategoryError, NotPlainError, pack_value, unpack_value
+from planewise.io._values import CategoryError, NotPlainError, pack_value, unpack_value
 
 MOST_FEATURES = 10_000_000
 
@@ -271,7 +272,7 @@ def _sorted_array(values: list[Any], kind: str, where: str) -> Any:
     if kind == "float32":
         held_floats = np.finfo(np.float32)
         require(all(abs(each) <= held_floats.max for each in values), f"has {where} that are too large")
-    return np.array(values, dtype=np.str_ if kind == "str" else kind)
+    return text_array(values) if kind == "str" else np.array(values, dtype=kind)
 
 
 class Names:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -154,12 +156,9 @@ def load(source: Place) -> Any:
     UserWarning
         If the file holds transformers of scikit-learn and was written with another version of it.
     """
-    try:
-        parts = _container.unpacked(read_bytes(source))
-        check_version(parts.document)
+    with _errors_of(source):
+        parts = _parts_of(source)
         model = _model_of(parts)
-    except ModelFileError as error:
-        raise ModelFileError(f"{named(source)} {str(error).removesuffix('.')}.") from error.__cause__
     other = other_scikit_learn(parts.document)
     if type(model).__name__ in COMPOSITIONS and other is not None:
         warn_user(
@@ -167,6 +166,21 @@ def load(source: Place) -> Any:
             f"{sklearn.__version__}. They were read without a fault, but may work differently: compare predictions."
         )
     return model
+
+
+def _parts_of(source: Place) -> _container.Parts:
+    parts = _container.unpacked(read_bytes(source))
+    check_version(parts.document)
+    return parts
+
+
+@contextmanager
+def _errors_of(source: Place) -> Iterator[None]:
+    """Errors in a file become sentences that name it."""
+    try:
+        yield
+    except ModelFileError as error:
+        raise ModelFileError(f"{named(source)} {str(error).removesuffix('.')}.") from error.__cause__
 
 
 def _model_of(parts: _container.Parts) -> Any:
@@ -199,7 +213,8 @@ def _require_model_at_end(model: Any) -> None:
 
 def versions(source: Place) -> dict[str, str]:
     """The versions of planewise and its libraries that wrote a model file."""
-    found: dict[str, str] = _container.unpacked(read_bytes(source)).document["versions"]
+    with _errors_of(source):
+        found: dict[str, str] = _parts_of(source).document["versions"]
     return found
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from planewise._labels import text_array
 from planewise.io._arrays import DTYPES, ArrayReader, ArrayWriter
 from planewise.io._errors import ModelFileError, require
 from planewise.io._kinds import Numbers
@@ -112,7 +113,7 @@ class Scalars:
             f"has a {where} with values of an unknown kind",
         )
         if kind == "str":
-            return np.array(values, dtype=np.str_)
+            return text_array(values)
         out = np.empty(len(values), dtype=object)
         out[:] = values
         return out
@@ -257,10 +258,10 @@ class Selection:
             require(known and ends[2] != 0 and type(ends[2]) is not str, f"has {where} that select no columns")
             return slice(*ends)
         value = unpack_value(packed, arrays)
+        require(not isinstance(value, np.ndarray) or value.ndim == 1, f"has {where} that select no columns")
         several = _listed(value)
         alike = any(all(type(each) is kind for each in several) for kind in (str, int, bool))
         require(alike, f"has {where} that select no columns")
-        require(not isinstance(value, np.ndarray) or value.ndim == 1, f"has {where} that select no columns")
         return value
 
 

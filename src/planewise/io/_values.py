@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from planewise._labels import LONGEST_TEXT
 from planewise.io._arrays import DTYPES, ArrayReader, ArrayWriter
 from planewise.io._errors import ModelFileError, require
 
 DEEPEST = 8
 LARGEST_INTEGER = 2**64
-LONGEST_TEXT = 10_000
 _ODD_FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 

@@ -31,7 +31,7 @@ def check_version(document: Mapping[str, Any]) -> None:
     """An error if the file is not of a version that can be read."""
     require(document.get("format") == FORMAT, "is not a planewise model")
     schema, versions = document.get("schema"), document.get("versions")
-    require(type(schema) is int and schema >= 1, "is a model file without a version")
+    require(type(schema) is int and 1 <= schema <= 10**6, "is a model file without a version")
     assert isinstance(schema, int)
     writer = versions.get("planewise", "?") if isinstance(versions, dict) else "?"
     require(
@@ -39,13 +39,20 @@ def check_version(document: Mapping[str, Any]) -> None:
         f"was written by planewise {str(writer)[:40]} in version {schema} of the file format, and this planewise reads "
         f"versions up to {SCHEMA}; install a newer planewise to read it",
     )
+    require(
+        isinstance(versions, dict) and "planewise" in versions and all(map(_is_short, [*versions, *versions.values()])),
+        "does not say which versions of planewise and its libraries wrote it",
+    )
+
+
+def _is_short(words: Any) -> bool:
+    return isinstance(words, str) and len(words) <= 100
 
 
 def other_scikit_learn(document: Mapping[str, Any]) -> str | None:
     """The version of scikit-learn that wrote the file, unless its first two numbers are those of the one in use."""
-    versions = document["versions"]
-    writer = versions.get("scikit-learn") if isinstance(versions, dict) else None
-    if not isinstance(writer, str):
+    writer = document["versions"].get("scikit-learn")
+    if writer is None:
         return "of an unknown version"
     return None if writer.split(".")[:2] == sklearn.__version__.split(".")[:2] else writer[:40]
 

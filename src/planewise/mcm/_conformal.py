@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import solve
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 from sklearn.utils import check_array, check_random_state
@@ -19,6 +21,8 @@ from planewise._input import all_or_nothing, class_problem, unshifted_rows
 from planewise._params import Limit, check_parameters, either, integer, keep_parameters, one_of, real, seed
 from planewise._scaling import scaling_limit
 from planewise._shown import ShownInNotebooks
+from planewise._warn import warn_user
+from planewise.mcm._blas import one_blas_thread
 from planewise.mcm._conformal_factor import SHRINKAGES, ConformalFactor, Numbers, fit_conformal_factor
 from planewise.mcm._explain import kernel_in_words, telling_columns
 from planewise.mcm._kernels import KERNEL_NAMES, Kernel, gamma_limit, gamma_value
@@ -33,6 +37,9 @@ from planewise.mcm._rows import balanced, distinct_rows
 from planewise.words import Description, Limits, TableSection, entry_in_words, feature_names, number, signed
 
 TRIED_BY = 1000  # rows on which shrinkage="cv" is decided
+# Of the SVM that finds the cores, at most: without a limit, it does not end where C is very large. A step takes a time
+# that grows with the rows; these are some seconds, during which libsvm does not see Ctrl-C.
+SVC_STEPS, SVC_STEPS_TIMES_ROWS, SVC_STEPS_PER_ROW = 3_000_000, 1_000_000_000, 100
 
 
 class ConformalKernel(PreparesColumns, ShownInNotebooks, TransformerMixin, BaseEstimator):
@@ -223,11 +230,13 @@ class ConformalKernel(PreparesColumns, ShownInNotebooks, TransformerMixin, BaseE
         gamma = gamma_value(self.gamma, standard, weight, self.n_features_in_)
         self._kernel = Kernel(self.kernel, gamma, self.degree, self.coef0)
         self._gamma_conformal = 2 * gamma if self.gamma_conformal == "auto" else float(self.gamma_conformal)
-        self._factor = self._fit_factor(standard, label, weight)
-        if self.form == "shrunk":
-            chosen = self._best_shrinkage(standard, label, weight) if self.shrinkage == "cv" else float(self.shrinkage)
-            self._factor = self._factor.shrunk(chosen)
-        self._set_attributes()
+        with one_blas_thread():
+            self._factor = self._fit_factor(standard, label, weight)
+            if self.form == "shrunk":
+                by_folds = self.shrinkage == "cv"
+                chosen = self._best_shrinkage(standard, label, weight) if by_folds else float(self.shrinkage)
+                self._factor = self._factor.shrunk(chosen)
+            self._set_attributes()
         return self
 
     def _fit_factor(self, rows: Numbers, label: NDArray[np.int32], weight: Numbers) -> ConformalFactor:
@@ -268,10 +277,23 @@ class ConformalKernel(PreparesColumns, ShownInNotebooks, TransformerMixin, BaseE
         self, rows: Numbers, label: NDArray[np.int32], weight: Numbers
     ) -> tuple[NDArray[np.intp], Numbers]:
         named = self.kernel in ("linear", "rbf", "poly", "sigmoid")
+        n_classes = int(label.max()) + 1
+        n_pairs = max(1, n_classes * (n_classes - 1) // 2)  # libsvm fits a machine to each, and counts its steps
+        most = min(SVC_STEPS, SVC_STEPS_TIMES_ROWS // len(rows)) // n_pairs
+        most = max(most, SVC_STEPS_PER_ROW * len(rows))
         machine = SVC(
             C=self.C, kernel=self.kernel if named else self._kernel, gamma=self._kernel.gamma, degree=self.degree,
-            coef0=self.coef0,
-        ).fit(rows, label, weight)  # fmt: skip
+            coef0=self.coef0, max_iter=most,
+        )  # fmt: skip
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # said below in this estimator's words
+            machine.fit(rows, label, weight)
+        if machine.fit_status_:
+            warn_user(
+                f"The SVM that finds the cores had not converged after {most} steps (C={self.C:g}); its support "
+                "vectors so far are the cores. Lower C, or use cores='mcm'.",
+                ConvergenceWarning,
+            )
         return machine.support_, np.abs(machine.dual_coef_).max(axis=0)
 
     def _support_of_mcm(

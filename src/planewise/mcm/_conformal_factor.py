@@ -195,6 +195,9 @@ def _solve(
     coef = vectors[:, 0]
     if moment[0] @ coef < 0:
         coef = -coef
-    coef = coef / np.sqrt(coef @ moment @ coef)
+    mean_square = coef @ moment @ coef
+    if not mean_square > 0:  # columns of constants alone: what is left of r is rounding
+        return ConformalFactor.one(cores.shape[1])
+    coef = coef / np.sqrt(mean_square)
     both = np.column_stack([np.eye(size)[0], coef])
     return ConformalFactor(cores, coef, gamma, float(eigenvalue), both.T @ between @ both, both.T @ within @ both)

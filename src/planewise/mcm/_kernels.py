@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
-from threadpoolctl import ThreadpoolController
 
 from planewise._params import Limit, real
 
@@ -173,14 +170,3 @@ def gamma_value(gamma: float | str, X: NDArray[Any], weight: NDArray[np.float64]
     scale = 1 / (X.shape[1] * variance) if variance > 0 else 1.0
     smoother = max(1 / n_features, SMOOTHEST)
     return scale * {"smooth": smoother, "medium": smoother**0.5, "scale": 1.0}[gamma]
-
-
-@functools.cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()  # looks through all loaded libraries: a few milliseconds, once
-
-
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """A context in which BLAS runs on the calling thread: for small problems, waking more costs more than it saves."""
-    context: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
-    return context

@@ -159,7 +159,9 @@ class Preparation:
         """One number per prepared column, added up by column of X."""
         if self.is_plain:
             return values
-        return np.bincount(self.source, weights=values, minlength=self.n_features).astype(np.float64, copy=False)
+        out = np.zeros(self.n_features)
+        np.add.at(out, self.source, values)  # unlike np.bincount, never writes outside for a column of 2**63 - 1
+        return out
 
     def nearest(self, prepared: Rows, n_levels: Mapping[int, int]) -> Rows:
         """The row of X nearest to each prepared row, which may lie between the values that rows of X can have."""

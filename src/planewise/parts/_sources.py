@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from planewise._extras import require
+from planewise._frames import named
 from planewise.parts._spool import Part, Roles, Spooled, spool
 
 Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
@@ -137,6 +138,7 @@ def from_csv(
             null_values=nulls,
             schema_overrides=schema_overrides,
             infer_schema_length=ROWS_TO_INFER,
+            with_column_names=lambda names: [name.replace('""', '"') for name in names],  # polars leaves them doubled
         )
 
     return spool(_file_parts(files, scan, roles), roles, folder, verbose)
@@ -295,7 +297,7 @@ def _batches(lazy: Any, roles: Roles) -> Iterator[Any]:
     names = lazy.collect_schema().names()
     wanted = roles.named()
     if wanted is not None and set(wanted) <= set(names):
-        lazy, names = lazy.select(wanted), wanted
+        lazy, names = lazy.select(named(wanted)), wanted
     return iter(lazy.collect_batches(chunk_size=max(1024, PART_VALUES // max(1, len(names))), maintain_order=True))
 
 

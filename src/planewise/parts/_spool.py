@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from planewise._categories import encode
 from planewise._columns import coded, numbers_in
 from planewise._float32 import LARGEST, RESOLVED, fill
-from planewise._frames import column_at
+from planewise._frames import column_at, refuse_patterns
 from planewise._input import is_table
+from planewise._labels import as_label_array
 from planewise._mapped import FloatArray, write_block
 from planewise._progress import Progress
 from planewise._tables import take
@@ -129,6 +130,8 @@ def _read(part: Part, roles: Roles) -> _Read:
     frame = nw.from_native(part.frame, eager_only=True)
     names = [str(name) for name in frame.columns]
     with naming(part.number):
+        if nw.dependencies.is_polars_dataframe(part.frame):
+            refuse_patterns(names)
         features = roles.features(names)
         weight = np.ones(len(frame)) if roles.weight is None else _weights(frame, names, roles.weight, part.first)
         counts = weight > 0
@@ -137,8 +140,8 @@ def _read(part: Part, roles: Roles) -> _Read:
             native = take(native, np.flatnonzero(counts))
         kept = nw.from_native(native, eager_only=True)
         target = _targets(column_at(kept, names.index(roles.target)), np.flatnonzero(counts) + part.first)
-    wanted = [frame.columns[names.index(name)] for name in features]
-    return _Read(kept.select(wanted).to_native(), target, weight[counts])
+    place = {name: k for k, name in enumerate(names)}
+    return _Read(kept[:, [place[name] for name in features]].to_native(), target, weight[counts])
 
 
 def _weights(frame: Any, names: list[str], name: str, first: int) -> NDArray[np.float64]:
@@ -168,7 +171,7 @@ def _targets(column: nw.Series[Any], numbers: NDArray[np.intp]) -> NDArray[Any]:
     if not len(column):
         return np.empty(0)
     found = coded(column)
-    return np.asarray(found.distinct.tolist())[found.place]
+    return as_label_array(found.distinct.tolist())[found.place]
 
 
 def _joined_targets(targets: list[NDArray[Any]]) -> NDArray[Any]:

@@ -234,7 +234,7 @@ def _array_columns(
     reader: TableReader, part: Any, number: Number, counts: NDArray[np.bool_] | None
 ) -> Iterator[ColumnSurvey]:
     numbers = numbers_of(reader, without_words(reader, part, True), True, np.float32)
-    chosen = categorical_in_array(reader, numbers.shape[1], True)
+    chosen = set(categorical_in_array(reader, numbers.shape[1], True))
     others = _number_columns(numbers, number, counts)
     for j, column in enumerate(others):
         if j in chosen:
@@ -248,7 +248,8 @@ def _frame_columns(
 ) -> dict[int, ColumnSurvey]:
     plain = plain_columns(frame)
     chosen = categorical_in_frame(reader, frame, plain)
-    found = {j: _category_column(coded(column_at(frame, j)).distinct, str(frame.columns[j]), number) for j in chosen}
+    names = frame.columns
+    found = {j: _category_column(coded(column_at(frame, j)).distinct, str(names[j]), number) for j in chosen}
     for places in plain.values():
         wanted = [j for j in places if j not in found]
         if wanted:

@@ -319,5 +319,7 @@ class DecidingRows:
         label, k, power = self.label[known], int(data["k"]), float(data["power"])
         if data.get("estimate", "distances") == "distances":
             return ratio_at(points, rows, label, self.n_classes, k, power)
-        share = np.bincount(self.label, self.weight, minlength=self.n_classes) / self.weight.sum()  # of all rows
+        share = np.zeros(self.n_classes)
+        np.add.at(share, self.label, self.weight)  # of all rows; unlike np.bincount, never writes outside
+        share /= self.weight.sum()
         return odds_at(points, rows, label, k, power, float(data["prior_weight"]), share, self.weight[known])

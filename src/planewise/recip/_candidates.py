@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise.recip._rows import FloatArray, Vector
+from planewise.recip._sums import weighted_sum
 from planewise.words import ViewColumns as View
 
 Loss = Callable[[Sequence[View], NDArray[np.intp]], FloatArray]  # views, rows -> (views, rows), NaN: missing
@@ -81,7 +82,7 @@ def some_rows(weight: Vector, most: int | None, random: np.random.RandomState) -
 def scores(views: Sequence[View], loss: Loss, weight: Vector, rows: NDArray[np.intp]) -> Vector:
     """How much clearer than nothing the classes of these rows are in each view: sum_i w_i max(0, 1 - Z_ij)."""
     clear = 1 - loss(views, rows)
-    return np.where(clear > 0, clear, 0) @ weight[rows]  # NaN is not above 0
+    return weighted_sum(weight[rows], np.where(clear > 0, clear, 0))  # NaN is not above 0
 
 
 def best_views(views: Iterable[View], keep: int, loss: Loss, weight: Vector, rows: NDArray[np.intp]) -> list[View]:

@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._input import all_or_nothing, number_problem, real_targets, thread_count
+from planewise._input import SQUARED_IN_FLOAT32, all_or_nothing, number_problem, real_targets, thread_count
 from planewise._params import Limit, check_parameters, integer, keep_parameters
 from planewise.recip._base import SHARED_LIMITS, ProjectionEstimator
 from planewise.recip._entropy import LARGEST
@@ -206,15 +206,12 @@ class RECIPRegressor(RegressorMixin, ProjectionEstimator):
         check_parameters(self)
         random = check_random_state(self.random_state)
         n_threads = thread_count(self.n_jobs)
-        problem = number_problem(self, X, y, sample_weight, read=read_ranked)
+        problem = number_problem(self, X, y, sample_weight, read=read_ranked, targets=SQUARED_IN_FLOAT32)
         rows = self._merged(problem, problem.target)
         self.k_ = self._usable_k(len(rows.target))
         points, columns = self._place(rows)
         self._mean = float(np.average(rows.target, weights=rows.weight))
-        with np.errstate(over="ignore", invalid="ignore"):
-            variance = float(np.average((rows.target - self._mean) ** 2, weights=rows.weight))
-        if not np.isfinite(variance):
-            raise ValueError("y holds values too large to be squared; divide it by a constant.")
+        variance = float(np.average((rows.target - self._mean) ** 2, weights=rows.weight))
         self._variance = variance if variance > 0 else 1.0
 
         def loss(views: Sequence[View], chosen: Indices, step: Callable[[], object] | None) -> FloatArray:

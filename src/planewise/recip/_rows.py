@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from planewise._categories import Categories, as_label
 from planewise._input import is_table, values_as_given
 from planewise._scaling import CONSTANT, TAIL_FACTOR, Scaling
+from planewise.recip._sums import weighted_sum
 
 FloatArray = NDArray[np.float32]
 Vector = NDArray[np.float64]
@@ -130,8 +131,10 @@ def _moments(column: Vector, weight: Vector) -> tuple[float, float]:
     if len(column) == 0:
         return 0.0, 1.0
     total = weight.sum()
-    centre = float(weight @ column / total)
-    spread = float(np.sqrt(weight @ (column - centre) ** 2 / total))
+    size = 1.0 if np.abs(column).max() < 1e150 else 2.0**600  # so that squares stay finite
+    centre = float(weighted_sum(weight, column / size) / total)
+    spread = float(np.sqrt(weighted_sum(weight, (column / size - centre) ** 2) / total)) * size
+    centre *= size
     return centre, spread if spread > CONSTANT * abs(centre) else 1.0
 
 
@@ -140,7 +143,7 @@ def _category_gap(codes: Vector, weight: Vector) -> float:
     if len(codes) == 0:
         return 1.0
     share = np.bincount(codes.astype(np.intp), weights=weight) / weight.sum()
-    differ = 1 - float(share @ share)
+    differ = 1 - float(weighted_sum(share, share))
     return float(np.sqrt(2 / differ)) if differ > 1e-9 else 1.0
 
 

@@ -22,6 +22,7 @@ from planewise.recip._candidates import (
 )
 from planewise.recip._neighbours import VIEWS_PER_STEP
 from planewise.recip._rows import FloatArray, Indices, Vector
+from planewise.recip._sums import weighted_sum
 from planewise.words import ViewColumns as View
 
 WITHOUT_LAM = ("answers", "greedy")
@@ -102,7 +103,7 @@ def find_views(
     kept, support, place = _selection.support_and_order(Z, weight, kept)
     served = Z[kept]
     own = [_mean(served[j], weight * (place == j)) for j in range(len(kept))]
-    overall = served @ weight / weight.sum()
+    overall = weighted_sum(weight, served) / weight.sum()
     return Found(
         [views[j] for j in kept],
         support,
@@ -212,7 +213,7 @@ def find_lam(
     total = np.zeros(len(lams))
     for (lam, k), lost in zip(trials, judge(sets), strict=True):
         held = fold == k
-        total[lams.index(lam)] += weight[held] @ lost[held]
+        total[lams.index(lam)] += weighted_sum(weight[held], lost[held])
     loss = total / weight.sum()
     best = max(range(len(lams)), key=lambda place: (-loss[place], lams[place]))
     return float(lams[best]), loss
@@ -228,4 +229,4 @@ def _folds(weight: Vector, random: np.random.RandomState) -> NDArray[np.intp]:
 
 def _mean(values: FloatArray, weight: Vector) -> float:
     total = weight.sum()
-    return float(weight @ values / total) if total > 0 else float("nan")
+    return float(weighted_sum(weight, values) / total) if total > 0 else float("nan")

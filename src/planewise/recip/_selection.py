@@ -18,6 +18,7 @@ from sklearn.linear_model import Lasso
 from planewise import _core
 from planewise.recip._entropy import LARGEST
 from planewise.recip._rows import FloatArray, Indices, Vector
+from planewise.recip._sums import weighted_sum
 
 SETTLED = 1e-6
 MOST_ROUNDS = 50
@@ -88,7 +89,7 @@ def recip_loop(
         busy = n_threads if len(order) * Z.shape[1] > WORTH_A_THREAD else 1
         first, second, share, value = _core.choose_projections(Z, T, best, order, delta[order], lam, busy)
         used = _summed(first, weight * (1 - share), len(Z)) + _summed(second, weight * share, len(Z))
-        objective.append(float(weight @ (value - T) ** 2 - lam / (2 * total) * (used @ used)))
+        objective.append(float(weighted_sum(weight, (value - T) ** 2) - lam / (2 * total) * weighted_sum(used, used)))
         before, delta = delta, 1 - used / total
         if np.abs(delta - before).max() < tol:
             break
@@ -122,7 +123,7 @@ def greedy_views(Z: FloatArray, weight: Vector, most: int | None, min_support: f
         kept.append(best)
         np.minimum(current, Z[best], out=current)
     if not kept:
-        return [int((np.minimum(Z, LARGEST) @ weight).argmin())]
+        return [int(weighted_sum(weight, np.minimum(Z, LARGEST)).argmin())]
     return _swapped(Z, weight, kept, n_threads)
 
 
@@ -170,7 +171,7 @@ def tried_views(
     The views tried are those of the least mean loss, and those chosen greedily. One is added while it lowers the loss
     by more than `min_support` of it.
     """
-    by_mean = np.argsort(Z @ weight, kind="stable")[:TRIED_BY_MEAN]
+    by_mean = np.argsort(weighted_sum(weight, Z), kind="stable")[:TRIED_BY_MEAN]
     tried = sorted({int(j) for j in by_mean} | set(greedy_views(Z, weight, TRIED_BY_GAIN, min_support)))
     kept: list[int] = []
     before = np.inf
@@ -178,7 +179,7 @@ def tried_views(
         new = [j for j in tried if j not in kept]
         if not new:
             break
-        losses = [float(weight @ lost) for lost in judge([[*kept, j] for j in new])]
+        losses = [float(weighted_sum(weight, lost)) for lost in judge([[*kept, j] for j in new])]
         best = int(np.argmin(losses))
         if kept and losses[best] >= before * (1 - min_support):
             break
@@ -225,7 +226,7 @@ def support_and_order(Z: FloatArray, weight: Vector, kept: list[int]) -> tuple[l
 
 def optimality_gap(Z: FloatArray, weight: Vector, kept: list[int]) -> float:
     """What the kept views lack to the bound (7), the best view of every row: a mean over the rows."""
-    return float(weight @ (Z[kept].min(axis=0) - Z.min(axis=0)) / weight.sum())
+    return float(weighted_sum(weight, Z[kept].min(axis=0) - Z.min(axis=0)) / weight.sum())
 
 
 def _summed(group: NDArray[np.int32] | Indices, values: Vector, n_groups: int) -> Vector:
@@ -287,7 +288,7 @@ def lasso_views(Z: FloatArray, weight: Vector, lam: float, most: int | None, las
     """The views that have a coefficient in the lasso of T on Z, the largest `most` of them."""
     size = np.abs(lasso.coefficients(Z, weight, lam))
     order = [int(j) for j in np.argsort(-size, kind="stable") if size[j] > 0]
-    return order[:most] if order else [int((Z @ weight).argmin())]
+    return order[:most] if order else [int(weighted_sum(weight, Z).argmin())]
 
 
 def robust_lasso_views(
@@ -308,11 +309,11 @@ def robust_lasso_views(
         new = int(size.argmax())
         if kept:
             better = Z[new] < Z[kept].min(axis=0)
-            if weight @ better <= min_support * weight.sum():
+            if weighted_sum(weight, better) <= min_support * weight.sum():
                 break
         kept.append(new)
         attention = weight * (Z[kept].min(axis=0) - T)
         if not attention.any():
             break
         attention = attention * (weight.sum() / attention.sum())
-    return kept or [int((Z @ weight).argmin())]
+    return kept or [int(weighted_sum(weight, Z).argmin())]

@@ -13,7 +13,7 @@ from sklearn.metrics import d2_pinball_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from planewise._fit_callbacks import with_callbacks
-from planewise._input import all_or_nothing, number_problem, real_targets
+from planewise._input import IN_FLOAT32, all_or_nothing, number_problem, real_targets
 from planewise._params import Limit, check_parameters, keep_parameters, one_of, or_sequence, real
 from planewise.slm._boost_data import Data, Floats, Given, training_offset
 from planewise.slm._boosting import Boosting, Callback
@@ -362,7 +362,9 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         self
         """
         check_parameters(self)
-        problem = number_problem(self, X, y, sample_weight, continues=self._continues(), several=True)
+        problem = number_problem(
+            self, X, y, sample_weight, continues=self._continues(), several=True, targets=IN_FLOAT32
+        )
         loss = regression_loss(self.loss, self.alpha, problem.target, self.base_score, self.power, problem.kept)
 
         def read(y: Any, rows: NDArray[np.float32], name: str) -> Floats:

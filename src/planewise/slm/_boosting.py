@@ -17,7 +17,7 @@ from planewise._fit_callbacks import FitTasks
 from planewise._input import category_counts, thread_count
 from planewise._params import Limit, boolean, either, integer, one_of, real
 from planewise._progress import Progress, is_heard
-from planewise.slm._boost_checkpoint import Checkpoint, fingerprint
+from planewise.slm._boost_checkpoint import Checkpoint, Fit, fingerprint
 from planewise.slm._boost_data import Data, Floats, Given, TargetReader, read_set
 from planewise.slm._boost_start import Start
 from planewise.slm._boosted import BoostedTrees
@@ -35,7 +35,7 @@ from planewise.slm._target_statistics import (
     training_rows_with_statistics,
     with_statistics,
 )
-from planewise.slm.fitted import Forest, Trials
+from planewise.slm.fitted import Forest, Trials, require_finite_values
 
 Callback = Callable[[int, dict[str, float]], Any]
 USUAL_DEPTH = 3
@@ -289,7 +289,7 @@ class Boosting(BoostedTrees):
             start = Start(loss.start(data.target, data.weight, data.offset), trees_per_round=per_round)
         else:
             start = Start(np.full(loss.n_outputs, float(self.base_score)), trees_per_round=per_round)
-        self._continue_from(checkpoint, start)
+        self._continue_from(checkpoint, start, len(data.rows))
         if continues:
             check_earlier_trees(self, self.forest_, self._statistic_sources())
         if continues and self.n_estimators < start.rounds:
@@ -299,9 +299,13 @@ class Boosting(BoostedTrees):
             )
         return start
 
-    def _continue_from(self, checkpoint: Checkpoint | None, start: Start) -> None:
+    def _continue_from(self, checkpoint: Checkpoint | None, start: Start, n_rows: int) -> None:
         """Let a fit start from the trees of its checkpoint, if there is one."""
-        if checkpoint is not None and (found := checkpoint.read()) is not None:
+        if checkpoint is None:
+            return
+        counts = category_counts(self) or [0] * self.n_features_in_
+        counts += [0] * len(self._statistic_sources())
+        if (found := checkpoint.read(Fit(len(start.base), start.trees_per_round, counts, n_rows))) is not None:
             start.before = found.forest.head(min(found.forest.n_trees, self.n_estimators * start.trees_per_round))
             start.history = {name: values[: self.n_estimators] for name, values in found.history.items()}
             start.trials = found.trials
@@ -345,6 +349,7 @@ class Boosting(BoostedTrees):
 
     def _keep(self, forest: Forest, start: Start, monitor: Monitor) -> None:
         """Trees up to the best round, if that is asked for, and what a warm start continues from."""
+        require_finite_values(forest)
         losses, trials = monitor.losses_that_decide(), monitor.best_trials
         self.n_iter_ = forest.n_trees // start.trees_per_round
         self.best_iteration_ = int(np.argmin(losses)) + 1 if losses else None

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from planewise import _core
 from planewise._input import (
+    SQUARED,
     ClassProblem,
     NumberProblem,
     all_or_nothing,
@@ -187,7 +188,7 @@ class DiscriminantFeatureTest(ShownInNotebooks, SelectorMixin, BaseEstimator):
         if self._is_classification(y):
             loss, threshold = self._test_classes(class_problem(self, X, y, sample_weight))
         else:
-            loss, threshold = self._test_numbers(number_problem(self, X, y, sample_weight))
+            loss, threshold = self._test_numbers(number_problem(self, X, y, sample_weight, targets=SQUARED))
         self.scores_ = loss
         self.thresholds_ = threshold.astype(np.float64)
         for column, origin in self.feature_origins_.items():

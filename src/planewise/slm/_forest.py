@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from planewise import _core
 from planewise._fit_callbacks import CallbackSupportMixin, FitTasks, with_callbacks
 from planewise._input import (
+    IN_FLOAT32,
     Problem,
     all_or_nothing,
     class_problem,
@@ -763,7 +764,7 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
         self
         """
         self._check_parameters()
-        problem = number_problem(self, X, y, sample_weight, continues=self._continues())
+        problem = number_problem(self, X, y, sample_weight, continues=self._continues(), targets=IN_FLOAT32)
         target, weight = problem.target, problem.weight
         # Trees hold what they add to this, so that float32 is enough for targets far from zero.
         centre = self._centre if self._continues() else float(np.average(target, weights=weight))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -110,13 +111,13 @@ class RawLoss:
         """The best constant of each output from the sums of all parts of the rows (parts x sums x digits)."""
         totals = np.array([_core.exact_total(np.ascontiguousarray(sums[:, k])) for k in range(sums.shape[1])])
         if self.core == "softmax":
-            return np.log(np.maximum(totals / totals.sum(), _LEAST_SHARE))
+            return _logarithms(np.maximum(totals / totals.sum(), _LEAST_SHARE))
         mean = np.broadcast_to(totals[:-1] / totals[-1], self.n_outputs)
         if self.core == "logistic":
             mean = np.clip(mean, _LEAST_SHARE, 1 - _LEAST_SHARE)
-            return np.log(mean / (1 - mean))
+            return _logarithms(mean / (1 - mean))
         if self.link == "exp":
-            return np.log(np.where(mean > 0, mean, _LEAST_SHARE))
+            return _logarithms(np.where(mean > 0, mean, _LEAST_SHARE))
         return np.array(mean)
 
     def _best_logarithms(self, target: Floats, weight: Floats, offset: Floats) -> Floats:
@@ -303,6 +304,11 @@ def classification_loss(loss: LossLike, n_classes: int) -> RawLoss:
 def class_loss_name(n_classes: int) -> str:
     """The core's name of the loss for this many classes; "constant" for one, where nothing is to be learnt."""
     return CLASSIFICATION_LOSSES[min(n_classes, 3) - 1]
+
+
+def _logarithms(values: Floats) -> Floats:
+    """One by one: NumPy has other loops, whose last digits differ, for other vector widths."""
+    return np.array([math.log(value) for value in values])
 
 
 def best_class_constants(label: NDArray[np.intp], weight: Floats, offset: Floats) -> Floats:

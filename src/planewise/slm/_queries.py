@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise._categories import is_missing
+from planewise._labels import as_label_array
 
 Floats = NDArray[np.float64]
 LARGEST_GRADE = 31  # that 2^y - 1 can sensibly tell apart
@@ -24,7 +25,7 @@ def query_numbers(qid: Any, group: Any, n_rows: int, ending: str = "") -> Floats
         )
     if group is not None:
         return _from_sizes(np.asarray(group), n_rows, names[1])
-    given = np.asarray(qid)
+    given = as_label_array(qid)
     if given.shape != (n_rows,):
         raise ValueError(f"{names[0]} has shape {given.shape}; expected ({n_rows},), one entry per row.")
     missing = [row for row, value in enumerate(given.tolist()) if is_missing(value)]

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from planewise import _core
 from planewise._input import (
+    SQUARED,
     all_or_nothing,
     class_problem,
     number_problem,
@@ -501,7 +502,7 @@ class SLMRegressor(RegressorMixin, _SLMTree):
         self
         """
         check_parameters(self)
-        problem = number_problem(self, X, y, sample_weight)
+        problem = number_problem(self, X, y, sample_weight, targets=SQUARED)
         options, threads = self._options(), thread_count(self.n_jobs)
         weight = problem.weight
         centre = np.average(problem.target, weights=weight)

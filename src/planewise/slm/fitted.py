@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +41,29 @@ __all__ = [
 ]
 
 IntArray = NDArray[np.int32]
+_T = TypeVar("_T")
 
 _NOT_FOR_PREDICTION = {"n_samples", "weight", "impurity", "gain", "plane_gain", "term_coefficient"}
+
+
+class _Fixed(Generic[_T]):
+    """An array of trees. They were checked as a whole when the trees were made: none of them can be replaced alone."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, trees: Forest | None, owner: type | None = None) -> _T:
+        if trees is None:
+            raise AttributeError(self._name)  # the class has none
+        try:
+            return cast(_T, trees._fixed[self._name])
+        except KeyError:
+            raise AttributeError(f"These trees have no {self._name}.") from None
+
+    def __set__(self, trees: Forest, value: Any) -> None:
+        raise AttributeError(
+            f"{self._name} of fitted trees cannot be set; with_arrays({self._name}=...) makes other trees."
+        )
 
 
 class Forest:
@@ -92,38 +114,39 @@ class Forest:
         Number of values per row. When nodes have one value, trees take turns with the outputs.
     """
 
-    node_start: IntArray
-    plane_start: IntArray
-    child_start: IntArray
-    children: IntArray
-    parent: IntArray
-    depth: IntArray
-    n_samples: NDArray[np.int64]
-    weight: NDArray[np.float64]
-    impurity: NDArray[np.float64]
-    gain: NDArray[np.float64]
-    value: NDArray[Any]
-    term_start: IntArray
-    threshold: NDArray[np.float32]
-    missing_right: NDArray[np.uint8]
-    plane_gain: NDArray[np.float64]
-    term_feature: IntArray
-    term_coefficient: IntArray
-    term_weight: NDArray[np.float32]
-    set_start: IntArray
-    set_category: IntArray
+    node_start: _Fixed[IntArray] = _Fixed()
+    plane_start: _Fixed[IntArray] = _Fixed()
+    child_start: _Fixed[IntArray] = _Fixed()
+    children: _Fixed[IntArray] = _Fixed()
+    parent: _Fixed[IntArray] = _Fixed()
+    depth: _Fixed[IntArray] = _Fixed()
+    n_samples: _Fixed[NDArray[np.int64]] = _Fixed()
+    weight: _Fixed[NDArray[np.float64]] = _Fixed()
+    impurity: _Fixed[NDArray[np.float64]] = _Fixed()
+    gain: _Fixed[NDArray[np.float64]] = _Fixed()
+    value: _Fixed[NDArray[Any]] = _Fixed()
+    term_start: _Fixed[IntArray] = _Fixed()
+    threshold: _Fixed[NDArray[np.float32]] = _Fixed()
+    missing_right: _Fixed[NDArray[np.uint8]] = _Fixed()
+    plane_gain: _Fixed[NDArray[np.float64]] = _Fixed()
+    term_feature: _Fixed[IntArray] = _Fixed()
+    term_coefficient: _Fixed[IntArray] = _Fixed()
+    term_weight: _Fixed[NDArray[np.float32]] = _Fixed()
+    set_start: _Fixed[IntArray] = _Fixed()
+    set_category: _Fixed[IntArray] = _Fixed()
+    n_outputs: _Fixed[int] = _Fixed()
 
     def __init__(self, native: _core.Forest) -> None:
         self._native = native
-        vars(self).update(native.arrays())
-        self.parent, self.depth, self.n_outputs = native.parent, native.depth, native.n_outputs
+        others = {"parent": native.parent, "depth": native.depth, "n_outputs": native.n_outputs}
+        self._fixed = MappingProxyType(native.arrays() | others)
         self._votes: Forest | None = None
 
     @classmethod
     def from_arrays(cls, **arrays: Any) -> Forest:
         """A forest from all arrays but `parent` and `depth`, by name; one tree without `node_start`.
 
-        ValueError says what is wrong if they do not make trees: nothing that it accepts can be read out of bounds.
+        ValueError says what is wrong if they do not make trees, so that nothing is read out of bounds.
         """
         return cls(_core.Forest(**arrays))
 
@@ -134,7 +157,7 @@ class Forest:
 
     @classmethod
     def joined(cls, forests: Sequence[Forest]) -> Forest:
-        """The trees of all these forests, one forest's after another's."""
+        """The trees of all these forests, one forest's after another's; ValueError if their arrays differ in type."""
         return cls(_core.Forest.joined([forest._native for forest in forests]))
 
     def __repr__(self) -> str:
@@ -167,6 +190,10 @@ class Forest:
         """Number of levels below the root of the deepest tree."""
         return int(self.depth.max(initial=0))
 
+    def is_compact(self) -> bool:
+        """Whether it has what predictions need and no more: float32 values, no weights, impurities or gains."""
+        return self.value.dtype == np.float32 and not {"weight", "impurity", "gain"} & set(self.arrays())
+
     @property
     def is_leaf(self) -> NDArray[np.bool_]:
         """Whether each node is a leaf: it has no planes."""
@@ -180,7 +207,7 @@ class Forest:
     @property
     def nodes_per_level(self) -> list[int]:
         """Number of nodes on each level, the root's first."""
-        return [int(count) for count in np.bincount(self.depth)]
+        return [int(count) for count in np.unique(self.depth, return_counts=True)[1]]
 
     def stored_numbers(self) -> int:
         """Non-zero weights, thresholds and values: the numbers prediction needs.
@@ -216,8 +243,8 @@ class Forest:
         size = np.abs(self.term_coefficient).astype(np.float64)
         plane = np.repeat(np.arange(len(worth)), np.diff(self.term_start))
         part = size / np.bincount(plane, weights=size, minlength=len(worth))[plane]
-        # Counting nothing gives integers: a model without planes has importances too, all zero.
-        shares = np.bincount(self.term_feature, weights=part * worth[plane], minlength=n_features).astype(np.float64)
+        shares = np.zeros(n_features)
+        np.add.at(shares, self.term_feature, part * worth[plane])  # unlike np.bincount, never writes outside
         total = shares.sum()
         return shares / total if total > 0 else shares
 
@@ -369,13 +396,29 @@ class Forest:
         return small | {"n_outputs": self.n_outputs, "float32": self.value.dtype == np.float32}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        arrays = {
-            name: np.concatenate([[0], np.cumsum(each, dtype=np.int64)]) if name.endswith("_start") else each
-            for name, each in state.items()
-            if name != "float32"
-        }
-        arrays["value"] = arrays["value"].astype(np.float32 if state["float32"] else np.float64)
-        Forest.__init__(self, _core.Forest(**arrays))
+        try:
+            arrays = {
+                name: np.concatenate([[0], np.cumsum(each, dtype=np.int64)]) if name.endswith("_start") else each
+                for name, each in state.items()
+                if name != "float32"
+            }
+            arrays["value"] = arrays["value"].astype(np.float32 if state["float32"] else np.float64)
+            native = _core.Forest(**arrays)
+        except (KeyError, ValueError, TypeError, AttributeError) as error:
+            raise ValueError(
+                f"This pickle of trees is damaged or of another version of planewise ({error}); files of "
+                "planewise.save can be read by later versions."
+            ) from error
+        Forest.__init__(self, native)
+
+
+def require_finite_values(forest: Forest) -> None:
+    """ValueError if boosting ran away: each round then corrects the one before by more than that was wrong."""
+    if not np.isfinite(forest.value).all():
+        raise ValueError(
+            "Boosting diverged: the values of its trees became larger than float32 can hold (3.4e38). Use a smaller "
+            "learning_rate, and a base_score and offsets of the size of the target."
+        )
 
 
 class Trials(NamedTuple):

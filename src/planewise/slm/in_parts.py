@@ -250,7 +250,7 @@ class BoostsParts(Boosting):
         else:
             base = np.full(loss.n_outputs, float(self.base_score))
         start = Start(base, trees_per_round=1 if self._has_vector_leaves(loss) else loss.n_outputs)
-        self._continue_from(checkpoint, start)
+        self._continue_from(checkpoint, start, n_rows=0)
         setup = Setup(uuid.uuid4().hex, loss, self._has_vector_leaves(loss), base)
         table = training_table_of(parts, self)
         options = self._boost_options(sum(parts.sizes), loss, seed)

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise._extras import require
+from planewise._frames import named, refuse_patterns
+from planewise._labels import LONGEST_TEXT
 from planewise.words import Booleans, Dates, ValueKind, first_of, one_line
 
 MAX_CATEGORIES = 50_000
@@ -100,11 +102,11 @@ def polars() -> Any:
 def as_polars(table: Any) -> Any:
     """A data frame of any library as one of polars."""
     pl = polars()
-    if isinstance(table, pl.DataFrame):
-        return table
     if not nw.dependencies.is_into_dataframe(table):
         raise TypeError(f"A table with named columns is needed (polars, pandas, Arrow); got {type(table).__name__}.")
-    return nw.from_native(table, eager_only=True).to_polars()
+    found = table if isinstance(table, pl.DataFrame) else nw.from_native(table, eager_only=True).to_polars()
+    refuse_patterns(found.columns)
+    return found
 
 
 def find_columns(
@@ -149,6 +151,8 @@ def _why_useless(values: Any) -> str:
         return "has the same value in every row"
     if kind == "category" and n_distinct > max(20, n_present // 2):
         return f"has {n_distinct} different texts in {n_present} rows: looks like an identifier or free text"
+    if kind == "category" and longest_text(values) > LONGEST_TEXT:
+        return f"has a text of {longest_text(values):,} characters: looks like free text"
     if kind == "category" and n_distinct > MAX_CATEGORIES:
         return f"has {n_distinct} different texts; a category column may have up to {MAX_CATEGORIES}"
     if kind == "number" and values.dtype.is_integer() and n_distinct == n_present > 20:
@@ -157,6 +161,11 @@ def _why_useless(values: Any) -> str:
         if span <= 2 * n_present or named_as_key(values.name):
             return "has a different whole number in every row: looks like an identifier"
     return ""
+
+
+def longest_text(values: Any) -> int:
+    """How many characters the longest text of a column has."""
+    return int(values.cast(polars().String).str.len_chars().max() or 0)
 
 
 def named_as_key(name: str) -> bool:
@@ -238,7 +247,8 @@ def _values_of(kind: str | None) -> str:
 
 def require_columns(columns: list[str], table_columns: list[str]) -> None:
     """An error that names missing columns, and existing ones with similar names."""
-    missing = [name for name in columns if name not in table_columns]
+    present = set(table_columns)
+    missing = [name for name in columns if name not in present]
     if not missing:
         return
     near = get_close_matches(missing[0], table_columns, n=3)
@@ -315,7 +325,7 @@ def with_dates(table: Any) -> Any:
 def in_own_types(table: Any, columns: list[Column]) -> Any:
     """The table with dates and booleans that it holds as text, as CSV files do, in types of their own."""
     pl = polars()
-    dates = with_dates(table.select(column.name for column in columns if column.kind == "date"))
+    dates = with_dates(table.select(named(column.name for column in columns if column.kind == "date")))
     truths = [column.name for column in columns if column.kind == "truth" and table[column.name].dtype == pl.String]
     return table.with_columns(
         *dates.get_columns(), *(read_words(table[name], "truth").cast(pl.Boolean).alias(name) for name in truths)

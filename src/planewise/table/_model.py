@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from planewise._input import CodedRows, all_or_nothing
+from planewise._labels import LONGEST_TEXT, text_array
 from planewise._params import Limit, check_parameters, one_of, seed
 from planewise.parts import from_frames
 from planewise.table._columns import (
@@ -26,6 +27,7 @@ from planewise.table._columns import (
     for_old_machines,
     in_own_types,
     kind_of,
+    longest_text,
     polars,
     read_words,
     require_columns,
@@ -211,8 +213,8 @@ class TableModel(BaseEstimator):
 
     def tell_estimator(self) -> None:
         """Let explanations, descriptions and pictures of the estimator write dates and booleans as the table does."""
-        names = [str(name) for name in self.estimator_.feature_names_in_]
-        kinds = {names.index(each.name): each.value_kind for each in self.columns_ if each.value_kind is not None}
+        place = {str(name): j for j, name in enumerate(self.estimator_.feature_names_in_)}
+        kinds = {place[each.name]: each.value_kind for each in self.columns_ if each.value_kind is not None}
         tell_kinds(self.estimator_, kinds)
 
     def look_at(self, table: Any, target: str, *, left_out: Mapping[str, str] | None = None) -> Self:
@@ -429,6 +431,11 @@ def target_values(target: Any, task: str) -> NDArray[Any]:
         value = target.drop_nulls().head(1).to_list()
         what = f"has the value {value[0]!r} in every row" if value else "has no values"
         raise ValueError(f"The target {target.name!r} {what}; there is nothing to learn.")
+    if kind_of(target.dtype) == "category" and longest_text(target) > LONGEST_TEXT:
+        raise ValueError(
+            f"The target {target.name!r} has a class label of {longest_text(target):,} characters; a model can store "
+            f"labels of up to {LONGEST_TEXT:,}. Shorten it, or remove its rows."
+        )
     return read_target(target, task)
 
 
@@ -443,7 +450,7 @@ def read_target(target: Any, task: str) -> NDArray[Any]:
         return np.asarray(target.cast(pl.Float64).to_numpy())
     if target.dtype.is_numeric() or target.dtype == pl.Boolean:
         return np.asarray(target.to_numpy())
-    return np.array(target.cast(pl.String).to_list(), dtype=np.str_)
+    return text_array(target.cast(pl.String).to_list())
 
 
 def read_as(target: Any, dtype: Any) -> Any:

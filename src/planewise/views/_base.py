@@ -14,12 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from planewise import _core
 from planewise._categories import categorical_limit
 from planewise._fit_callbacks import FitTasks
-from planewise._input import Problem, category_counts, prediction_rows, thread_count
+from planewise._input import Problem, category_counts, prediction_rows, refuse_infinity, thread_count
 from planewise._params import Limit, either, integer, one_of, real, seed, threads
 from planewise._progress import Progress
 from planewise.parts import SpooledTable
 from planewise.slm.boosting import Boosting, Data, RawLoss, rules_of_tree, training_table
-from planewise.slm.fitted import Forest
+from planewise.slm.fitted import Forest, require_finite_values
 from planewise.views._explain import ViewsBatch
 from planewise.views._gains import Floats, View
 from planewise.views._kept_rows import KeptRows
@@ -112,6 +112,7 @@ class Views(Boosting):
     # --------------------------------------------------------------------------------------------------------- fit
     def _fit(self, problem: Problem, target: Floats, loss: RawLoss, given: tuple[Any, Any, Any]) -> None:
         """Choose the views and boost over them, on rows that count."""
+        refuse_infinity(self, problem.rows, given[0])
         data = Data(problem.rows, target, problem.weight)
         self.target_statistics_ = {}
         self._seed = self._new_seed()
@@ -199,7 +200,9 @@ class Views(Boosting):
         self.evals_result_, self.best_iteration_ = {}, None
         self._loss, self.base_score_ = loss, loss.start(data.target, data.weight)
         self.feature_means_ = self.table(data, n_threads).mean
-        self._keep_in_order(Forest(boosting.forest()), views, data, n_threads)
+        forest = Forest(boosting.forest())
+        require_finite_values(forest)
+        self._keep_in_order(forest, views, data, n_threads)
 
     def _keep_in_order(self, forest: Forest, views: list[View], data: Data, n_threads: int) -> None:
         """The trees of the first view, those of the second and so on, the most important view first."""

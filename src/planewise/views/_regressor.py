@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
 from planewise._fit_callbacks import with_callbacks
-from planewise._input import all_or_nothing, number_problem, real_targets
+from planewise._input import IN_FLOAT32, all_or_nothing, number_problem, real_targets
 from planewise._params import Limit, check_parameters, keep_parameters, one_of, real
 from planewise.slm.boosting import regression_loss
 from planewise.views._base import Views
@@ -179,7 +179,7 @@ class SLMViewsRegressor(RegressorMixin, Views):
         """
         check_parameters(self)
         self._refuse_files(X)
-        problem = number_problem(self, X, y, sample_weight)
+        problem = number_problem(self, X, y, sample_weight, targets=IN_FLOAT32)
         loss = regression_loss(self.loss, self.alpha, problem.target, None, self.power, problem.kept)
         self._fit(problem, problem.target, loss, (X, y, sample_weight))
         return self

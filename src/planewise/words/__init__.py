@@ -1,5 +1,6 @@
 """Names, numbers, values, planes, descriptions of models and reasons for predictions, as data and as plain text."""
 
+from planewise._printable import shown, unpiled
 from planewise.words._contribution_words import CategoryStatistic, Part, Start
 from planewise.words._descriptions import (
     OFFSET_NOT_STORED,
@@ -33,7 +34,7 @@ from planewise.words._kinds import (
     tell_kinds,
     value_of_kind,
 )
-from planewise.words._letters import cut, first_of, joined, name_in_lines, one_line, shorten, shown, tidy, unpiled, wrap
+from planewise.words._letters import cut, first_of, joined, name_in_lines, one_line, shorten, tidy, wrap
 from planewise.words._names import categories_of, class_names, feature_names, find_feature, with_unit
 from planewise.words._numbers import MINUS, count, counted, number, number_to, percent, signed, step_from
 from planewise.words._planes import (

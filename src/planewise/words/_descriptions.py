@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from planewise.words._letters import cut, one_line, shorten, shown
+from planewise._printable import shown
+from planewise.words._letters import cut, one_line, shorten
 from planewise.words._numbers import counted
 
 OFFSET_NOT_STORED = "the model was fitted with one and does not store it; pass it to predict"

@@ -1,50 +1,16 @@
-"""Text from data, made safe to show and short enough to fit."""
+"""Text from data, short enough to fit."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable
 from typing import Any
 
-MAX_MARKS = 6  # on one letter: more than any writing has
+from planewise._printable import shown
+
 LONGEST_REPR = 110
-JOINERS = "\u200c\u200d"  # Persian and Indian scripts are not readable without
 LONGEST = 2000  # letters of one line; nothing has room for more
 LONGEST_NAME = 60  # letters of a name that is broken into lines
-
-
-def unpiled(text: str) -> str:
-    """Text without piles of marks, which would cover the lines around them.
-
-    >>> len(unpiled("a" + 500 * chr(0x301) + "b"))
-    8
-    """
-    if text.isascii():
-        return text
-    kept, marks = [], 0
-    for letter in text:
-        marks = marks + 1 if unicodedata.category(letter) in ("Mn", "Me") else 0
-        if marks <= MAX_MARKS:
-            kept.append(letter)
-    return "".join(kept)
-
-
-def shown(text: str, breaks: str = "") -> str:
-    """Text whose characters a terminal, an editor or a browser only displays and never obeys.
-
-    Printable characters, spaces, and the control characters listed in `breaks` stay. All others become �: escape
-    sequences, line ends of any kind, marks that reverse the direction of text, lone surrogates, which no file can hold.
-
-    >>> shown("a" + chr(27) + "[31m" + chr(10) + "b")
-    'a�[31m�b'
-    """
-    return "".join(letter if letter in breaks or _is_only_shown(letter) else "�" for letter in unpiled(text))
-
-
-def _is_only_shown(letter: str) -> bool:
-    # Not assigned (Cn): a letter of a later Unicode than Python's.
-    return letter in JOINERS or letter.isprintable() or unicodedata.category(letter) in ("Zs", "Cn")
 
 
 def tidy(value: Any) -> str:

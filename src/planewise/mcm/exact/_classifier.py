@@ -17,8 +17,9 @@ from planewise._input import ClassProblem, all_or_nothing, thread_count
 from planewise._params import Limit, boolean, check_parameters, either, keep_parameters, one_of, real
 from planewise._shown import ShownInNotebooks
 from planewise._warn import warn_user
+from planewise.mcm._blas import one_blas_thread
 from planewise.mcm._conformal_factor import SHRINKAGES, ConformalFactor
-from planewise.mcm._kernels import Matrix, gamma_limit, gamma_value, one_blas_thread
+from planewise.mcm._kernels import Matrix, gamma_limit, gamma_value
 from planewise.mcm._preparation import PreparedScaling, PreparesColumns, machine_rows, scaling_of_machine
 from planewise.mcm._rows import Indices, Labels, Vector, distinct_rows, plain_rows
 from planewise.mcm._scores import calibrate, choose_class, class_scores, probabilities
@@ -38,6 +39,7 @@ from planewise.mcm.exact._settings import (
 from planewise.mcm.exact._training import LEAST_MUS, MachinePaths, Trained, train_machines
 
 INNER_FOLDS = 5
+FARTHEST_SCORE = 1e150  # of a linear machine: rows beyond are as far away as that
 
 
 def _calibrated(estimator: Any) -> bool:
@@ -375,7 +377,8 @@ class MCMClassifier(
     def _keep(self, trained: Trained, X: Matrix) -> None:
         """The machine in the user's units and row numbers; X are the user's rows."""
         settings, scaling = trained.settings, self._scaling
-        self._trained_settings, self._factor = settings, trained.factor
+        self._trained_settings = replace(settings, n_jobs=1)  # with how many threads is no part of a model
+        self._factor = trained.factor
         self.support_ = trained.origin
         self.support_vectors_ = np.empty((0, 0)) if settings.precomputed else X[self.support_]
         self.dual_coef_ = trained.coefficients[:, :0] if settings.linear else trained.coefficients
@@ -396,7 +399,9 @@ class MCMClassifier(
     def _scores_of(self, rows: Matrix) -> Matrix:
         settings = self._trained_settings
         if settings.linear:
-            raw = self._scaling.preparation(rows) @ self.coef_.T + self.intercept_
+            with np.errstate(over="ignore"):
+                raw = self._scaling.preparation(rows) @ self.coef_.T + self.intercept_
+            np.clip(raw, -FARTHEST_SCORE, FARTHEST_SCORE, out=raw)
         else:
             vectors = self.support_vectors_ if settings.precomputed else self._scaling(self.support_vectors_)
             scaled = rows if settings.precomputed else self._scaling(rows)

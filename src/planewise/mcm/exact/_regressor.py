@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from planewise._input import NumberProblem, all_or_nothing, number_problem
 from planewise._params import Limit, check_parameters, either, keep_parameters, one_of, real
 from planewise._shown import ShownInNotebooks
-from planewise.mcm._kernels import Kernel, Matrix, gamma_limit, gamma_value, one_blas_thread
+from planewise.mcm._blas import one_blas_thread
+from planewise.mcm._kernels import Kernel, Matrix, gamma_limit, gamma_value
 from planewise.mcm._preparation import PreparedScaling, PreparesColumns, machine_rows, scaling_of_machine
 from planewise.mcm.exact._classifier import warn_unless_converged
 from planewise.mcm.exact._explain import ExplainsExactMachine

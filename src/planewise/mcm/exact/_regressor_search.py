@@ -31,7 +31,8 @@ from planewise._params import (
 from planewise._scaling import find_scaling
 from planewise._shown import ShownInNotebooks
 from planewise._warn import warn_user
-from planewise.mcm._kernels import Kernel, Matrix, one_blas_thread
+from planewise.mcm._blas import one_blas_thread
+from planewise.mcm._kernels import Kernel, Matrix
 from planewise.mcm._preparation import PreparesColumns, machine_rows, scaling_of_folds
 from planewise.mcm._rows import Indices, Vector, distinct_rows, plain_rows
 from planewise.mcm.exact._explain import ExplainsExactMachine

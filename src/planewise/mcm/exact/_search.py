@@ -18,8 +18,9 @@ from planewise._input import ClassProblem, all_or_nothing, thread_count
 from planewise._params import Limit, boolean, check_parameters, either, integer, keep_parameters, one_of, real
 from planewise._shown import ShownInNotebooks
 from planewise._warn import warn_user
+from planewise.mcm._blas import one_blas_thread
 from planewise.mcm._conformal_factor import SHRINKAGES
-from planewise.mcm._kernels import Kernel, Matrix, one_blas_thread
+from planewise.mcm._kernels import Kernel, Matrix
 from planewise.mcm._preparation import PreparesColumns, machine_rows, scaling_of_folds
 from planewise.mcm._rows import Indices, Labels, Vector, distinct_rows, plain_rows
 from planewise.mcm._scores import choose_class, probabilities

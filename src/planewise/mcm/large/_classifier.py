@@ -20,12 +20,14 @@ from planewise._input import (
     FloatArray,
     all_or_nothing,
     class_problem,
+    near_one,
     one_target_per_row,
     row_weights,
     thread_count,
     unshifted_rows,
     weights_by_class,
 )
+from planewise._labels import as_label_array
 from planewise._params import (
     Limit,
     boolean,
@@ -43,9 +45,10 @@ from planewise._progress import Progress
 from planewise._scaling import MEASURED_BY, scaling_limit
 from planewise._shown import ShownInNotebooks
 from planewise._warn import warn_user
+from planewise.mcm._blas import one_blas_thread
 from planewise.mcm._conformal_factor import ConformalFactor
 from planewise.mcm._feature_maps import FeatureMap, FourierMap, KernelMap, PrototypeMap
-from planewise.mcm._kernels import KERNEL_NAMES, Kernel, gamma_limit, gamma_value, one_blas_thread
+from planewise.mcm._kernels import KERNEL_NAMES, Kernel, gamma_limit, gamma_value
 from planewise.mcm._preparation import PreparedScaling, PreparesColumns, level_counts, scaling_to_float32
 from planewise.mcm._rows import balanced_draw
 from planewise.mcm._scores import calibrate, choose_class, probabilities
@@ -408,10 +411,10 @@ class LargeScaleMCMClassifier(
             self._refuse_other_machine()
         if first:
             self._check_streaming(classes)
-            self.classes_ = np.unique(np.asarray(classes))
+            self.classes_ = np.unique(as_label_array(classes))
             rows = unshifted_rows(self, X)
         else:
-            if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
+            if classes is not None and not np.array_equal(np.unique(as_label_array(classes)), self.classes_):
                 raise ValueError("classes must be the same in every call to partial_fit.")
             rows = unshifted_rows(self, X, reset=False)
         y = one_target_per_row(self, y, rows)
@@ -420,7 +423,7 @@ class LargeScaleMCMClassifier(
         label = np.searchsorted(self.classes_, y).astype(np.int32)
         weight = row_weights(sample_weight, rows)
         if self.class_weight is not None:
-            weight = weight * weights_by_class(self.class_weight, self.classes_)[label]
+            weight = near_one(weight * near_one(weights_by_class(self.class_weight, self.classes_))[label])
         counts = weight > 0
         rows, label, weight = rows[counts], label[counts], weight[counts]
         if len(rows) == 0:
@@ -516,6 +519,7 @@ class LargeScaleMCMClassifier(
         self._set_model(LinearModel(nowhere, np.empty((0, 1), np.float32), np.ones(1, np.float32)))
         self.h_, self.objective_ = np.ones(1), 1.0
 
+    @np.errstate(over="ignore", invalid="ignore")  # what overflows is refused, in words
     def _start(self, sample: Sample, learned: Places, rng: np.random.Generator, C: float) -> None:
         """Draw the map and find weights to start from; `C` is the penalty on the mean."""
         n_rows, width = len(learned), len(self._scaling.mean)
@@ -683,7 +687,9 @@ class LargeScaleMCMClassifier(
         margin = scores_of(model, self._with_factor(sample, pool), pool) * sample.signs()
         self.h_ = np.maximum(1.0, margin.max(axis=0))
         hinge = np.average(np.maximum(0, 1 - margin), axis=0, weights=sample.weight)
-        self.objective_ = float(np.sum(self.h_ + self._learner.C * hinge) + self.mu_ * np.abs(model.weights).sum())
+        self.objective_ = float(
+            np.sum(self.h_ + self._learner.C * hinge) + self.mu_ * float(np.abs(model.weights).sum())
+        )
 
     def _calibrate(self, sample: Sample, pool: Executor | None) -> None:
         """The steepness of the probabilities, by rows not learned from if there are any."""

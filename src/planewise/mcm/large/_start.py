@@ -50,6 +50,8 @@ def find_start(
     best_error, gamma, ridge = np.inf, gammas[0], RIDGES[0]
     for each in gammas:
         features = _times(draw(each).forward(rows[:n_tried]).features, factor)
+        if not np.isfinite(features).all():
+            raise ValueError(f"The kernel's values overflow in float32 (gamma={each:g}); use a smaller gamma.")
         for strength in RIDGES:
             weights, intercept = _ridge(features[learned], signs[learned], weight[learned], strength)
             residual = features[judged] @ weights + intercept - signs[judged]

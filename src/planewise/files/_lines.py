@@ -25,7 +25,8 @@ def row_blocks(file: LocalFile, dialect: Dialect) -> Iterator[bytes]:
         left += block
         cut = _end_of_rows(left, dialect.quote.encode())
         if cut:
-            yield _checked(file, left[:cut], dialect, line)
+            if rows := _checked(file, left[:cut], dialect, line):  # there may be comments alone
+                yield rows
             line += left.count(b"\n", 0, cut)
             left = left[cut:]
         elif len(left) > LONGEST_ROW:
@@ -35,8 +36,8 @@ def row_blocks(file: LocalFile, dialect: Dialect) -> Iterator[bytes]:
             )
     if left.count(dialect.quote.encode()) % 2:
         _refuse_open_quote(file, left, dialect, line)
-    if left.strip() and (rest := _checked(file, left, dialect, line)):  # it may be a comment
-        yield rest
+    if left.strip() and (rows := _checked(file, left, dialect, line)):
+        yield rows
 
 
 def _refuse_open_quote(file: LocalFile, row: bytes, dialect: Dialect, line: int) -> None:

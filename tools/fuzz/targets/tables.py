@@ -88,16 +88,15 @@ def _check_same(table: InputTable, whole: pl.DataFrame, chunks: pl.DataFrame) ->
     assert chunks.columns == whole.columns
     assert chunks.height == whole.height, "chunks have other rows"
     for found in table.found:
-        values = whole[found.name]
-        other = _in_type_of(values, chunks[found.name])
+        values, other = _comparable(whole[found.name], chunks[found.name])
         assert values.equals(other), f"chunks have other values: {values.to_list()}, {other.to_list()}"
 
 
-def _in_type_of(values: pl.Series, words: pl.Series) -> pl.Series:
-    """What chunks leave in a wider type: booleans as text, whole numbers as floats."""
+def _comparable(values: pl.Series, words: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Both in one type: chunks leave booleans as text, and whole numbers as floats."""
     if values.dtype == pl.Boolean and words.dtype == pl.String:
-        return words.str.to_lowercase() == "true"
-    return words.cast(values.dtype) if words.dtype.is_float() and values.dtype.is_integer() else words
+        return values, words.str.to_lowercase() == "true"
+    return (values.cast(words.dtype) if words.dtype.is_float() and values.dtype.is_integer() else values), words
 
 
 def seeds() -> Iterable[bytes]:

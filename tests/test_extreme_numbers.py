@@ -169,7 +169,6 @@ def test_positive_weights_stay_positive_when_they_are_scaled():
 @pytest.mark.parametrize(
     ("model", "more"),
     [
-        (SLMBoostRegressor(n_estimators=3), {"offset": 1e299 * X[:, 0]}),
         (SLMBoostRegressor(n_estimators=3, base_score=1e300), {}),
         (SLMBoostRegressor(n_estimators=40, learning_rate=1e30), {}),
         (SLMBoostRegressor(n_estimators=3, learning_rate=1e300), {}),
@@ -179,6 +178,14 @@ def test_positive_weights_stay_positive_when_they_are_scaled():
 def test_boosting_that_runs_away_says_so(model, more):
     with pytest.raises(ValueError, match=r"Boosting diverged: .* Use a smaller learning_rate"):
         model.fit(X, Y, **more)
+
+
+def test_offsets_and_validation_targets_too_large_are_refused_by_their_row():
+    model = SLMBoostRegressor(n_estimators=3)
+    with pytest.raises(ValueError, match=r"offset must lie within 1.7e\+38; row 0 has 1.7e\+308"):
+        model.fit(X, Y, offset=np.full(N_ROWS, 1.7e308))
+    with pytest.raises(ValueError, match=r"y_val contains 1e\+160 \(absolute value\) in row 2; .*Divide y_val by"):
+        model.fit(X, Y, X_val=X[:5], y_val=np.where(np.arange(5) == 2, 1e160, Y[:5]))
 
 
 @pytest.mark.parametrize("learning_rate", [1e30, 1e300])

@@ -106,14 +106,23 @@ class TargetRange:
 
     def check(self, estimator: str, target: NDArray[np.float64], counts: NDArray[np.bool_]) -> None:
         """ValueError that names the first row whose target is too large, or says that all are too close."""
+        self.check_size(estimator, target, counts)
+        self._check_spread(estimator, target[counts])
+
+    def check_size(
+        self, estimator: str, target: NDArray[np.float64], counts: NDArray[np.bool_], name: str = "y"
+    ) -> None:
+        """The first of the two."""
         size = np.abs(target).reshape(len(target), -1).max(axis=1)
         wrong = np.flatnonzero((size > self.largest) & counts)
         if len(wrong):
             raise ValueError(
-                f"y contains {size[wrong[0]]:.3g} (absolute value) in row {wrong[0]}; {estimator} {self.why} and "
-                f"accepts at most {self.largest:.2g}. Divide y by a constant."
+                f"{name} contains {size[wrong[0]]:.3g} (absolute value) in row {wrong[0]}; {estimator} {self.why} and "
+                f"accepts at most {self.largest:.2g}. Divide {name} by a constant."
             )
-        spreads = np.atleast_1d(np.ptp(target[counts], axis=0))
+
+    def _check_spread(self, estimator: str, target: NDArray[np.float64]) -> None:
+        spreads = np.atleast_1d(np.ptp(target, axis=0))
         close = np.flatnonzero((spreads > 0) & (spreads < self.narrowest))
         if len(close):
             spread, column = spreads[close[0]], f" in column {close[0]}" if len(spreads) > 1 else ""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise._input import Problem, prediction_rows, row_weights
+from planewise._input import IN_FLOAT32, Problem, prediction_rows, row_weights
 from planewise._mapped import take_rows
 from planewise.slm._objectives import RawLoss
 
@@ -136,6 +136,11 @@ def read_offset(offset: Any, n_rows: int, loss: RawLoss, name: str = "offset") -
     wrong = np.flatnonzero(~np.isfinite(values).all(axis=1))
     if len(wrong):
         raise ValueError(f"{name} must be finite; row {wrong[0]} has {values[wrong[0]].tolist()[0]}.")
+    far = np.flatnonzero((np.abs(values) > IN_FLOAT32.largest).any(axis=1))
+    if len(far):
+        raise ValueError(
+            f"{name} must lie within {IN_FLOAT32.largest:.2g}; row {far[0]} has {values[far[0]].tolist()[0]:.3g}."
+        )
     if loss.link == "exp" and (np.abs(values) > LARGEST_LOGARITHM).any():
         row = int(np.flatnonzero((np.abs(values) > LARGEST_LOGARITHM).any(axis=1))[0])
         raise ValueError(

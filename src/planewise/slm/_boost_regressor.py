@@ -371,6 +371,7 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
             target = real_targets(self, y, rows, several=True)
             if target.shape[1:] != problem.target.shape[1:]:
                 raise ValueError(f"{name} has shape {target.shape}, but y has shape {np.shape(problem.target)}.")
+            IN_FLOAT32.check_size(type(self).__name__, target, np.ones(len(target), dtype=bool), name)
             check_targets(loss, target, name)
             return target
 

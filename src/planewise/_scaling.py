@@ -20,7 +20,7 @@ CONSTANT = 10 * float(np.finfo(np.float64).eps)  # a spread up to this share of 
 MEASURED_BY = 20_000  # rows, evenly spread, by which `robust_scaling` measures a column
 ROUNDING = 4e-7  # of a column's mean: a smaller spread is what float32 makes of a constant
 SMALLEST = 1e-36  # spread that float32 can divide by
-FARTHEST = {np.dtype(np.float32): 1e18, np.dtype(np.float64): 1e150}  # standard units whose squares do not overflow
+FARTHEST = 1e18  # standard units whose squares float32 can hold
 OUTERMOST = 1e-3  # share of the weight on either side that may be wild
 
 Numbers = NDArray[Any]
@@ -44,11 +44,11 @@ class Scaling:
     tails: Scaling | None = None  # of arcsinh(TAIL_FACTOR z), z being the standardised columns; None: z is used
 
     def __call__(self, X: Numbers) -> Any:
-        """Rows in standard units; those beyond `FARTHEST` are as far away as that."""
+        """Rows in standard units; in float32, those beyond `FARTHEST` are as far away as that."""
         with np.errstate(over="ignore"):
             z = (X - self.mean) / self.spread
-        farthest = FARTHEST.get(z.dtype, np.inf)
-        np.clip(z, -farthest, farthest, out=z)
+        if getattr(z, "dtype", None) == np.float32:
+            np.clip(z, -FARTHEST, FARTHEST, out=z)
         return z if self.tails is None else self.tails(np.arcsinh(TAIL_FACTOR * z))
 
     def of_columns(self, columns: Any) -> Scaling:
@@ -67,8 +67,7 @@ class ScalingToFloat32(Scaling):
 
     def __call__(self, X: Numbers) -> Any:
         """Rows in standard units, as float32."""
-        farthest = FARTHEST[np.dtype(np.float32)]
-        return np.clip(super().__call__(X), -farthest, farthest).astype(np.float32)
+        return np.clip(super().__call__(X), -FARTHEST, FARTHEST).astype(np.float32)
 
 
 def no_scaling(n_features: int, dtype: Any = np.float64) -> Scaling:

@@ -457,9 +457,20 @@ class DaskFits:
         except Exception as error:
             return f"{LOST}{type(error).__name__}: {error}"
 
+    def _pids(self) -> dict[str, int]:
+        """The processes of the workers; asked again while the scheduler still knows one that was killed."""
+        started = time.monotonic()
+        while True:
+            try:
+                return dict(self.client.run(os.getpid))
+            except OSError:  # a connection to it that is closed
+                if time.monotonic() - started > PATIENCE:
+                    raise
+                time.sleep(0.1)
+
     def disturbed(self, name: str, moment: float) -> tuple[str, str]:
         """A fit one of whose workers is killed at this moment: the address of the worker, and what came of it."""
-        workers, ended, found = self.client.run(os.getpid), threading.Event(), []
+        workers, ended, found = self._pids(), threading.Event(), []
         killed = sorted(workers)[int(self.trial.rng.integers(len(workers)))]
         thread = threading.Thread(target=lambda: found.append(self.fit(name, ended)))
         thread.start()

@@ -35,7 +35,7 @@ BY_BLAS = ("machine", "conformal kernel")  # families that compute with BLAS and
 BY_POLARS = ("table",)  # whose threads do not outlive a fork: after one, polars waits for them for ever
 LONGEST = 900  # seconds for all families under one condition
 N_ROWS = 5000  # the core wakes no threads for much less, and divides rows into stretches of 4,096
-LEAST_SECONDS = 1e-3  # of the threads that a fit starts; it was 3.6e-4 at most without any, 8e-3 at least with two
+LEAST_SECONDS = 1e-3  # of the threads that a fit starts; it was 3.6e-4 at most without any, 1.6e-3 at least with two
 Fit = Callable[[int], tuple[Any, Any]]  # from a number of threads to a fitted model and rows to predict
 
 

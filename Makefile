@@ -9,7 +9,7 @@ TOOLCHAIN_STAMP := $(VENV)/.toolchain
 FUZZ_STAMP := $(VENV)/.fuzz
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo test test-browser test-readme quick bench bench-accept lint format native-test sanitize fuzz fuzz-serve soak chaos race live clean help test-toolchain wheel portable windows-test docs toolchain-versions same-bytes fuzz-review reliability
+.PHONY: demo test test-browser test-readme quick bench bench-accept lint format native-test sanitize fuzz fuzz-serve soak chaos race live clean help test-toolchain wheel portable windows-test docs toolchain-versions same-bytes fuzz-review reliability fits
 
 help:
 	@echo "make demo         set everything up, fit on a bundled data set, compare with scikit-learn"
@@ -29,6 +29,7 @@ help:
 	@echo "make chaos        kill -9 at many moments, and full disks; fails if anything was lost"
 	@echo "make race         fits and predictions from many threads, forks and signals, on a core with the thread sanitizer"
 	@echo "make same-bytes   fit every kind of model under other threads, libraries and compilers; tells where a byte differs"
+	@echo "make fits         compare fitted models with the digests in tools/fits.json; ACCEPT=1 records new ones"
 	@echo "make fuzz-review  hostile requests to planewise review: forms made by schemathesis, and raw bytes"
 	@echo "make reliability  the tests that docs/reliability.md names, promise by promise"
 	@echo "make wheel        build, check, install and test the wheel and the source distribution, in dist/"
@@ -156,6 +157,10 @@ race: $(STAMP)
 	@$(BIN)/cmake --build build/race --target _core
 	$(BIN)/python tools/race.py --core "$$(echo build/race/_core.*so)" $(RACE)
 
+# After a commit that is meant to move fits: ACCEPT=1
+fits: $(STAMP)
+	PYTHONPATH=tests/io $(BIN)/python -m tools.fits $(if $(ACCEPT),--accept)
+
 # Builds four cores of its own, in build/same-bytes. A part: SAME_BYTES='--conditions BLAS --only machine'
 same-bytes: $(STAMP)
 	$(BIN)/python tools/same_bytes.py $(SAME_BYTES)
@@ -199,6 +204,7 @@ lint: $(STAMP)
 	@cp $(VENV)/lib/python*/site-packages/planewise/_core.pyi src/planewise/  # generated; mypy looks beside the code
 	$(BIN)/mypy
 	$(BIN)/python tools/layers.py
+	$(BIN)/python tools/size.py
 	$(BIN)/python tools/portable.py
 	@mkdir -p build && $(BIN)/towncrier build --draft --version next > build/news.log 2>&1 || { cat build/news.log; exit 1; }
 	$(BIN)/clang-format --dry-run --Werror native/*.hpp native/*.cpp tests/native/*.cpp packaging/wasm/*.cpp

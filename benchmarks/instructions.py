@@ -1,7 +1,7 @@
 """How much work small fits and predictions are: counted, not timed, so that a busy machine changes nothing.
 
     make bench              # count, and compare with benchmarks/results/instructions.json
-    make bench-accept       # count, and keep the counts as the ones to compare with
+    make bench ACCEPT=1     # count, and keep the counts as the ones to compare with
 
 Every case runs with one thread under callgrind, which counts the instructions that the compiled core executes. A second
 run, without callgrind, counts the lines of planewise's own Python that are executed. The core may take 3 % more
@@ -228,10 +228,10 @@ def main() -> None:
     if not accept and kept["tools"] != tools():
         sys.exit(
             f"The committed counts were made with {kept['tools']}, and here is {tools()}, so they cannot be compared. "
-            "Check out the commit before your change, run `make bench-accept`, go back and run `make bench`."
+            "Check out the commit before your change, run `make bench ACCEPT=1`, go back and run `make bench`."
         )
     if not accept and list(kept["cases"]) != names:
-        sys.exit("The cases changed since the counts were committed. Run `make bench-accept`.")
+        sys.exit("The cases changed since the counts were committed. Run `make bench ACCEPT=1`.")
     instructions, lines = count_instructions(names), count_lines(names)
     found = {name: {"instructions": instructions[name], "lines": lines[name]} for name in names}
     slower = report(found, found if accept else kept["cases"])
@@ -241,7 +241,7 @@ def main() -> None:
     elif slower:
         sys.exit(
             "\n".join(
-                ["", "Slower than allowed:", *slower, "If this is worth it, run `make bench-accept` and say why."]
+                ["", "Slower than allowed:", *slower, "If this is worth it, run `make bench ACCEPT=1` and say why."]
             )
         )
 

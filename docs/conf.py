@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
-from docutils import nodes
-from sphinx import addnodes
 from sphinx.application import Sphinx
-from sphinx.transforms.post_transforms import SphinxPostTransform
 
 import planewise
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
-from api_links import api_names, full_name
-from inventories import PROJECTS  # small copies of other projects' inventories: the build needs no network
 
 os.environ.pop("PLANEWISE_DATA", None)  # the gallery shows what everybody has
 os.environ["PLANEWISE_CACHE"] = os.devnull  # and nothing that was downloaded
@@ -32,13 +24,11 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.intersphinx",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["inventories"]
 toc_object_entries_show_parents = "hide"  # fit(), not SLMClassifier.fit()
 default_role = "code"  # `name` in docstrings
 pygments_style = "tango"
@@ -64,42 +54,12 @@ def link_to_pages(app: Sphinx, name: str, source: list[str]) -> None:
         source[0] = link.sub(page, source[0])
 
 
-class LinkNames(SphinxPostTransform):
-    """Names of the API in the guide pages lead to it."""
-
-    default_priority = 5  # before references are resolved
-
-    def run(self, **options: Any) -> None:
-        """Wrap inline code that is a public name in a reference to it."""
-        if "/" in self.env.docname:  # the API itself, and the gallery
-            return
-        objects = self.env.domains.python_domain.objects
-        names = api_names({name.rpartition(".")[2] for name, entry in objects.items() if entry.objtype == "method"})
-        for code in list(self.document.findall(nodes.literal)):
-            name = full_name(code.astext(), names)
-            if name in objects and not isinstance(code.parent, nodes.reference | nodes.title | addnodes.pending_xref):
-                link = addnodes.pending_xref(
-                    "", refdomain="py", reftype="obj", reftarget=name, refdoc=self.env.docname, refexplicit=True
-                )
-                code.replace_self(link)
-                link += code
-
-
 # -- the API ----------------------------------------------------------------------------------------------------------
 autosummary_generate = True
 autodoc_typehints = "none"  # types are in the numpydoc sections
 autodoc_member_order = "bysource"
 autodoc_inherit_docstrings = True
 numpydoc_show_class_members = False  # the template of classes has them
-numpydoc_xref_param_type = True
-numpydoc_xref_ignore = "all"  # link the names below only: other words in types are words
-numpydoc_xref_aliases = {
-    "array": "numpy.ndarray",
-    "ndarray": "numpy.ndarray",
-    "axes": "matplotlib.axes.Axes",
-    "path": "os.PathLike",
-} | {name: f"planewise.{name}" for name in planewise.__all__ if name[0].isupper()}
-intersphinx_mapping = {name: (project.address, f"inventories/{name}.inv") for name, project in PROJECTS.items()}
 
 # -- the gallery ------------------------------------------------------------------------------------------------------
 sphinx_gallery_conf: dict[str, Any] = {
@@ -161,4 +121,3 @@ def setup(app: Sphinx) -> None:
     """Connect what is of our own."""
     app.connect("builder-inited", remove_old_pages, priority=1)
     app.connect("source-read", link_to_pages)
-    app.add_post_transform(LinkNames)

@@ -7,52 +7,23 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <limits>
-#include <vector>
-
-#ifndef PLANEWISE_NO_THREADS
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <functional>
+#include <limits>
 #include <mutex>
 #include <system_error>
 #include <thread>
-#endif
+#include <vector>
 
 #include "dispatch.hpp"
 
 namespace planewise {
 
 struct Interrupted {};  // thrown when the caller asked to stop
-
-#ifdef PLANEWISE_NO_THREADS
-
-// The caller alone, for systems without threads such as WebAssembly: the same pieces, so the same result.
-class Threads {
-  public:
-    using Cost = std::size_t;
-    static constexpr Cost large = std::numeric_limits<Cost>::max();
-
-    explicit Threads(int) {}
-    Threads(const Threads &) = delete;
-    Threads &operator=(const Threads &) = delete;
-
-    int count() const { return 1; }
-
-    void each(std::size_t pieces, Cost, const std::function<void(std::size_t, int)> &work) {
-        for (std::size_t piece = 0; piece < pieces; ++piece) work(piece, 0);
-    }
-
-    static constexpr std::size_t stretch = 4096;
-    void stretches(std::size_t count, Cost, const std::function<void(std::size_t, std::size_t)> &work) {
-        for (std::size_t begin = 0; begin < count; begin += stretch) work(begin, std::min(count, begin + stretch));
-    }
-};
-
-#else
 
 class Threads {
   public:
@@ -194,7 +165,5 @@ class Threads {
     std::atomic<bool> caller_waits_{false};
     std::exception_ptr failure_;
 };
-
-#endif
 
 }  // namespace planewise

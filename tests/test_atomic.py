@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from clean_shell import clean_environment
+from clean_shell import clean_environment, run_python
 from planewise import _atomic
 from planewise._atomic import must_be_new, replacing, write_whole
 
@@ -142,3 +142,33 @@ def test_the_group_of_a_replaced_file_is_kept(both, tmp_path):
     write_whole(tmp_path / "a", "two")
     found = (tmp_path / "a").stat()
     assert (found.st_gid, stat.S_IMODE(found.st_mode)) == (12345, 0o660)
+
+
+# One process saves two models in turn for ever; another one kills it, at another moment each time.
+KILLED_SAVES = """
+import os, pathlib, signal, time, warnings
+import planewise
+from sklearn.datasets import load_iris
+
+warnings.simplefilter("ignore")  # newer Pythons warn of forks
+X, y = load_iris(return_X_y=True)
+models = [planewise.SLMForestClassifier(n_estimators=n, random_state=0).fit(X, y) for n in (5, 50)]
+planewise.save(models[0], "model.planewise")
+for moment in range(60):
+    child = os.fork()
+    while child == 0:
+        for model in models:
+            planewise.save(model, "model.planewise")
+    time.sleep(0.001 + 0.0007 * moment)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    assert planewise.load("model.planewise").get_params()["n_estimators"] in (5, 50)
+    names = sorted(path.name for path in pathlib.Path().iterdir())
+    assert names == ["model.planewise"], names
+"""
+
+
+@needs_unnamed
+def test_a_save_that_is_killed_at_any_moment_leaves_a_whole_model(tmp_path):
+    done = run_python("-c", KILLED_SAVES, cwd=tmp_path, timeout=120)
+    assert done.returncode == 0, done.stderr

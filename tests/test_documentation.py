@@ -9,8 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from tools.api_links import api_names, full_name
-from tools.inventories import FOLDER, PROJECTS, read, write
 from tools.pages import Session, blocks_of, differs, run_here, run_page
 
 import planewise
@@ -120,29 +118,6 @@ def test_the_api_pages_list_every_public_name_and_no_other(name):
             assert own in listed(ROOT / "docs" / "api" / f"{home}.rst")
             assert getattr(importlib.import_module(home), own) is getattr(module, own)
     assert f"   {name}\n" in (ROOT / "docs" / "api" / "index.rst").read_text(encoding="utf-8")
-
-
-def test_names_in_pages_lead_to_the_api_if_they_can_mean_one_thing():
-    names = api_names(methods={"to_text"})
-    linked = {
-        "SLMClassifier": "planewise.SLMClassifier",  # not that of planewise.dask
-        "SLMClassifier(max_depth=2)": "planewise.SLMClassifier",
-        "to_c": "planewise.export.to_c",
-        "planewise.save": "planewise.save",
-        "planewise.parts.from_parquet": "planewise.parts.from_parquet",
-        "planewise.dask": "planewise.dask",
-    }
-    assert {code: full_name(code, names) for code in linked} == linked
-    # A word, a parameter, a method, two functions, and what is not there.
-    for code in ("Path", "max_rows", "to_text", "load", "planewise.nothing", "SLMClassifier, SLMRegressor"):
-        assert full_name(code, names) is None
-
-
-def test_the_inventories_of_other_projects_are_as_their_script_writes_them(tmp_path):
-    for name, project in PROJECTS.items():
-        write(name, project, tmp_path)
-        assert (tmp_path / f"{name}.inv").read_bytes() == (FOLDER / f"{name}.inv").read_bytes()
-        assert read((FOLDER / f"{name}.inv").read_bytes()) == {(each, kind): at for each, kind, at in project.entries()}
 
 
 def test_the_links_of_the_pages_lead_somewhere():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import sysconfig
 import threading
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import planewise as pw
+from clean_shell import run_python
 
 N_THREADS = 8
 RNG = np.random.default_rng(0)
@@ -65,6 +67,49 @@ def test_many_threads_fit_the_same_model_on_the_same_rows(model):
     first, *others = at_once(lambda: scores(kind(**parameters).fit(X, y)))
     for other in others:
         np.testing.assert_array_equal(other, first)
+
+
+# Large enough for threads of the core to start, of which forked processes have none.
+FORKS_WHILE_FITTING = """
+import os, threading, warnings
+import numpy as np
+import planewise as pw
+
+warnings.simplefilter("ignore")  # newer Pythons warn of forks
+X = np.random.default_rng(0).normal(size=(5_000, 4))
+y = (X[:, 0] + X[:, 1] > 0).astype(int)
+models = [
+    pw.SLMClassifier(random_state=0, n_jobs=2),
+    pw.SLMForestClassifier(n_estimators=6, random_state=0, n_jobs=2),
+    pw.SLMBoostClassifier(n_estimators=6, random_state=0, n_jobs=2),
+]
+expected = [model.fit(X, y).predict_proba(X).tobytes() for model in models]
+ended = threading.Event()
+
+def fit_again():
+    while not ended.is_set():
+        for model, proba in zip(models, expected):
+            assert type(model)(**model.get_params()).fit(X, y).predict_proba(X).tobytes() == proba
+
+fitting = threading.Thread(target=fit_again)
+fitting.start()
+for k in range(12):
+    child = os.fork()
+    if child == 0:
+        model = models[k % 3]
+        same = model.predict_proba(X).tobytes() == expected[k % 3]
+        same &= type(model)(**model.get_params()).fit(X, y).predict_proba(X).tobytes() == expected[k % 3]
+        os._exit(not same)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, k
+ended.set()
+fitting.join()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork") or "libtsan" in os.environ.get("LD_PRELOAD", ""), reason="forks")
+def test_a_process_that_was_forked_during_a_fit_fits_the_same_model():
+    done = run_python("-c", FORKS_WHILE_FITTING, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python always has the GIL")

@@ -15,6 +15,7 @@ import sys
 import tokenize
 import tomllib
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -39,9 +40,9 @@ def n_tokens(path: Path) -> int:
         return len(re.findall(r"\w+|[^\w\s]", text))
     tokens = [token for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type != tokenize.COMMENT]
     count = 0
-    for before, token in zip([None, *tokens], tokens):
-        starts_line = before is None or before.type in LAYOUT
-        count += token.type not in LAYOUT and not (starts_line and token.type == tokenize.STRING)
+    for before, token in pairwise([None, *tokens]):
+        is_docstring = token.type == tokenize.STRING and (before is None or before.type in LAYOUT)
+        count += token.type not in LAYOUT and not is_docstring
     return count
 
 

@@ -1,12 +1,8 @@
-"""Cases of XGBoost's and LightGBM's Dask tests that no other test here covers.
-
-`docs/peer_dask_cases.md` names the test for each of their cases.
-"""
+"""Cases of XGBoost's and LightGBM's Dask tests that no other test here covers."""
 
 from __future__ import annotations
 
 import inspect
-import re
 from pathlib import Path
 
 import dask.array as da
@@ -229,17 +225,3 @@ def test_fits_in_tasks_on_the_workers(client, table):
     for seed, model in enumerate(made):
         local = planewise.SLMForestClassifier(n_estimators=3, random_state=seed).fit(*table[:2])
         assert model_bytes(model) == model_bytes(local)
-
-
-# ------------------------------------------------------------------------------------------------------------ the table
-def test_the_table_names_tests_that_are_there():
-    page = (ROOT / "docs" / "peer_dask_cases.md").read_text(encoding="utf-8")
-    rows = [line.split("|") for line in page.splitlines() if line.startswith("| `test_")]
-    assert len(rows) > 50
-    for row in rows:
-        said = row[3].strip()
-        assert said.startswith(("passes", "differs", "refused", "does not apply")), said
-        named = re.findall(r"`(\w+\.py)::(\w+)`", said)
-        assert named or said.startswith("does not apply"), said
-        for file, test in named:
-            assert f"def {test}(" in (ROOT / "tests" / "dask" / file).read_text(encoding="utf-8"), test

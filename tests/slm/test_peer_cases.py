@@ -1,14 +1,10 @@
-"""Cases that LightGBM and XGBoost test of their scikit-learn estimators, as planewise meets them.
-
-`docs/peer_cases.md` names the test for each of their cases.
-"""
+"""Cases that LightGBM and XGBoost test of their scikit-learn estimators, as planewise meets them."""
 
 from __future__ import annotations
 
 import inspect
 import io
 import pickle
-import re
 from pathlib import Path
 
 import joblib
@@ -565,16 +561,3 @@ def test_categories_and_indicator_columns_say_the_same():
     sets = regressor(n_estimators=40, categorical_features=[0]).fit(codes, y)
     indicators = regressor(n_estimators=40).fit(np.eye(4)[codes[:, 0].astype(int)], y)
     assert_allclose(sets.predict(codes), indicators.predict(np.eye(4)[codes[:, 0].astype(int)]), atol=0.1)
-
-
-# ------------------------------------------------------------------------------------------------------------ the table
-def test_the_table_names_tests_that_are_there():
-    table = (ROOT / "docs" / "peer_cases.md").read_text(encoding="utf-8")
-    rows = [line.split("|") for line in table.splitlines() if line.startswith("| `test_")]
-    named = {
-        (ROOT / "tests" / path, test) for row in rows for path, test in re.findall(r"`([\w/]+\.py)::(\w+)`", row[3])
-    }
-    shown = {(Path(__file__), test) for row in rows for test in re.findall(r"`(test_\w+)`", row[3])}
-    assert len(rows) > 70
-    for path, test in named | shown:
-        assert f"def {test}(" in path.read_text(encoding="utf-8"), test

@@ -1,7 +1,4 @@
-"""Cases that LightGBM and XGBoost test of metrics, evaluation sets, start scores, leaves, constraints, sparse tables.
-
-`docs/peer_cases.md` names the test for each of their cases.
-"""
+"""Cases that LightGBM and XGBoost test: metrics, evaluation sets, start scores, leaves, constraints, sparse tables."""
 
 from __future__ import annotations
 

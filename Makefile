@@ -9,7 +9,7 @@ TOOLCHAIN_STAMP := $(VENV)/.toolchain
 FUZZ_STAMP := $(VENV)/.fuzz
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo test test-browser test-readme quick bench bench-accept lint format native-test sanitize fuzz fuzz-serve soak chaos race live clean help test-toolchain wheel portable windows-test docs toolchain-versions same-bytes fuzz-review reliability
+.PHONY: demo test test-browser test-readme quick bench bench-accept lint format native-test sanitize fuzz soak chaos race live clean help test-toolchain wheel portable windows-test docs toolchain-versions same-bytes reliability
 
 help:
 	@echo "make demo         set everything up, fit on a bundled data set, compare with scikit-learn"
@@ -24,12 +24,10 @@ help:
 	@echo "make lint         ruff, mypy, layers, clang-format, portable words, news fragments"
 	@echo "make sanitize     native tests under the address, undefined-behaviour and thread sanitizers"
 	@echo "make fuzz         inputs found by coverage, on a core with sanitizers; TARGET=files MINUTES=8 CASES=100000"
-	@echo "make fuzz-serve   hostile requests to planewise serve, made by schemathesis from its OpenAPI document"
-	@echo "make soak         thousands of fits, predictions and requests; fails if memory, open files or threads pile up"
+	@echo "make soak         thousands of fits and predictions; fails if memory, open files or threads pile up"
 	@echo "make chaos        kill -9 at many moments, and full disks; fails if anything was lost"
 	@echo "make race         fits and predictions from many threads, forks and signals, on a core with the thread sanitizer"
 	@echo "make same-bytes   fit every kind of model under other threads, libraries and compilers; tells where a byte differs"
-	@echo "make fuzz-review  hostile requests to planewise review: forms made by schemathesis, and raw bytes"
 	@echo "make reliability  the tests that docs/reliability.md names, promise by promise"
 	@echo "make wheel        build, check, install and test the wheel and the source distribution, in dist/"
 	@echo "make portable     compile the core with clang and for Windows, as far as they are installed"
@@ -132,11 +130,7 @@ $(FUZZ_STAMP): $(STAMP)
 	$(BIN)/python -m pip install -q --disable-pip-version-check --group fuzz
 	@touch $(FUZZ_STAMP)
 
-fuzz-serve: $(STAMP)
-	$(BIN)/python -m pip install -q --disable-pip-version-check schemathesis
-	$(BIN)/python tools/hostile_requests.py
-
-# Fits, predictions, exports and requests again and again; fails if memory, open files or threads pile up.
+# Fits, predictions and exports again and again; fails if memory, open files or threads pile up.
 SOAK ?=
 soak: $(STAMP)
 	$(BIN)/python tools/soak.py $(SOAK)
@@ -159,11 +153,6 @@ race: $(STAMP)
 # Builds four cores of its own, in build/same-bytes. A part: SAME_BYTES='--conditions BLAS --only machine'
 same-bytes: $(STAMP)
 	$(BIN)/python tools/same_bytes.py $(SAME_BYTES)
-
-FUZZ_REVIEW ?= --examples 200 --minutes 3
-fuzz-review: $(STAMP)
-	$(BIN)/python -m pip install -q --disable-pip-version-check schemathesis
-	$(BIN)/python tools/hostile_review.py $(FUZZ_REVIEW)
 
 # The long runs that the page names have targets of their own.
 reliability: $(STAMP)

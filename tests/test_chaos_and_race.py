@@ -21,9 +21,8 @@ def tool(*args: str) -> subprocess.CompletedProcess:
     return run_python(str(TOOLS / args[0]), *args[1:], timeout=300)
 
 
-@pytest.mark.parametrize("trial", ["checkpoint", "save", "review"])
+@pytest.mark.parametrize("trial", ["checkpoint", "save"])
 def test_nothing_is_lost(trial):
-    pytest.importorskip("uvicorn")
     done = tool("chaos.py", "--moments", "2", "--only", trial)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith("Nothing was lost.\n")
@@ -52,9 +51,9 @@ def test_losses_and_trials_that_die_or_do_too_little_are_counted_and_fail():
     change = """
 chaos.TRIALS["save"] = lambda trial: iter([(0.15, "whole"), (0.95, chaos.LOST + "half a file")])
 chaos.TRIALS["predict"] = lambda trial: os._exit(0)
-chaos.TRIALS["serve"] = lambda trial: iter([(0.5, "whole")])
+chaos.TRIALS["reproduce"] = lambda trial: iter([(0.5, "whole")])
 """
-    said = broken_chaos(change, "--only", "save", "--only", "predict", "--only", "serve", "--moments", "2")
+    said = broken_chaos(change, "--only", "save", "--only", "predict", "--only", "reproduce", "--moments", "2")
     assert "       1    .   1   .   .   .   .   .   .   .   .  whole\n" in said
     assert "       1    .   .   .   .   .   .   .   .   .   1  LOST: half a file\n" in said
     assert "LOST: the trial died with exit code 0\n" in said

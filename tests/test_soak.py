@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-import itertools
 import mmap
 import os
 import sys
-import threading
-from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 
@@ -53,55 +48,6 @@ def test_a_leak_of_the_smallest_block_of_malloc_is_found(soak):
     malloc = ctypes.CDLL(None).malloc
     found = soak.repeated("a leak", lambda: malloc(1), 1_000).wrong()  # 32 bytes per call, never freed
     assert any(words.startswith("the heap grew") for words in found)
-
-
-def test_decisions_may_keep_memory_but_not_open_files(soak):
-    grown = soak.Result("decisions", 100, 50.0, 9.0, None, None, descriptors=2, threads=0, seconds=1.0)
-    assert len(grown.wrong()) == 2
-    assert replace(grown, keeps=True).wrong() == ["2 more open files than before"]
-
-
-@pytest.fixture
-def server():
-    """A page that says the number of the request, and then a key."""
-    count = itertools.count()
-
-    class Page(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self):
-            said = f"{next(count) if self.path == '/count' else ''}{uuid4().hex}".encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(said)))
-            self.end_headers()
-            self.wfile.write(said)
-
-        def log_message(self, *_):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as running:
-        thread = threading.Thread(target=running.serve_forever)
-        thread.start()
-        yield running.server_port
-        running.shutdown()
-        thread.join()
-
-
-def test_an_answer_that_changes_is_found(soak, server):
-    same = soak.asking(server, [soak.Question("GET", "/")], {})
-    for _ in range(3):
-        next(same)  # a new key is the same answer
-    same.close()
-    counting = soak.asking(server, [soak.Question("GET", "/count")], {})
-    next(counting)
-    with pytest.raises(RuntimeError, match="not the answer that it was first"):
-        next(counting)
-
-
-def test_an_answer_that_does_not_say_what_it_must_is_found(soak, server):
-    load = soak.Load([soak.asking(server, [soak.Question("GET", "/", says=b"dear")], {})])
-    with pytest.raises(RuntimeError, match="not 200 b'dear'"):
-        load.watch("a server", os.getpid(), lambda steps, seconds: 0.0)
 
 
 def test_a_leak_of_memory_outside_the_heap_is_found(soak):

@@ -8,16 +8,14 @@ as many equal parts (`--seed` says where in its part). What must be true afterwa
 checkpoint  the same fit again starts from all trees that were kept, and ends with the same bytes as an undisturbed one
 save        the file is the old or the new model, whole
 predict     the file of `planewise predict --out` is the old or the new one, whole
-review      every decision that was confirmed to the browser is in the file, and at most one more; a new review opens it
-serve       clients got right answers or a connection error, and a new service answers on the same port
 reproduce   the same command again keeps all cells that were finished, and ends with the same cells and tables
 dask        a worker is killed: the fit ends with the same bytes as on one machine, or with one of planewise's errors
 full-disk   files cannot grow any more (RLIMIT_FSIZE): an error in words, the old file is unchanged, and work goes on
             when there is space again
 
 Temporary files that a kill left beside the file are counted as "left over"; the next writer may remove them. What is
-printed is how often each outcome came in each tenth of the undisturbed time (of a server, of the time under load; of a
-full disk, of the size of the file). A trial that dies, or that has fewer outcomes than it should, counts as a loss.
+printed is how often each outcome came in each tenth of the undisturbed time (of a full disk, of the size of the file).
+A trial that dies, or that has fewer outcomes than it should, counts as a loss.
 """
 
 from __future__ import annotations
@@ -26,8 +24,6 @@ import argparse
 import contextlib
 import functools
 import hashlib
-import http.client
-import itertools
 import json
 import multiprocessing
 import os
@@ -49,12 +45,10 @@ import planewise
 
 # What commands import when they need it is imported before processes are forked, so that moments are spread over their
 # work. It is only used in processes of its own: polars and dask start threads, which do not survive a fork.
-import planewise.app.server
 import planewise.cli._app
 import planewise.cli._tables
-import planewise.serve.server
 import planewise.table
-from commands import Browser, port_in, review_of, write_cases
+from commands import write_cases
 from planewise.cli import main as command
 
 FORK = multiprocessing.get_context("fork")
@@ -97,10 +91,6 @@ class Child:
         code = self._process.exitcode
         self.kill()
         return (-1 if code is None else code), said, seconds
-
-    def port(self) -> int:
-        """The port that it says it listens on."""
-        return port_in(self.lines)
 
 
 def _quietly(action: Callable[[], object], writer: int) -> None:
@@ -260,110 +250,6 @@ def predict(trial: Trial) -> Iterator[Outcome]:
             out.write_bytes(b"before")
 
 
-# -------------------------------------------------------------------------------------------------------------- servers
-
-GONE = (ConnectionError, http.client.HTTPException, TimeoutError)
-
-
-class Reviewer(Browser):
-    """A browser that accepts one case after the other, until the server is gone."""
-
-    failure = ""
-
-    def go_on(self) -> None:
-        """Decide until the server is gone."""
-        try:
-            for row in itertools.cycle(range(390)):
-                status, words = self.decide(row)
-                if status != 303:
-                    raise RuntimeError(f"a decision was refused: {status} {words[:300]}")
-        except GONE:
-            pass
-        except Exception as error:
-            self.failure = f"{type(error).__name__}: {error}"
-
-
-def reviewing(folder: Path) -> Callable[[], object]:
-    """The command of a review."""
-    return cli(*review_of(folder), "--port", 0)
-
-
-def kept_ids(folder: Path) -> list[str]:
-    """The ids of the records in the file of answers."""
-    lines = (folder / "answers.jsonl").read_bytes().split(b"\n")
-    return [json.loads(line)["id"] for line in lines[1:-1]]
-
-
-def review(trial: Trial) -> Iterator[Outcome]:
-    """Reviews whose server is killed while decisions come; the same file all the time."""
-    folder = trial.fresh()
-    done(functools.partial(write_cases, folder, 400))
-    promised: list[str] = []
-    n_confirmed = 0
-    for share in trial.moments():
-        server = Child(reviewing(folder))
-        reviewer = Reviewer(server.port())
-        server.started = time.monotonic()
-        clicks = threading.Thread(target=reviewer.go_on)
-        clicks.start()
-        server.kill_at(1.5 * share)
-        clicks.join()
-        promised += reviewer.saved
-        again = Child(reviewing(folder))  # puts aside half a line
-        again.port()
-        again.kill()
-        kept = kept_ids(folder)
-        lost, more = set(promised) - set(kept), len(kept) - len(promised)
-        if lost or reviewer.failure or not 0 <= more <= 1:
-            yield share, f"{LOST}{len(lost)} confirmed decisions, {more} others more. {reviewer.failure}"
-        else:
-            yield share, f"all confirmed decisions are there{', and one more' * more}"
-        n_confirmed += len(reviewer.saved)
-        promised = kept
-    if n_confirmed == 0:
-        raise RuntimeError("no decision was confirmed before a kill, so nothing was tried")
-
-
-def serve(trial: Trial) -> Iterator[Outcome]:
-    """A service that is killed while four clients ask, and started again on its port."""
-    folder = trial.fresh()
-    done(functools.partial(write_cases, folder, 400))
-    body = json.dumps({"rows": [{"size": 50.5, "town": "Ulm"}] * 50})
-
-    def ask(link: http.client.HTTPConnection) -> bytes:
-        link.request("POST", "/predict", body, {"Content-Type": "application/json"})
-        got = link.getresponse()
-        return b"%d " % got.status + got.read()
-
-    right, port = None, 0
-    for share in trial.moments():
-        server = Child(cli("serve", folder / "model.planewise", "--port", port, "--rate", 0))
-        port = server.port()
-        links = [http.client.HTTPConnection("127.0.0.1", port, timeout=30) for _ in range(4)]
-        first = ask(links[0])
-        right = first if right is None else right
-        wrong: list[str] = [] if first == right else [f"{first[:200]!r}"]
-
-        def go_on(link: http.client.HTTPConnection, wrong: list[str] = wrong, right: bytes = right) -> None:
-            try:
-                while (got := ask(link)) == right:
-                    pass
-                wrong.append(f"{got[:200]!r}")
-            except GONE:
-                link.close()
-            except Exception as error:
-                wrong.append(f"{type(error).__name__}: {error}")
-
-        clients = [threading.Thread(target=go_on, args=(link,)) for link in links]
-        server.started = time.monotonic()
-        for client in clients:
-            client.start()
-        server.kill_at(share)
-        for client in clients:
-            client.join()
-        yield share, f"{LOST}{wrong[0]}" if wrong else "right answers, then a connection error; the next one serves"
-
-
 # --------------------------------------------------------------------------------------------------------- reproduction
 
 
@@ -375,12 +261,17 @@ def cells_in(folder: Path) -> list[tuple[Any, ...]]:
 
 
 def reproduce(trial: Trial) -> Iterator[Outcome]:
-    """planewise reproduce, killed and called again."""
+    """python -m benchmarks.reproduce, killed and called again."""
 
     def reproducing(folder: Path) -> Callable[[], object]:
-        return cli(
-            "reproduce", "recip-rows", "--quick", "--quiet", "--cells", folder / "cells", "--out", folder / "out"
-        )
+        def run() -> None:
+            sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+            from benchmarks.reproduce.__main__ import main
+
+            options = ["--quick", "--quiet", "--cells", str(folder / "cells"), "--out", str(folder / "out")]
+            sys.exit(main(["recip-rows", *options]))
+
+        return run
 
     whole = trial.fresh()
     _, seconds = done(reproducing(whole))
@@ -560,7 +451,6 @@ def full_disk(trial: Trial) -> Iterator[Outcome]:
             else:
                 yield n_bytes / size, f"{LOST}{path.name}: unchanged={unchanged}, exit code {code}: {said[-300:]}"
     yield from _full_checkpoint(trial)
-    yield from _full_review(trial, folder)
 
 
 def _limits(trial: Trial, part: int, size: int) -> list[int]:
@@ -587,37 +477,12 @@ def _full_checkpoint(trial: Trial) -> Iterator[Outcome]:
             yield n_bytes / size, words if words.startswith(LOST) else f"an error in words, then {words}"
 
 
-def _full_review(trial: Trial, folder: Path) -> Iterator[Outcome]:
-    """Decisions on a disk that is full, and has space again later."""
-    done(functools.partial(write_cases, folder, 400))
-    promised: list[str] = []
-    for more in _limits(trial, 10, 1500):
-        share = more / 1500
-        answers = folder / "answers.jsonl"
-        size = answers.stat().st_size if answers.exists() else 600
-        server = Child(limited(size + more, reviewing(folder)))
-        reviewer = Reviewer(server.port())
-        refused = [words for status, words in map(reviewer.decide, range(12)) if status != 303]
-        resource.prlimit(server._process.pid or 0, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
-        last, _ = reviewer.decide(20)
-        server.kill()
-        promised += reviewer.saved
-        if kept_ids(folder) != promised:
-            yield share, f"{LOST}the answers are not those that were confirmed"
-        elif not refused or last != 303 or any("could not be saved" not in words for words in refused):
-            yield share, f"{LOST}{len(refused)} refused, such as {refused[:1]}, then {last}"
-        else:
-            yield share, "decisions refused in words, those confirmed are there, and the next one is saved"
-
-
 # --------------------------------------------------------------------------------------------------------------- report
 
 TRIALS: dict[str, Callable[[Trial], Iterator[Outcome]]] = {
     "checkpoint": checkpoint,
     "save": save,
     "predict": predict,
-    "review": review,
-    "serve": serve,
     "reproduce": reproduce,
     "dask": dask,
     "full-disk": full_disk,
@@ -625,8 +490,8 @@ TRIALS: dict[str, Callable[[Trial], Iterator[Outcome]]] = {
 
 
 def n_expected(name: str, n_moments: int) -> int:
-    """The number of outcomes of a trial; of full disks, five writers, a checkpoint and a review have a part each."""
-    parts = (5, 5, 5, 5, 5, 6, 10) if name == "full-disk" else (1,)
+    """The number of outcomes of a trial; of full disks, five writers and a checkpoint have a part each."""
+    parts = (5, 5, 5, 5, 5, 6) if name == "full-disk" else (1,)
     return sum(max(1, n_moments // part) for part in parts)
 
 

@@ -25,8 +25,8 @@ OF_PAPERS = {"embedding": "glass_embedding", "published_views": "spam_published_
 
 
 def names() -> list[str]:
-    """The examples that draw a picture; ``with_...`` are about other packages, which tests/toolchain has."""
-    return sorted(path.stem for path in EXAMPLES.glob("*.py") if not path.stem.startswith("with_"))
+    """Return the names of the examples that draw a picture: all but the HTTP service."""
+    return sorted({path.stem for path in EXAMPLES.glob("*.py")} - {"serve"})
 
 
 def draw(name: str, folder: Path, data: str | None = None) -> Path:

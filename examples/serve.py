@@ -5,7 +5,7 @@ Serve predictions over HTTP
 
 An HTTP service, written with FastAPI, for a model that ``planewise fit`` or ``planewise.save`` wrote::
 
-    pip install fastapi uvicorn
+    pip install fastapi uvicorn polars
     python examples/serve.py model.planewise --port 8000
     curl -H 'Content-Type: application/json' http://127.0.0.1:8000/predict -d '[{"age": 41, "town": null}]'
 

@@ -2,13 +2,12 @@
 
 from planewise.files._reading import Reading, TableFileError
 from planewise.files._safe_csv import safe_cells
-from planewise.files._sources import BY_ENDING, COMPRESSED, ending_of
+from planewise.files._sources import BY_ENDING, ending_of
 from planewise.files._tables import InputTable, joined
 from planewise.files._values import FoundColumn, as_data
 
 __all__ = [
     "BY_ENDING",
-    "COMPRESSED",
     "FoundColumn",
     "InputTable",
     "Reading",

@@ -65,7 +65,7 @@ numpydoc_show_class_members = False  # the template of classes has them
 sphinx_gallery_conf: dict[str, Any] = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
-    "filename_pattern": r"\.py$",  # all of them run
+    "filename_pattern": r"(?<!\bserve)\.py$",  # all of them run but serve.py, which would never end
     "backreferences_dir": "api/generated/backreferences",
     "doc_module": ("planewise",),
     "reference_url": {"planewise": None},

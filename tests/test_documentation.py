@@ -17,13 +17,12 @@ ROOT = Path(__file__).resolve().parents[1]
 # tool_chain.md needs more packages: tests/toolchain runs it.
 PAGES = sorted({*(ROOT / "docs").glob("*.md")} - {ROOT / "docs" / "tool_chain.md"})
 # Packages that not every platform has, and the pages that are about them.
-NEEDS = {"export.md": "onnx", "scale.md": "distributed", "review.md": "fastapi", "serve.md": "fastapi"}
+NEEDS = {"export.md": "onnx", "scale.md": "distributed"}
 # What a page prints beyond what it shows.
 PRINTS = {
     "command_line.md": "['age', 'town']",
     "export.md": "['label', 'probabilities']",
     "files.md": "half.planewise' is not a model file, or is truncated or damaged",
-    "review.md": "'open': 40",
     "tables.md": "admitted date day first, %d.%m.%Y",
     "views.md": "nearest rows in the view area error × worst concave points",
 }

@@ -73,16 +73,6 @@ def test_data_sets_name_both_libraries_and_their_extra(monkeypatch):
     assert str(told.value) == sentence("Reading this data set", "polars (or pandas with pyarrow)", "data")
 
 
-@pytest.mark.parametrize("missing", ["fastapi", "jinja2"])
-def test_the_review_page_names_its_extra(monkeypatch, missing):
-    for name in [name for name in sys.modules if name.startswith("planewise.app")]:
-        monkeypatch.delitem(sys.modules, name)
-    without(monkeypatch, missing)
-    with pytest.raises(ModuleNotFoundError) as told:
-        import planewise.app  # noqa: F401
-    assert str(told.value) == sentence("The review page", missing, "app")
-
-
 @pytest.mark.parametrize("missing", ["typer", "polars", "rich"])
 def test_the_command_names_its_extra(missing):
     done = run_python("-c", f"import sys; sys.modules[{missing!r}] = None\n{MAIN}", "--help")
@@ -98,7 +88,7 @@ def test_every_extra_that_is_named_exists_and_no_text_asks_for_a_release():
     named = {
         name for text in texts.values() for found in re.findall(r"\.\[([a-z,]+)\]", text) for name in found.split(",")
     }
-    assert {"cli", "plot", "export", "app"} <= named <= set(extras)
+    assert {"cli", "plot", "export"} <= named <= set(extras)
 
 
 def test_a_package_that_is_there_and_broken_is_not_called_missing(monkeypatch, tmp_path):

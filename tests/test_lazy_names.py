@@ -53,8 +53,6 @@ def test_a_name_that_is_not_there():
 
 
 PARTS = [
-    "answers",
-    "app",
     "dask",
     "datasets",
     "evaluate",
@@ -67,7 +65,6 @@ PARTS = [
     "published",
     "recip",
     "report",
-    "serve",
     "slm",
     "table",
     "tools",
@@ -89,18 +86,18 @@ def test_every_public_package_is_a_part():
 
 
 def answers(code):
-    """What a new interpreter without fastapi and matplotlib prints."""
-    hidden = "import sys\nsys.modules['fastapi'] = sys.modules['matplotlib'] = None\n"
+    """What a new interpreter without dask and matplotlib prints."""
+    hidden = "import sys\nsys.modules['dask'] = sys.modules['matplotlib'] = None\n"
     done = run_python("-c", hidden + code)
     return done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
-    "code", ["import planewise; planewise.app", "from planewise import app", "import planewise.app"]
+    "code", ["import planewise; planewise.dask", "from planewise import dask", "import planewise.dask"]
 )
 def test_a_part_whose_extra_is_missing_names_the_extra(code):
     *_, last = answers(code).splitlines()
-    assert "needs fastapi, which is not installed: install planewise with its extra 'app'" in last
+    assert "needs dask, which is not installed: install planewise with its extra 'dask'" in last
 
 
 def test_pictures_name_their_extra_when_they_are_drawn():
@@ -111,5 +108,5 @@ def test_pictures_name_their_extra_when_they_are_drawn():
 
 
 def test_a_missing_extra_does_not_break_those_who_look_at_every_name():
-    code = "import inspect, planewise\nprint(len(inspect.getmembers(planewise)) > 20, hasattr(planewise, 'app'))"
+    code = "import inspect, planewise\nprint(len(inspect.getmembers(planewise)) > 20, hasattr(planewise, 'dask'))"
     assert answers(code) == "True False\n"

@@ -27,11 +27,11 @@ LAYERS = (
     ("table",),
     ("files",),
     ("evaluate",),
-    ("answers", "io", "export", "plot", "report", "tools"),
+    ("io", "export", "plot", "report", "tools"),
     ("dask",),
-    ("app", "serve", "cli"),
+    ("cli",),
 )
-BESIDE = {("report", "plot"), ("cli", "app"), ("cli", "serve")}  # who may import from its own layer, and from whom
+BESIDE = {("report", "plot")}  # who may import from its own layer, and from whom
 UPWARDS = {"__init__.py", "_shown.py"}  # public names on request; the HTML of estimators in notebooks
 LONGEST = 60
 

@@ -37,26 +37,6 @@ def _command_line(folder: Path) -> None:
     sales.drop("amount").head(20).write_csv(folder / "new_sales.csv")
 
 
-def _review(folder: Path) -> None:
-    """Mails, and new ones with a name each."""
-    rng = np.random.default_rng(0)
-    capitals, links = rng.exponential(20, 120).round(), rng.integers(0, 9, 120)
-    kind = np.where(capitals + 5 * links > 40, "spam", "good")
-    mails = pl.DataFrame({"capitals": capitals, "links": links, "words": rng.integers(20, 900, 120), "kind": kind})
-    mails.write_csv(folder / "mails.csv")
-    new = mails.drop("kind").head(20).with_columns(mail=pl.Series([f"m{k}" for k in range(20)]))
-    new.write_csv(folder / "new.csv")
-
-
-def _serve(folder: Path) -> None:
-    """Patients with a column of each kind."""
-    rng = np.random.default_rng(0)
-    age, town = rng.integers(20, 90, 200), rng.choice(["Ulm", "Bonn", "Kiel"], 200)
-    diagnosis = np.where(age + 20 * (town == "Bonn") + rng.normal(0, 8, 200) > 65, "malignant", "benign")
-    table = {"age": age, "town": town, "smoker": rng.random(200) < 0.3, "admitted": _days(200), "diagnosis": diagnosis}
-    pl.DataFrame(table).write_csv(folder / "visits.csv")
-
-
 def _tables(folder: Path) -> None:
     """A table as a German Excel writes it, and the same columns in other files."""
     rng = np.random.default_rng(0)
@@ -79,8 +59,6 @@ def _tables(folder: Path) -> None:
 
 TABLES: dict[str, Callable[[Path], None]] = {
     "command_line.md": _command_line,
-    "review.md": _review,
-    "serve.md": _serve,
     "tables.md": _tables,
 }
 

@@ -2,7 +2,7 @@
 
 ``python tools/pages.py`` runs the README as a reader would who has nothing of planewise installed: the tracked files
 are copied to a new folder, with a new virtual environment that holds what the README has said to install up to that
-point, and nothing else. ``python tools/pages.py docs/serve.md ...`` runs pages with the Python that runs this file,
+point, and nothing else. ``python tools/pages.py docs/export.md ...`` runs pages with the Python that runs this file,
 each in a new folder with the tables of `tools/page_tables.py`; so do the tests, for all pages.
 
 ``python`` blocks of a page run in one session, one after another, and ``sh`` blocks in a shell.
@@ -13,8 +13,6 @@ each in a new folder with the tables of `tools/page_tables.py`; so do the tests,
   shell command that ends in such a comment. The reader sees the reason.
 - ``make`` runs on its own: its target must exist. ``pip install`` runs in the README only; in pages, the extras that it
   names must exist.
-- ``planewise serve`` and ``planewise review`` run until the end of the block. They choose a free port, which replaces
-  the address in the commands after them.
 - ``py`` blocks are programs of other libraries, and ``c``, ``toml`` and ``json`` blocks are what files contain.
 """
 
@@ -26,7 +24,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -41,7 +38,6 @@ ROOT = Path(__file__).resolve().parents[1]
 RUN = ("python", "sh")
 KINDS = (*RUN, "text", "json", "toml", "c", "py")
 PROMISE = re.compile(r"# -> (.*)$", flags=re.M)
-PORT = "http://127.0.0.1:8000"  # the default of planewise serve
 
 
 @dataclass(frozen=True)
@@ -110,18 +106,6 @@ class Session:
         return whole
 
 
-@dataclass(frozen=True)
-class Server:
-    """A command that serves until it is interrupted."""
-
-    process: subprocess.Popen[str]
-    address: str
-
-    def stop(self) -> None:
-        self.process.send_signal(signal.SIGINT)
-        self.process.communicate()
-
-
 class Shell:
     """A shell in a folder."""
 
@@ -130,25 +114,19 @@ class Shell:
 
     def run(self, code: str) -> str:
         """Run a block up to the first command that fails; what it printed."""
-        waiting: list[str] = []
-        server: Server | None = None
-        printed = ""
-        try:
-            for line in code.splitlines(keepends=True):
-                if re.search(r"(^|\s)# needs ", line) or self._is_checked(line):
-                    continue
-                if _serves(line):
-                    printed += self._commands("".join(waiting))
-                    waiting.clear()
-                    if server is not None:
-                        server.stop()
-                    server = self._serve(line)
-                else:
-                    waiting.append(line.replace(PORT, server.address) if server else line)
-            return printed + self._commands("".join(waiting))
-        finally:
-            if server is not None:
-                server.stop()
+        lines = code.splitlines(keepends=True)
+        run = [line for line in lines if not re.search(r"(^|\s)# needs ", line) and not self._is_checked(line)]
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", "".join(run)],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode:
+            raise AssertionError(f"exit code {done.returncode}\n{done.stdout}{done.stderr}")
+        return done.stdout
 
     def _is_checked(self, line: str) -> bool:
         """Whether a command is not run, because it runs elsewhere; an error if it cannot be right."""
@@ -163,35 +141,6 @@ class Shell:
             if unknown := set(extras.split(",")) - set(known):
                 raise AssertionError(f"there is no extra {', '.join(unknown)}")
         return True
-
-    def _commands(self, code: str) -> str:
-        done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", code],
-            cwd=self.folder,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-        )
-        if done.returncode:
-            raise AssertionError(f"exit code {done.returncode}\n{done.stdout}{done.stderr}")
-        return done.stdout
-
-    def _serve(self, command: str) -> Server:
-        """Start a command that serves until it is interrupted, and wait until it has said where."""
-        quietly = "--no-browser" if "planewise review" in command else "--port 0"
-        process = start(["bash", "-c", f"exec {command.split('#')[0]} {quietly}"], self.folder, self.environment)
-        assert process.stdout is not None
-        first = process.stdout.readline()
-        if address := re.search(r"http://127\.0\.0\.1:\d+", first):
-            return Server(process, address[0])
-        process.kill()
-        process.communicate()
-        raise AssertionError(f"{command}: printed {first!r}")
-
-
-def _serves(line: str) -> bool:
-    return line.startswith("planewise serve") or (line.startswith("planewise review") and "--export" not in line)
 
 
 def start(command: list[str], folder: Path, environment: dict[str, str]) -> subprocess.Popen[str]:

@@ -24,12 +24,12 @@ CELLS = Path(__file__).resolve().parents[1] / "results" / "cells"
 COMMAND = "python -m benchmarks.reproduce"
 
 
-def main(arguments: list[str] | None = None, command: str = COMMAND) -> int:
+def main(arguments: list[str] | None = None) -> int:
     """The command; returns its exit status."""
-    args = _parser(command).parse_args(arguments)
+    args = _parser().parse_args(arguments)
     store = Store(args.cells)
     if not args.names:
-        print(listing(store, command))
+        print(listing(store))
         return 0
     tables = _tables(args.names)
     status = 0 if args.show else _run(tables, store, args)
@@ -72,7 +72,7 @@ def _run(tables: list[Table], store: Store, args: argparse.Namespace) -> int:
     return 1 if report.failed else 0
 
 
-def listing(store: Store, command: str) -> str:
+def listing(store: Store) -> str:
     """All tables and figures, and how much of each is finished."""
     lines = ["What can be reproduced (cells finished / all):"]
     for table in TABLES.values():
@@ -83,7 +83,7 @@ def listing(store: Store, command: str) -> str:
         lines.append(f"  {table.name:<15}{share}  {table.title}")
     lines += _of_other_code(store)
     groups = "; ".join(f"{group}: {', '.join(tables)}" for group, tables in GROUPS.items() if group != "all")
-    return "\n".join([*lines, "", f"{command} slm-table-1 (or several; all: the papers'; {groups})"])
+    return "\n".join([*lines, "", f"{COMMAND} slm-table-1 (or several; all: the papers'; {groups})"])
 
 
 def _of_other_code(store: Store) -> list[str]:
@@ -126,8 +126,8 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}; {self.prog} --help lists what there is.\n")
 
 
-def _parser(command: str) -> argparse.ArgumentParser:
-    parser = _Parser(prog=command, description=__doc__)
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog=COMMAND, description=__doc__)
     parser.add_argument("names", nargs="*", type=_name, metavar="name", help="of a table, or all, or peers")
     parser.add_argument("--quick", action="store_true", help="a few seeds only")
     parser.add_argument("--jobs", type=int, default=1, help="cells run side by side")

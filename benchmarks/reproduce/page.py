@@ -16,7 +16,7 @@ rules compute the verdicts from the results of the published methods (`planewise
 [the settings of the papers](published.md)), which are tuned inside training parts: a claim *holds*, *holds when* a
 condition is met, *holds in part* if it is true in more than half of its comparisons, or *does not hold*. “Ours” are the
 variants of this library. Each line ends with the command that reproduces it. All of them together,
-`planewise reproduce all --jobs 2`, took {MINUTES} minutes on two cores.
+`python -m benchmarks.reproduce all --jobs 2`, took {MINUTES} minutes on two cores.
 
 After the claims come all tables and figures of the papers, with the printed figures beside ours, and comparisons with
 other libraries.
@@ -27,12 +27,12 @@ The rules are in `benchmarks/reproduce` (`settle_*.py` and `convergence.py`).
 
 ## How to run it
 
-This page is the output of the following command, run in a checkout of the repository (`python -m benchmarks.reproduce`
-works too). `DIR` contains the data sets; without it, they are loaded from scikit-learn or OpenML.
+This page is the output of the following command, run in a checkout of the repository. `DIR` contains the data sets;
+without it, they are loaded from scikit-learn or OpenML.
 
 ```sh
 # needs a checkout, the papers' data sets in DIR, and hours
-planewise reproduce all peers slm-grids --jobs 2 --data DIR --page docs/reproduction.md
+python -m benchmarks.reproduce all peers slm-grids --jobs 2 --data DIR --page docs/reproduction.md
 ```
 
 - A *cell* is one method on one data set with one seed (or one fold). The command runs only the cells that are not
@@ -88,7 +88,7 @@ def claims_table(everything: list[Results]) -> str:
                 claim.claim,
                 f"**{outcome.words}**",
                 outcome.evidence,
-                f"`planewise reproduce {results.table.name}`",
+                f"`python -m benchmarks.reproduce {results.table.name}`",
             )
             lines.append("| " + " | ".join(part.replace("|", "\\|") for part in parts) + " |")
     return "\n".join(lines) + "\n"

@@ -198,7 +198,7 @@ def as_html(results: Results, picture: bytes | None = None) -> str:
     if notes:
         parts.append(f"<ol>{''.join(f'<li>{html.said(reason)}</li>' for reason in notes)}</ol>")
     parts += [html.paragraph(sentence) for sentence in verdicts(results)]
-    return html.page(table.title, [*parts, html.footer("planewise reproduce " + table.name)])
+    return html.page(table.title, [*parts, html.footer(f"python -m benchmarks.reproduce {table.name}")])
 
 
 def _html_cell(entry: Entry, notes: dict[str, int]) -> str:

@@ -56,8 +56,6 @@ __all__ = [
 ]
 
 _PARTS = (
-    "answers",
-    "app",
     "dask",
     "datasets",
     "evaluate",
@@ -70,7 +68,6 @@ _PARTS = (
     "published",
     "recip",
     "report",
-    "serve",
     "slm",
     "table",
     "tools",

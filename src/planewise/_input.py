@@ -137,13 +137,6 @@ SQUARED_IN_FLOAT32 = TargetRange(4e18, 0.0, "keeps squared errors in float32")
 SQUARED = TargetRange(1e150, 1e-140, "squares the differences of targets")
 
 
-@dataclass(frozen=True)
-class CodedRows:
-    """Rows to predict that were read and checked elsewhere: what estimators would make of a data frame."""
-
-    values: NDArray[np.float64]  # one column per feature: NaN where missing, categories as numbers (see `encode`)
-
-
 def training_rows(
     estimator: Any, X: Any, *, counts: NDArray[np.bool_] | None = None, origins: Origins | None = None
 ) -> FloatArray:
@@ -313,8 +306,6 @@ class _Columns:
 
 
 def _checked(estimator: Any, X: Any, columns: _Columns, dtype: Any = np.float32) -> NDArray[Any]:
-    if isinstance(X, CodedRows):
-        return _dense(X.values, dtype, columns.origins_of(estimator, X.values, None, dtype, ()))
     _refuse_unread(estimator, X)
     if columns.reset and dtype == np.float32:
         estimator.feature_origins_ = dict(columns.origins or {})
@@ -705,8 +696,6 @@ def refuse_infinity(estimator: Any, rows: NDArray[Any], X: Any) -> None:
         name: Any = int(infinite[0])
         if is_table(X):
             name = str(nw.from_native(X, eager_only=True).columns[name])
-        elif isinstance(X, CodedRows):
-            name = str(estimator.feature_names_in_[name])
         raise ValueError(
             f"Column {name!r} contains infinity or a value too large for {rows.dtype}; "
             f"{type(estimator).__name__} accepts NaN as a missing value, but not infinity."

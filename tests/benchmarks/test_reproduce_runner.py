@@ -166,8 +166,8 @@ def test_the_listing_says_how_many_finished_cells_come_from_other_or_unknown_cod
     store = Store(tmp_path)
     for cell, code in zip(cells_of(shapes, quick=False), ("", "", "another", code_hash()), strict=False):
         store.add(shapes.name, cell.key, Finished({"samples": 1.0}, cell.fingerprint, 0.0, "", code))
-    assert "1 cells from other code, 2 from unknown code; --fresh runs them again." in listing(store, "it")
-    assert "code; --fresh" not in listing(Store(tmp_path / "empty"), "it")
+    assert "1 cells from other code, 2 from unknown code; --fresh runs them again." in listing(store)
+    assert "code; --fresh" not in listing(Store(tmp_path / "empty"))
 
 
 def test_the_first_seeds_of_everything_come_first(tmp_path, counted):

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import math
 import os
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -20,9 +21,11 @@ from benchmarks.reproduce.store import Finished, Store
 from benchmarks.reproduce.tables import GROUPS, TABLES, choice
 from benchmarks.reproduce.writer import explanations
 
+from clean_shell import run_python, small_files
 from planewise.mcm.exact._search import GAMMAS_TIMES_FEATURES
 
-BESIDE_THE_REPOSITORY = Path(__file__).resolve().parent / "../../../shared/data"
+CHECKOUT = Path(__file__).resolve().parents[2]
+BESIDE_THE_REPOSITORY = CHECKOUT / "../shared/data"
 HOME = Path(os.environ.get("PLANEWISE_DATA") or BESIDE_THE_REPOSITORY)
 EVERY_TABLE = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 WITH_CELLS = pytest.mark.parametrize(
@@ -203,7 +206,7 @@ def test_the_curves_of_figure_5_are_drawn_from_finished_cells(tmp_path):
 @pytest.mark.parametrize("name", [name for name, table in TABLES.items() if not table.rows])
 def test_a_figure_without_numbers_names_an_example_that_is_there(name):
     script = TABLES[name].notes[0].split("`")[1]
-    assert (Path(__file__).resolve().parents[2] / script).is_file()
+    assert (CHECKOUT / script).is_file()
 
 
 @pytest.mark.skipif(not (HOME / "index.csv").is_file(), reason="no data directory (set PLANEWISE_DATA to one)")
@@ -229,10 +232,26 @@ def test_without_a_name_the_tables_are_listed(tmp_path, capsys):
     assert all(name in listed for name in TABLES)
 
 
-def test_an_unknown_table_is_refused_by_name(capsys):
+@pytest.mark.parametrize(
+    ("argument", "named"), [("slm-table-9", "there is no 'slm-table-9'"), ("--nothing", "--nothing")]
+)
+def test_an_unknown_table_or_option_is_named_in_one_line(capsys, argument, named):
     with pytest.raises(SystemExit):
-        main(["slm-table-9"])
-    assert "slm-table-9" in capsys.readouterr().err
+        main([argument])
+    told = capsys.readouterr().err
+    assert named in told and told.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a limit of POSIX")
+def test_on_a_full_disk_the_tables_of_before_stay_whole(tmp_path):
+    show = ["mcm-table-1", "--show", "--cells", str(tmp_path), "--out", str(tmp_path / "out")]
+    assert main(show) == 0
+    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    assert {name.rpartition(".")[2] for name in before} == {"md", "json", "html"}
+    code = small_files(100) + f"from benchmarks.reproduce.__main__ import main; main({show!r})"
+    full = run_python("-c", code, cwd=CHECKOUT)
+    assert full.returncode == 1 and "File too large" in full.stderr
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
 
 
 def test_peers_are_optional():

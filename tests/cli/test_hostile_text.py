@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -75,18 +74,7 @@ def model():
     pl.DataFrame(table).write_csv(f"t{EVIL}.csv", quote_style="always")
     pl.DataFrame({f"a{EVIL}": [f"high{EVIL}"], f"town{EVIL}": ["Ulm"]}).write_parquet("wrong.parquet")
     Path("options.toml").write_text(json.dumps(f"[fit{EVIL}]")[1:-1])
-    write_answers(f"t{EVIL}.parquet", f"y{EVIL}", who=f"Eve{EVIL}")
     return f"m{EVIL}.planewise"
-
-
-def write_answers(table, target, who):
-    """An answers file of a hostile reviewer, without checksums."""
-    about = {"model": "m", "table": "t", "target": target, "rows": 90, "file": table}
-    about["file_sha256"] = hashlib.sha256(Path(table).read_bytes()).hexdigest()
-    decided = {"id": "0" * 32, "row": 0, "row_id": None, "fingerprint": "f", "answer": "a", "decision": "accept",
-               "label": "a", "note": "", "who": who, "when": "2026", "undoes": None}  # fmt: skip
-    first = {"format": "planewise review answers", "version": 2, **about}
-    Path("hostile.jsonl").write_text(f"{json.dumps(first)}\n{json.dumps(decided)}\n")
 
 
 def commands(model):
@@ -116,17 +104,13 @@ def commands(model):
         ["fit", table, "--target", target, "--drop", f"b{EVIL}"],
         ["fit", f"nothing{EVIL}.csv", "--target", target],
         ["fit", text, "--target", target, "--separator", f";{EVIL}"],
-        ["fit", table, "--target", target, "--corrections", f"c{EVIL}.jsonl"],
         ["predict", model, "wrong.parquet"],
         ["predict", table, model],
         ["predict", model, table, "--keep", f"b{EVIL}"],
         ["explain", model, table, "--id", f"x{EVIL}", "--id-column", f"id{EVIL}"],
         ["describe", model, f"--nothing{EVIL}"],
         [f"describe{EVIL}"],
-        ["review", model, table, "--export", "r.csv", "--answers", f"a{EVIL}.jsonl"],
-        ["reproduce", "--checkout", f"c{EVIL}"],
         ["--debug", "describe", f"nothing{EVIL}.planewise"],
-        ["--debug", "fit", table, "--target", target, "--corrections", "hostile.jsonl", "--corrections-by", "Zoe"],
     ]
     return fine, wrong
 
@@ -215,7 +199,7 @@ def fail(path):
     try:
         raise RuntimeError(sys.argv[-1])
     except RuntimeError:
-        logging.getLogger("planewise.serve").exception("A request failed.")
+        logging.getLogger("planewise").exception("A step failed.")
     raise KeyError(sys.argv[-1])
 planewise.io.load = fail
 sys.argv[1:] = ["describe", *sys.argv[1:]]

@@ -121,7 +121,6 @@ def test_settings_without_a_family(csv, run):
         ("fit t.csv", "'--target'", "planewise fit --help"),
         ("fit t.csv --target y --model forrest", "'forrest'", "planewise fit --help"),
         ("explain m.planewise t.csv --row x", "'--row'", "planewise explain --help"),
-        ("review m.planewise t.csv --port 99999", "'--port'", "planewise review --help"),
     ],
 )
 def test_a_command_or_an_option_that_there_is_not(run, monkeypatch, words, named, where):
@@ -136,7 +135,7 @@ def test_without_a_command_there_is_help(run):
     assert "Usage: planewise" in done.stdout and done.stderr == ""
 
 
-@pytest.mark.parametrize("command", ["fit", "predict", "describe", "explain", "export", "review", "serve"])
+@pytest.mark.parametrize("command", ["fit", "predict", "describe", "explain", "export"])
 def test_a_command_without_anything_says_in_one_line_what_is_missing(command, run):
     done = run(command)
     mistake(done, "planewise: Missing argument '", f"'; see planewise {command} --help.")
@@ -252,11 +251,10 @@ MAIN = "from planewise.cli import main; main()"
 
 def test_a_traceback_is_shown_when_asked_for(run):
     mistake(run("describe", "nowhere"), "there is no file 'nowhere'.")
-    # A command that starts quickly.
-    wrong = "import planewise.cli._reproduce as wrong; wrong._command = lambda named: int('x')\n"
-    full = run_python("-c", wrong + MAIN, "reproduce", "--debug")
+    wrong = "import planewise.io as wrong; wrong.load = lambda path: int('x')\n"
+    full = run_python("-c", wrong + MAIN, "describe", "m.planewise", "--debug")
     assert full.returncode == 1 and full.stderr.startswith("Traceback") and "invalid literal for int" in full.stderr
-    plain = run_python("-c", wrong + MAIN, "reproduce")
+    plain = run_python("-c", wrong + MAIN, "describe", "m.planewise")
     assert plain.returncode == 2 and plain.stderr.startswith("planewise: invalid literal for int")
 
 
@@ -278,12 +276,6 @@ def test_onnx_without_its_package_names_the_extra(run, fitted, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
     done = run("export", fitted("slm"), "--to", "onnx", "--out", "m.onnx")
     mistake(done, "to_onnx needs onnx", "pip install '.[export]'")
-
-
-@pytest.mark.parametrize("missing", ["fastapi", "uvicorn"])
-def test_the_review_page_without_its_packages_names_the_extra(run, csv, fitted, monkeypatch, missing):
-    monkeypatch.setitem(sys.modules, missing, None)
-    mistake(run("review", fitted("slm"), csv), f"The review page needs {missing}", "pip install '.[app]'")
 
 
 def test_a_kept_column_with_the_name_of_an_answer(run, fitted, towns):

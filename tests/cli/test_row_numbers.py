@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 
 import planewise as pw
-from planewise.app._why import Explainer
 from planewise.report import report
 
 SAMPLE = 90
@@ -70,15 +69,9 @@ def test_neighbours_are_the_rows_of_the_file_that_they_are_called(run, fitted_on
     assert_true_in_page(Path("why.html").read_text(encoding="utf-8"), table, target)
 
 
-def test_the_review_page_and_a_report_call_rows_as_the_file_does(fitted_on_some):
+def test_a_report_calls_rows_as_the_file_does(fitted_on_some):
     target, table = fitted_on_some
     model = pw.load("m.planewise")
-    why = Explainer(model)(table.drop(target)[10:11])
-    assert_true_in_page(why.body, table, target)
-    for number, values in re.findall(r"\d+\. training row (\d+): [^;]+; ([^;]+);", why.body):
-        own = table.row(int(number), named=True)
-        for name, value in (part.split(" ") for part in values.split(", ")):
-            assert float(value.replace("−", "-")) == pytest.approx(own[name], abs=1e-3, rel=1e-3)
     rows = table.filter(pl.col(target).is_not_null())
     assert_true_in_page(report(model, rows.drop(target), rows[target].to_numpy()), table, target)
 

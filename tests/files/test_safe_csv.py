@@ -1,4 +1,4 @@
-"""No text of ours is run as a formula by a spreadsheet, and all of it can be read back."""
+"""No text of ours is run as a formula by a spreadsheet."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planewise.files import exact_cells, safe_cells
+from planewise.files import safe_cells
 
 FORMULAS = [
     "=1+1",
@@ -57,9 +57,8 @@ def test_names_are_safe_and_numbers_stay_numbers():
 
 
 @given(cells)
-def test_what_was_made_safe_is_read_back_exactly(texts):
-    assert exact_cells(safe_cells(table(texts)))["x"].to_list() == texts
-    assert exact_cells(safe_cells(table([]).rename({"x": texts[0] or ""}))).columns == [texts[0] or ""]
+def test_different_cells_stay_different(texts):
+    assert safe_cells(table(texts))["x"].n_unique() == len(set(texts))
 
 
 @given(cells)
@@ -68,8 +67,3 @@ def test_no_part_of_a_cell_begins_with_a_sign(texts):
         for part in re.split("[;\t\r\n]", cell):
             bare = part.lstrip(' "\ufeff')
             assert not bare.startswith(("=", "@", "＝")) and not re.match(r"[+-].*[a=@;]", bare), cell
-
-
-def test_names_that_are_the_same_without_the_apostrophe_are_refused_in_words():
-    with pytest.raises(ValueError, match=r"columns \"'=a\" and '=a' have .*Parquet"):
-        exact_cells(pl.DataFrame({"'=a": [1], "=a": [2]}))

@@ -178,13 +178,6 @@ def test_two_digits_of_a_year_are_told():
     assert table.found[0].in_words() == "day first, %d.%m.%y; years 1970 to 2040"
 
 
-def test_values_as_they_are_written():
-    text = 'id,x,note\n007,42,NA\n041, 4.20 ,"a, b"\n'
-    Path("t.csv").write_text(text)
-    rows = InputTable(["t.csv"]).as_written()
-    assert rows.rows() == [("007", "42", "NA"), ("041", " 4.20 ", "a, b")]
-
-
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 def test_letters_that_are_cut_by_blocks(encoding, monkeypatch):
     text = "größe;preis\n" + "äöü€;1\n" * 50

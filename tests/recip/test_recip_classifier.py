@@ -16,7 +16,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 import planewise
 from planewise import RECIPClassifier
-from planewise.app._why import view_sentence
 from planewise.datasets import make_subspace_batches
 from planewise.recip import _candidates, _selection
 
@@ -141,7 +140,6 @@ def test_sentences_say_the_weight_of_the_neighbours():
     sides = told[0].data()["neighbours"]
     near, far = (sum(each["weight"] for each in sides[side]) for side in ("for", "against"))
     assert f", with {100 * near / (near + far):.0f} % of the weight" in told[0].sentence()
-    assert f", with {100 * near / (near + far):.0f} % of the weight" in view_sentence(told[0].data())
     unweighted = RECIPClassifier(random_state=0).fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
     assert not any("weight" in each.sentence() for each in unweighted.explain(X[:50]))
     nothing = weighted.explain([[np.nan, np.nan]])[0]

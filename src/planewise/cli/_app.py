@@ -14,9 +14,6 @@ from planewise.cli._explain import explain
 from planewise.cli._export import export
 from planewise.cli._fit import fit
 from planewise.cli._predict import predict
-from planewise.cli._reproduce import SETTINGS, reproduce
-from planewise.cli._review import review
-from planewise.cli._serve import serve
 
 ANYWHERE = "Options of every command"
 
@@ -98,7 +95,6 @@ def options(
     """Small models you can see through, for tables."""
 
 
-for command in (demo, fit, predict, describe, explain, export, review, serve):
+for command in (demo, fit, predict, describe, explain, export):
     app.command(cls=Command)(command)
-app.command(cls=Command, context_settings=SETTINGS)(reproduce)
 get_ready()

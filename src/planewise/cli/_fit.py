@@ -109,21 +109,6 @@ def fit(
             show_default=False,
         ),
     ] = None,
-    corrections: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="Answers file of planewise review, or an exported review: its decisions replace labels, or add rows "
-            "to the training rows. May be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    corrections_by: Annotated[
-        str | None,
-        typer.Option(
-            help="Use the decisions of this reviewer only; by default those of all, without cases they disagree about.",
-            show_default=False,
-        ),
-    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the --out file if it exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
@@ -139,11 +124,8 @@ def fit(
       planewise fit visits.csv --target outcome --group patient --out visits.planewise
 
       planewise fit "trips/*.parquet" --target fare --model boost --folder /scratch
-
-      planewise fit mails.csv --target kind --corrections new.answers.jsonl
     """
     from planewise.cli._choose import file_size, fit_split, sample_rows
-    from planewise.cli._corrections import Lesson
     from planewise.cli._fit_dask import fit_on_cluster
     from planewise.cli._large import fit_from_files
     from planewise.cli._results import measure
@@ -152,7 +134,6 @@ def fit(
     from planewise.table import FAMILIES, max_rows, task_of
 
     dropped, split = drop or [], Split.of(group, time, test_size, seed)
-    lesson = Lesson(corrections or [], corrections_by, target, dask, split)
     if dask is not None:
         what = str(model), str(task), settings or [], dropped
         split.refuse("--dask", "all rows are used for training")
@@ -160,7 +141,6 @@ def fit(
     _check_options(table, target, dropped, model, settings, out, force, split)
     sample = _read(table, target, model, folder, split, as_json, as_text=category or [])
     rows, numbers = sample.rows, sample.numbers
-    lesson.read(table, sample.why, sample.n_read, rows)
     kind = task_of(rows[target]) if task == "auto" else str(task)
     learned, held_out, n_of_new_classes = split.held_out(rows, target, kind)
     choice = _choose(rows[learned], target, kind, split, str(model), sample.why, as_json)
@@ -169,8 +149,8 @@ def fit(
     limit = max_rows(family, kind)
     if limit is not None and n_training > limit:
         learned = learned[sample_rows(rows[learned], target, kind, limit, seed)]
-    train, train_numbers = lesson.taught(rows, numbers, learned, held_out)
-    test, n_fitted = rows[held_out], n_training if sample.why else train.height
+    train, test = rows[learned], rows[held_out]
+    n_fitted = n_training if sample.why else train.height
     parameters = _parameters(train[target], family, kind, settings or [], guessed=task == "auto")
     fitted = _new_model(family, kind, parameters, n_fitted, seed)
     start = perf_counter()
@@ -178,21 +158,19 @@ def fit(
         if sample.why:
             fit_from_files(fitted, table, train, numbers[held_out], target, folder)
         else:
-            fit_split(fitted, train, target, split, train_numbers)
+            fit_split(fitted, train, target, split, numbers[learned])
     seconds = perf_counter() - start
     with stage("measuring quality", as_json):
         results = measure(fitted, train, test)
-        changed = lesson.changes(fitted, test)
     n_rows = {"read": sample.n_read, "with_target": sample.n_with_target, "fitted": n_fitted, "held_out": test.height}
     _record(fitted, table, n_rows, split, results)
     if out is not None:
         save(fitted, out)
     answer = _found_in(fitted, rows, table) | _chosen(choice) | results.data() | {
-        "rows": n_rows | _rows_besides(fitted, n_training - n_fitted + lesson.n_added, n_of_new_classes),
+        "rows": n_rows | _rows_besides(fitted, n_training - n_fitted, n_of_new_classes),
         "split": split.data() | {"words": split.in_words(rows, held_out)},
         "out_of_core": {"why": sample.why, "n_rows_in_sample": rows.height} if sample.why else None,
         "record": fitted.record_,
-        "corrections": changed,
         "bytes": out.stat().st_size if out is not None else file_size(fitted),
         "seconds": seconds,
         "file": None if out is None else str(out),
@@ -382,10 +360,6 @@ def _show(
         show_table("cross-validation", ["model", MEASURES[choice.measure], "± error", "size", "time"], trials)
         say(f"chosen   {choice.family}: {choice.why}")
     results.show(answer["rows"]["held_out"], interval_in_words(model))
-    if answer["corrections"] is not None:
-        from planewise.cli._corrections import show_changes
-
-        show_changes(answer["corrections"], answer["rows"]["held_out"])
     say(
         "",
         f"model    {FAMILIES[answer['model']]} ({answer['estimator']}), {size_in_words(answer['bytes'])}, fitted in "

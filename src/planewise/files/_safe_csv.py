@@ -1,8 +1,6 @@
-"""Text cells that a spreadsheet would run as formulas, made harmless in CSV and TSV files, and read back."""
+"""Text cells that a spreadsheet would run as formulas, made harmless in CSV and TSV files."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import polars as pl
 
@@ -24,55 +22,22 @@ def safe_cells(table: pl.DataFrame) -> pl.DataFrame:
     >>> safe_cells(pl.DataFrame({"label": ["=1+1", "-3.5", "fine"]}))["label"].to_list()
     ["'=1+1", '-3.5', 'fine']
     """
-    return _changed(table, lambda cell: pl.when(_is_formula(cell)).then("'" + cell).otherwise(cell))
-
-
-def exact_cells(table: pl.DataFrame) -> pl.DataFrame:
-    """The table that `safe_cells` was given: what it puts in front of a cell is taken away, and nothing else.
-
-    A ValueError if two columns would have the same name then: such a table was not made by `safe_cells`.
-
-    >>> exact_cells(pl.DataFrame({"label": ["'=1+1", "'fine'"]}))["label"].to_list()
-    ['=1+1', "'fine'"]
-    """
-
-    def exact(cell: pl.Expr) -> pl.Expr:
-        rest = cell.str.slice(1)
-        return pl.when(cell.str.starts_with("'") & _is_formula(rest)).then(rest).otherwise(cell)
-
-    return _changed(table, exact)
-
-
-def _is_formula(cell: pl.Expr) -> pl.Expr:
-    return cell.str.contains(_FORMULA) & ~cell.str.contains(_NUMBER)
-
-
-def _changed(table: pl.DataFrame, change: Any) -> pl.DataFrame:
-    """The table with all texts and names changed in the same way."""
     text = [name for name, dtype in table.schema.items() if dtype in (pl.String, pl.Categorical, pl.Enum)]
-    found = table.with_columns(_in_parts(table[name].cast(pl.String), change) for name in text)
-    names = _in_parts(pl.Series(table.columns, dtype=pl.String), change).to_list()
-    _refuse_twins(table.columns, names)
-    found.columns = names
-    return found
+    safe = table.with_columns(_safe(table[name].cast(pl.String)) for name in text)
+    safe.columns = _safe(pl.Series(table.columns, dtype=pl.String)).to_list()
+    return safe
 
 
-def _in_parts(cells: pl.Series, change: Any) -> pl.Series:
-    """Cells whose parts are changed, each as a cell of its own; most cells are one part, which is faster."""
+def _safe(cells: pl.Series) -> pl.Series:
+    """Put apostrophes before formulas; most cells have no further parts, which is faster."""
     cell = pl.col("cells")
     if cells.str.contains(_ENDS).any():
-        changed = cell.str.extract_all(_PARTS).list.eval(change(pl.element())).list.join("")
+        safe = cell.str.extract_all(_PARTS).list.eval(_with_apostrophe(pl.element())).list.join("")
     else:
-        changed = change(cell)
-    return cells.to_frame("cells").select(changed.alias("cells")).to_series().alias(cells.name)
+        safe = _with_apostrophe(cell)
+    return cells.to_frame("cells").select(safe.alias("cells")).to_series().alias(cells.name)
 
 
-def _refuse_twins(before: list[str], after: list[str]) -> None:
-    """An error if two names became one."""
-    first: dict[str, str] = {}
-    for name, changed in zip(before, after, strict=True):
-        if (twin := first.setdefault(changed, name)) != name:
-            raise ValueError(
-                f"The columns {twin!r} and {name!r} have the same name without the apostrophe that planewise puts "
-                "before formulas in text files: rename one of them, or use a Parquet file."
-            )
+def _with_apostrophe(cell: pl.Expr) -> pl.Expr:
+    is_formula = cell.str.contains(_FORMULA) & ~cell.str.contains(_NUMBER)
+    return pl.when(is_formula).then("'" + cell).otherwise(cell)

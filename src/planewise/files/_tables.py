@@ -253,20 +253,6 @@ class InputTable:
             at += chunk.height
         raise TableFileError(f"{self.given[0]!r} has {at} rows, counted from 0: there is no row {number}.")
 
-    def read_all(self, columns: list[Column]) -> pl.DataFrame:
-        """All rows and columns: those of a model by their kinds, the others of a text file as text."""
-        require_columns([column.name for column in columns], self.columns)
-        parts = list(self.chunks(columns, self.columns))
-        if not any(part.height for part in parts):
-            raise TableFileError(f"{self.given[0]!r} has no rows.")
-        return joined(parts)
-
-    def as_written(self) -> pl.DataFrame:
-        """All rows with the values as they are written: the columns of a text file as text, nothing as missing."""
-        if self.form == "text":
-            return _all_of(self.files, [_words(*each) for each in zip(self.files, self.dialects, strict=True)])
-        return _all_of(self.files, [rows.read() for rows in self._rows])
-
     def chunks(self, columns: list[Column] | None, names: list[str]) -> Iterator[pl.DataFrame]:
         """The named columns, a chunk of rows at a time, so that memory does not depend on the number of rows.
 

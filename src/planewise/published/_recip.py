@@ -72,7 +72,7 @@ def recip(
       means: near 1, differences of entropies are proportional to 1 - alpha, so that `lam` must shrink with its square.
       The default of `lam` does; ``set_params(tsallis_order=...)`` afterwards does not change it. We use 1/2, with which
       the entropy in a view of two features is the ratio of distances itself. Of 0.5, 0.9 and 0.99, each with its best
-      `lam`, 0.5 is nearest to the recall of Table 1 (``planewise reproduce recip-lam``).
+      `lam`, 0.5 is nearest to the recall of Table 1 (``python -m benchmarks.reproduce recip-lam``).
     - **lam**: not printed. With alpha = 1/2 and values around 9, the recall of the main views (below) is nearest
       to Table 1.
     - **Views that are kept**: solved exactly, Algorithm 1 lets some rows use nearly every candidate a little, so that
@@ -180,7 +180,7 @@ def recip_known(
     Notes
     -----
     A view that is named twice counts once. In the paper's Table 4, each batch's pair seems to vote, a pair of two
-    batches twice (``planewise reproduce recip-known``).
+    batches twice (``python -m benchmarks.reproduce recip-known``).
 
     Examples
     --------

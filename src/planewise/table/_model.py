@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._input import CodedRows, all_or_nothing
+from planewise._input import all_or_nothing
 from planewise._labels import LONGEST_TEXT, text_array
 from planewise._params import Limit, check_parameters, one_of, seed
 from planewise.parts import from_frames
@@ -270,9 +270,7 @@ class TableModel(BaseEstimator):
                 raise ValueError(f"{setting} names {name!r}, {reason}.")
 
     def read(self, table: Any) -> Any:
-        """The columns of a table as the estimator takes them, a polars data frame; rows read already, as they are."""
-        if isinstance(table, CodedRows):
-            return table
+        """The columns of a table as the estimator takes them, a polars data frame."""
         table = as_polars(table)
         return (for_old_machines if self._has_old_machine() else for_estimators)(table, self.columns_)
 

@@ -107,10 +107,6 @@ class ProjectionExplanation(View):
         """One sentence for people, which says so where the case is not clear."""
         return self._batch.sentence(self._known)
 
-    def answer_sentence(self) -> str:
-        """The same without what makes the case undecided, where that is told elsewhere."""
-        return self._batch.sentence(self._known | {"undecided": False})
-
     def fitted_rows(self) -> FittedRows:
         """The rows of the fit, for pictures of the view."""
         rows: FittedRows = self._model.fitted_rows()

@@ -439,10 +439,6 @@ class View(Reason):
         """One sentence, which says so where the case is not clear."""
         return self.sentence()
 
-    def answer_sentence(self) -> str:
-        """The same without what makes the case undecided, where that is told elsewhere."""
-        return self.sentence()
-
 
 def weight_in_words(data: Mapping[str, Any]) -> str:
     """How much of the neighbours' weight those of a class have, if their number does not say it; else nothing.

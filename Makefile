@@ -9,13 +9,13 @@ TOOLCHAIN_STAMP := $(VENV)/.toolchain
 FUZZ_STAMP := $(VENV)/.fuzz
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo test test-browser test-readme quick bench bench-accept lint format native-test sanitize fuzz fuzz-serve soak chaos race live clean help test-toolchain wheel portable windows-test docs toolchain-versions same-bytes fuzz-review reliability
+.PHONY: demo test test-browser test-readme quick bench bench-accept lint format native-test sanitize fuzz fuzz-serve soak chaos race live clean help test-toolchain wheel portable windows-test docs same-bytes fuzz-review reliability
 
 help:
 	@echo "make demo         set everything up, fit on a bundled data set, compare with scikit-learn"
 	@echo "make test         set everything up, run all tests"
 	@echo "make test-browser the pages of reports in the system's Chromium: errors, requests, axe-core, print"
-	@echo "make test-toolchain  planewise with skops, MLflow, SHAP, Optuna and others, which it installs"
+	@echo "make test-toolchain  planewise with skops, MLflow, SHAP, Optuna, MAPIE and others, which it installs"
 	@echo "make docs         the documentation, in build/docs; warnings are errors"
 	@echo "make test-readme  every block of the README, in a new virtual environment"
 	@echo "make quick        the tests again, without the native ones"
@@ -47,10 +47,6 @@ test-browser: $(BROWSER_STAMP)
 
 test-toolchain: $(TOOLCHAIN_STAMP)
 	$(BIN)/python -m pytest -q -n 2 -m toolchain tests/toolchain
-
-# The versions that passed, on the page.
-toolchain-versions: test-toolchain
-	$(BIN)/python tools/tool_chain_table.py
 
 test-readme:
 	$(PYTHON) tools/pages.py

@@ -70,7 +70,6 @@ PARTS = [
     "serve",
     "slm",
     "table",
-    "tools",
     "views",
     "words",
 ]

@@ -27,7 +27,7 @@ LAYERS = (
     ("table",),
     ("files",),
     ("evaluate",),
-    ("answers", "io", "export", "plot", "report", "tools"),
+    ("answers", "io", "export", "plot", "report"),
     ("dask",),
     ("app", "serve", "cli"),
 )

@@ -73,7 +73,6 @@ _PARTS = (
     "serve",
     "slm",
     "table",
-    "tools",
     "views",
     "words",
 )

@@ -432,13 +432,6 @@ class Trials(NamedTuple):
         """Those of a fit so far: of ``_core.Boosting``, or of `BoostingInParts`."""
         return cls(boosting.trial_losses(), boosting.left_out())
 
-    def for_all_depths(self) -> Trials:
-        """From losses by strength alone: those of a tree as deep as it was grown, the last of the depths."""
-        n_outputs, n_strengths = self.losses.shape
-        losses = np.zeros((n_outputs, n_strengths, _core.N_TRIAL_LOSSES // n_strengths))
-        losses[:, :, -1] = self.losses
-        return self._replace(losses=losses.reshape(n_outputs, -1))
-
     def __repr__(self) -> str:
         return one_line(self, f"{counted(len(self.losses), 'output')}, {counted(len(self.left_out), 'row')}")
 

@@ -406,8 +406,7 @@ class Forest:
             native = _core.Forest(**arrays)
         except (KeyError, ValueError, TypeError, AttributeError) as error:
             raise ValueError(
-                f"This pickle of trees is damaged or of another version of planewise ({error}); files of "
-                "planewise.save can be read by later versions."
+                f"This pickle of trees is damaged or of another version of planewise ({error})."
             ) from error
         Forest.__init__(self, native)
 

@@ -4,7 +4,7 @@ python tests/altered_models.py [--share 13] [--core FILE] [MODEL ...]
 
 A question that the unaltered model does not answer ends the program. Every question to an altered model is printed
 before it is asked, so that the last line tells what crashed. One of SHARE variants is tried; by default all. Models are
-named as in ``io/catalogue.py``; by default all but the pipelines of scikit-learn. FILE is another build of the compiled
+named as in ``io/catalogue.py``; by default all. FILE is another build of the compiled
 module, such as the one with sanitizers that `make fuzz` makes.
 """
 
@@ -248,7 +248,7 @@ def _continue(model: Any, X: Any, y: Any) -> None:
 def main(share: int, names: list[str]) -> None:
     from catalogue import CATALOGUE, fitted
 
-    for name in names or [each for each in CATALOGUE if not each.startswith("pipeline")]:
+    for name in names or CATALOGUE:
         model, X = fitted(name)
         y = model.predict(X) if hasattr(model, "predict") else np.arange(len(X)) % 2
         for question, ask in questions(name, model, X, y).items():

@@ -67,7 +67,6 @@ PARTS = [
     "report",
     "slm",
     "table",
-    "tools",
     "views",
     "words",
 ]

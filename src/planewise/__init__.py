@@ -70,7 +70,6 @@ _PARTS = (
     "report",
     "slm",
     "table",
-    "tools",
     "views",
     "words",
 )

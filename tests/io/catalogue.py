@@ -7,7 +7,6 @@ import functools
 import numpy as np
 import pandas as pd
 import polars as pl
-from pipeline_catalogue import pipelines
 from sklearn.datasets import load_iris, make_regression
 
 import planewise as pw
@@ -362,7 +361,6 @@ def _catalogue():
     trees = (_trees, _forests, _boosting, _feature_tests)
     for part in (*trees, _machines, _large_machines, _views, _sums_of_views, _table_models):
         yield from part()
-    yield from pipelines(iris, frame, numbers)
 
 
 CATALOGUE = {name: (fit, X) for name, fit, X in _catalogue()}
@@ -375,20 +373,11 @@ def fitted(name):
     return fit(), X
 
 
-def rows_for(name):
-    """Rows to ask damaged models about; None if any numbers will do."""
-    return fitted(name)[1][:6] if name.startswith("pipeline, ") else None
-
-
-def _is_too_old(model, ask):
-    return ask == "predict_contributions" and not hasattr(model, "feature_means_")
-
-
 def answers(model, X):
     """Everything the model can say about the rows."""
     asked = ("predict", "predict_proba", "decision_function", "apply", "transform", "predict_contributions", "factor")
     asked += ("view_score", "predict_interval")
-    found = {ask: getattr(model, ask)(X) for ask in asked if hasattr(model, ask) and not _is_too_old(model, ask)}
+    found = {ask: getattr(model, ask)(X) for ask in asked if hasattr(model, ask)}
     if hasattr(model, "feature_importances_"):
         found["feature_importances_"] = model.feature_importances_
     return found

@@ -15,12 +15,15 @@ import numpy as np
 import pytest
 from catalogue import fitted, iris
 from rewrite import parts_of, write, write_raw
-from sklearn.model_selection import KFold
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import planewise as pw
 from planewise.io import ModelFileError, _container
+from planewise.io._models import SCHEMA
 from planewise.io._trees import TREE_ARRAYS
-from planewise.io._versions import SCHEMA
 from planewise.slm.fitted import Forest
 
 
@@ -71,10 +74,18 @@ def test_a_changed_value_is_found_by_the_checksum(tree_file):
     refused(tree_file, "damaged: its content does not have the checksum")
 
 
-def test_a_file_of_a_later_version_says_so(tree_file):
+@pytest.mark.parametrize("version", [-1, 0, SCHEMA + 1, 8])
+def test_a_file_of_another_version_is_refused_and_the_version_is_named(tree_file, version):
     document, arrays = parts_of(tree_file)
-    write(tree_file, document | {"schema": SCHEMA + 1, "versions": {"planewise": "9.0"}}, arrays)
-    refused(tree_file, rf"written by planewise 9\.0 in version {SCHEMA + 1} .* install a newer planewise")
+    write(tree_file, document | {"schema": version, "versions": {"planewise": "9.0"}}, arrays)
+    refused(tree_file, rf"written by planewise 9\.0 in version {version} .* reads only version {SCHEMA};")
+
+
+@pytest.mark.parametrize("version", [None, "1", 1.0, True, [1], 10**30])
+def test_a_file_without_a_version_is_refused(tree_file, version):
+    document, arrays = parts_of(tree_file)
+    write(tree_file, document | {"schema": version}, arrays)
+    refused(tree_file, "model file without a version")
 
 
 def test_a_zip_bomb_is_refused_before_it_unpacks(tmp_path):
@@ -441,6 +452,30 @@ def test_only_fitted_estimators_of_ours_are_saved(tmp_path):
         pw.save({}, tmp_path / "m")
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        make_pipeline(StandardScaler(), pw.SLMRegressor()),
+        make_pipeline(pw.SLMRegressor()),
+        TransformedTargetRegressor(pw.SLMRegressor()),
+        GridSearchCV(pw.SLMRegressor(), {"max_depth": [1, 2]}),
+        StandardScaler(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_what_is_not_of_planewise_is_sent_to_skops(model, tmp_path):
+    X, y = iris()
+    with pytest.raises(TypeError, match=rf"^A {type(model).__name__} cannot be saved .*with skops\.io\.dump\.$"):
+        pw.save(model.fit(X, y * 1.0), tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_model_with_an_object_of_scikit_learn_in_it_can_be_sent_to_skops(tmp_path):
+    model = pw.MCMClassifierCV(cv=KFold(2, shuffle=True, random_state=0), kernel="linear", random_state=0).fit(*iris())
+    with pytest.raises(ValueError, match=r"'cv' is a sklearn\.model_selection.*KFold.*with skops\.io\.dump"):
+        pw.save(model, tmp_path / "m")
+
+
 def test_an_interrupted_save_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "m"
     pw.save(fitted("tree, frame")[0], path)
@@ -540,11 +575,3 @@ def test_target_statistics_of_a_column_of_numbers_are_refused(tmp_path):
     document["model"]["fitted"]["target_statistics_"][0][0] = 0
     write(path, document, arrays)
     refused(path, "target statistics of a column without categories")
-
-
-def test_a_file_without_target_statistics_has_none(boost_file):
-    document, arrays = parts_of(boost_file)
-    del document["model"]["fitted"]["target_statistics_"]  # as earlier versions wrote it
-    del document["model"]["parameters"]["target_statistics"]
-    write(boost_file, document, arrays)
-    assert pw.load(boost_file).target_statistics_ == {}

@@ -100,19 +100,6 @@ def test_errors_that_are_not_in_order_are_refused(path):
         pw.load(path)
 
 
-def test_a_file_of_version_6_has_no_record_and_no_intervals(path):
-    document, arrays = parts_of(path)
-    kept = document["model"]["fitted"].pop("held_out_errors_")
-    document["model"]["fitted"].pop("record_")
-    arrays = [array for k, array in enumerate(arrays) if k not in (kept["ranks"], kept["errors"])]
-    assert {kept["ranks"], kept["errors"]} == {len(arrays), len(arrays) + 1}  # the last ones, so that no place moves
-    document["arrays"] = document["arrays"][: len(arrays)]
-    write(path, document | {"schema": 6}, arrays)
-    old = pw.load(path)
-    assert old.record_ is None and not hasattr(old, "predict_interval")
-    assert old.describe().facts
-
-
 def test_the_words_of_a_record():
     facts = dict(record_in_words(fitted(NAME)[0].record_))
     assert facts["fitted"] == "2026-01-02 03:04:05 UTC by planewise 0.1.0, from iris.csv, seed 0"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import date, time, timedelta
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -102,15 +101,6 @@ def test_a_machine_takes_gaps_and_new_categories_as_they_are():
     found = [dict(zip(names, row, strict=True)) for row in prepared.tolist()]
     assert found[0]["x"] == rows["x"].median() and found[1]["x"] == 0.5
     assert [each["town=Ulm"] for each in found] == [1.0, 0.0] and found[1]["town=Bonn"] == 0.0
-
-
-def test_a_machine_from_an_old_file_gets_the_columns_it_was_fitted_on():
-    old = pw.load(Path(__file__).parents[1] / "io" / "golden" / "schema-4" / "table_machine.planewise")
-    columns = [column.name for column in old.columns_]
-    asked = pl.DataFrame({name: [None] for name in columns})
-    read = old.read(asked)
-    assert read.columns == old.estimator_.feature_names_in_.tolist() and read.null_count().row(0) == (0,) * read.width
-    assert "word=a" in read.columns and "word" not in read.columns
 
 
 def test_dates_and_booleans_may_come_as_text_or_numbers():

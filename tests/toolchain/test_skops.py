@@ -9,34 +9,38 @@ from catalogue import CATALOGUE, answers, fitted
 from examples_to_fit import CLASSIFIERS, problem, table
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
+from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from planewise.tools import SKOPS_TRUSTED_TYPES
+from planewise.io import SKOPS_TRUSTED_TYPES
 
 
 def types_in(name):
-    """The types of the list in the file of a model, which is then read and must answer the same.
-
-    Steps of a pipeline may have types of their own that skops does not know, such as SciPy's splines.
-    """
+    """Return the types that skops must be told to trust in the file of a model, which must predict the same."""
     model, X = fitted(name)
     file = skops.io.dumps(model)
-    unknown = set(skops.io.get_untrusted_types(data=file))
-    of_steps = unknown - set(SKOPS_TRUSTED_TYPES) if name.startswith("pipeline, ") else set()
-    assert not any(each.startswith("planewise.") for each in of_steps)
-    loaded = skops.io.loads(file, trusted=[*SKOPS_TRUSTED_TYPES, *of_steps])
+    loaded = skops.io.loads(file, trusted=SKOPS_TRUSTED_TYPES)
     wanted, got = answers(model, X), answers(loaded, X)
     assert wanted.keys() == got.keys()
     for ask in wanted:
         np.testing.assert_array_equal(np.asarray(got[ask]), np.asarray(wanted[ask]), err_msg=f"{name}: {ask}")
-    return unknown - of_steps
+    return set(skops.io.get_untrusted_types(data=file))
 
 
 def test_every_model_is_read_back_by_the_list_and_the_list_has_no_other_type():
     found = {name: types_in(name) for name in CATALOGUE}
     assert set().union(*found.values()) == set(SKOPS_TRUSTED_TYPES)
     assert sorted(SKOPS_TRUSTED_TYPES) == SKOPS_TRUSTED_TYPES
+
+
+def test_a_search_that_keeps_its_splitter_is_read_back(tmp_path):
+    X, y = problem("MCMClassifierCV")
+    model = clone(CLASSIFIERS["MCMClassifierCV"]).set_params(cv=KFold(2)).fit(X, y)
+    skops.io.dump(model, tmp_path / "model.skops")
+    splitter = "sklearn.model_selection._split.KFold"
+    loaded = skops.io.load(tmp_path / "model.skops", trusted=[*SKOPS_TRUSTED_TYPES, splitter])
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
 
 
 def test_without_the_list_skops_refuses_and_names_the_types():

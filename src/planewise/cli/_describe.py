@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from planewise.cli._mistakes import refuse_existing, refuse_pipeline
+from planewise.cli._mistakes import refuse_existing
 from planewise.cli._show import print_page, say, show_json, show_leading, show_table, size_in_words
-from planewise.cli._steps import step_lines, steps_of, with_step_names
 from planewise.cli._streams import is_stdout
 
 _SIZES = {
@@ -43,7 +42,6 @@ def describe(
         refuse_existing(html, force, model)
     loaded = load(model)
     if html is not None:
-        refuse_pipeline(loaded, "described on a page")
         from planewise.report import report
 
         if is_stdout(html):
@@ -59,13 +57,13 @@ def describe(
 def _answer(model: Any, path: Path) -> dict[str, Any]:
     from planewise.cli._results import describe_intervals
     from planewise.evaluate import leading_features
-    from planewise.io import model_at_end, versions
+    from planewise.io import versions
     from planewise.slm.fitted import output_names
     from planewise.table import COLUMN_KINDS, TableModel
     from planewise.words import fitted_with_offset
 
     table_model = isinstance(model, TableModel)
-    estimator = model.estimator_ if table_model else model_at_end(model)
+    estimator = model.estimator_ if table_model else model
     classes = getattr(estimator, "classes_", None)
     if table_model:
         columns = [
@@ -80,7 +78,6 @@ def _answer(model: Any, path: Path) -> dict[str, Any]:
         "versions": versions(path),
         "model": model.family if table_model else None,
         "estimator": type(estimator).__name__,
-        "steps": steps_of(model),
         "target": model.target_ if table_model else None,
         "task": _task(estimator),
         "classes": None if classes is None else classes.tolist(),
@@ -91,7 +88,7 @@ def _answer(model: Any, path: Path) -> dict[str, Any]:
         "left_out": [{"name": each.name, "why": each.why} for each in getattr(model, "left_out_", [])],
         "size": _sizes(estimator),
         "parameters": _changed(estimator),
-        "leading_features": with_step_names(leading_features(model if table_model else estimator), model),
+        "leading_features": leading_features(model),
         "record": model.record_ if table_model else None,
         "intervals": describe_intervals(model) if table_model else None,
     }
@@ -166,8 +163,6 @@ def _show(answer: dict[str, Any], model: Any) -> None:
         counted(value, name.replace("_", " ").removesuffix("s")) for name, value in answer["size"].items()
     )
     say(f"model    {answer['estimator']}" + (f": {sizes}" if sizes else ""))
-    for line in step_lines(answer["steps"]):
-        say(f"step     {line}")
     if answer["task"]:
         target = f"{answer['target']} " if answer["target"] else ""
         classes = answer["classes"]

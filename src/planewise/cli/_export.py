@@ -11,7 +11,7 @@ import typer
 
 from planewise._atomic import write_whole
 from planewise.cli._everywhere import is_quiet
-from planewise.cli._mistakes import MistakeError, refuse_existing, refuse_pipeline
+from planewise.cli._mistakes import MistakeError, refuse_existing
 from planewise.cli._show import say, show_json, size_in_words
 from planewise.cli._streams import is_stdout, note, print_bytes
 
@@ -61,7 +61,6 @@ def export(
     if printed and as_json:
         raise MistakeError("--json describes the file of --out; give one.")
     loaded = load(model)
-    refuse_pipeline(loaded, "exported")
     _refuse_recip(loaded, to)
     content = _content(loaded, to, name, compact)
     if printed and to == "text":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 from planewise._atomic import must_be_new
 from planewise.cli._streams import NO_SPACE, is_stdout
@@ -47,16 +46,6 @@ def in_words(error: BaseException) -> str:
 def in_one_line(words: str) -> str:
     """The same words without line breaks, which messages of other libraries may have."""
     return " ".join(line.strip() for line in words.splitlines() if line.strip())
-
-
-def refuse_pipeline(model: Any, what: str) -> None:
-    """An error if the file holds a pipeline of scikit-learn, of which only the model at its end can be `what`."""
-    kind = type(model).__name__
-    if type(model).__module__.startswith("sklearn."):
-        raise MistakeError(
-            f"the file holds a {kind} of scikit-learn, which cannot be {what} as a whole. Save the model at its end in "
-            "Python, planewise.save(planewise.io.model_at_end(loaded), file): it reads what the steps before it make."
-        )
 
 
 def refuse_existing(path: Path, force: bool, *read: Path) -> None:

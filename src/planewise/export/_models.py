@@ -21,7 +21,7 @@ from planewise.slm import (
     SLMRegressor,
 )
 from planewise.slm.fitted import Forest, Statistics, n_tree_columns, output_names, start_and_link
-from planewise.table import COLUMN_KINDS, Column, TableModel
+from planewise.table import COLUMN_KINDS, TableModel
 from planewise.views import SLMViewsClassifier, SLMViewsRegressor
 from planewise.words import WITHOUT_OFFSET, feature_names, fitted_model, fitted_with_offset, number, shorten
 
@@ -85,22 +85,6 @@ class Reading:
     source: NDArray[np.int64]  # by feature of the machine: the column it is made of
     category: NDArray[np.int64]  # by feature: the place of the category that makes it 1; NUMBER or MISSING for others
     usual: Floats  # by feature: the number in place of a missing one
-
-    @classmethod
-    def of(cls, columns: list[Column]) -> Reading:
-        """The one that `planewise.table` does for machines of files before version 5."""
-        categories: Categories = {}
-        features: list[tuple[int, int, float]] = []
-        for j, column in enumerate(columns):
-            if column.kind != "category":
-                features.append((j, -1, column.usual))
-                continue
-            known = sorted(column.categories)
-            categories[j] = np.array(known, dtype=object)
-            features += [(j, known.index(category), 0.0) for category in column.categories]
-        source, category, usual = zip(*features, strict=True)
-        names = [column.name for column in columns]
-        return cls(names, categories, np.array(source), np.array(category), np.array(usual, dtype=np.float64))
 
     @classmethod
     def by(cls, machine: Any, preparation: Preparation) -> Reading:
@@ -182,10 +166,7 @@ def _of_a_table(model: TableModel, plain: PlainModel) -> PlainModel:
     if isinstance(plain, TreeEnsemble):  # takes gaps and categories as they are
         return replace(plain, units=units)
     machine = fitted_model(model.estimator_)
-    itself = plain.preparation.knows_medians
-    return replace(
-        plain, reading=Reading.by(machine, plain.preparation) if itself else Reading.of(model.columns_), units=units
-    )
+    return replace(plain, reading=Reading.by(machine, plain.preparation), units=units)
 
 
 def tree_ensemble(model: Any) -> TreeEnsemble:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from math import prod
 from typing import Any
 
@@ -23,7 +21,6 @@ DTYPES = {
     )
 }
 MOST_DIMENSIONS = 4
-DEEPEST_MODELS = 12  # estimators inside estimators
 
 
 class ArrayWriter:
@@ -57,7 +54,6 @@ class ArrayReader:
     def __init__(self, described: Any, content: bytes) -> None:
         require(isinstance(described, list), "does not list its arrays")
         self._arrays: list[Array | None] = []
-        self._depth = 0
         at = 0
         for number, each in enumerate(described):
             dtype, shape = _described(number, each)
@@ -80,14 +76,6 @@ class ArrayReader:
         assert array is not None
         self._arrays[number] = None
         return array
-
-    @contextmanager
-    def one_deeper(self) -> Iterator[None]:
-        """While an estimator is read, which may be inside others."""
-        require(self._depth < DEEPEST_MODELS, f"has more than {DEEPEST_MODELS} estimators inside each other")
-        self._depth += 1
-        yield
-        self._depth -= 1
 
     def require_all_taken(self) -> None:
         """An error if an array belongs to nothing."""

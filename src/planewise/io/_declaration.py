@@ -6,16 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from planewise._params import check_parameters
 from planewise.io._errors import require
-from planewise.io._kinds import MOST_FEATURES, ByColumn, Categories, Integer, Kind, Names, Number, Plain
+from planewise.io._kinds import MOST_FEATURES, ByColumn, Categories, Integer, Kind, Names, Number
 
 COMMON: dict[str, Kind] = {"n_features_in_": Integer(1, MOST_FEATURES)}
-OPTIONAL: dict[str, Kind] = {
-    "feature_names_in_": Names(),
-    "categories_": Categories(),
-    "feature_origins_": ByColumn(Number()),
-}
+OPTIONAL: dict[str, Kind] = {"feature_names_in_": Names()}
+# What an estimator that reads data frames knows of its columns; and one that reads them as float32.
+CATEGORIES: dict[str, Kind] = {"categories_": Categories()}
+ORIGINS: dict[str, Kind] = CATEGORIES | {"feature_origins_": ByColumn(Number())}
 
 
 def _nothing(model: Any) -> None:
@@ -39,8 +37,6 @@ class Declaration:
         Sets the attributes that follow from others; called last.
     reset : dict
         Parameters that a file does not keep, and what they become.
-    obsolete : dict of kinds
-        Attributes that files of earlier versions may have, and nobody needs: they are read and dropped.
     """
 
     cls: type
@@ -49,7 +45,6 @@ class Declaration:
     optional: Mapping[str, Kind] = field(default_factory=dict)
     derive: Callable[[Any], None] = _nothing
     reset: Mapping[str, Any] = field(default_factory=dict)
-    obsolete: Mapping[str, Kind] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -66,36 +61,12 @@ class Declaration:
         """By name, all there can be."""
         return self.required_kinds | OPTIONAL | dict(self.optional)
 
-    def parameter_kind(self, parameter: str, fitted: bool) -> Kind:
-        """How a parameter is kept in a fitted or an unfitted estimator; `fitted` matters if it holds estimators."""
-        return Plain()
-
-    def parameters_of(self, model: Any) -> dict[str, Any]:
-        """The parameters to keep."""
-        parameters: dict[str, Any] = model.get_params(deep=False)
-        return parameters
-
-    def check_parameters(self, model: Any) -> None:
-        """An error unless the parameters have values that the estimator allows."""
-        check_parameters(model)
-
-    def check_all(self, model: Any) -> None:
-        """A `ModelFileError` unless the attributes fit each other."""
-        check_columns(model)
-        self.check(model)
-
-
-def check_names(model: Any) -> None:
-    """Names of columns against their number."""
-    names = getattr(model, "feature_names_in_", None)
-    fits = names is None or len(names) == model.n_features_in_
-    require(fits, "has column names that do not match its number of columns")
-
 
 def check_columns(model: Any) -> None:
     """Names and categories of columns against their number."""
-    check_names(model)
-    n_features = model.n_features_in_
+    names, n_features = getattr(model, "feature_names_in_", None), model.n_features_in_
+    fits = names is None or len(names) == n_features
+    require(fits, "has column names that do not match its number of columns")
     for column in getattr(model, "categories_", {}):
         require(0 <= column < n_features, "has categories of a column that the model does not have")
     for column in getattr(model, "feature_origins_", {}):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -172,27 +172,16 @@ class Several:
 
 @dataclass(frozen=True)
 class Record:
-    """An object made of named parts by its class (or a function); `attributes` has those that it calls otherwise.
-
-    `later` are parts that files of earlier versions lack: the object then has its default.
-    """
+    """An object made by its class (or a function) of its attributes with these names."""
 
     make: Callable[..., Any]
     parts: Mapping[str, Kind]
-    attributes: Mapping[str, str] = field(default_factory=dict)
-    later: frozenset[str] = frozenset()
 
     def pack(self, value: Any, arrays: ArrayWriter) -> Any:
-        return {
-            name: kind.pack(getattr(value, self.attributes.get(name, name)), arrays)
-            for name, kind in self.parts.items()
-        }
+        return {name: kind.pack(getattr(value, name), arrays) for name, kind in self.parts.items()}
 
     def unpack(self, packed: Any, arrays: ArrayReader, where: str) -> Any:
-        present = set(packed) if isinstance(packed, dict) else set()
-        parts = {name: kind for name, kind in self.parts.items() if name in present or name not in self.later}
-        found = unpack_parts(parts, packed, arrays, where)
-        return self.make(**{self.attributes.get(name, name): value for name, value in found.items()})
+        return self.make(**unpack_parts(self.parts, packed, arrays, where))
 
 
 @dataclass(frozen=True)

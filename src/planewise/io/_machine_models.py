@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from planewise.io._declaration import Declaration, check_length
+from planewise.io._declaration import CATEGORIES, ORIGINS, Declaration, check_length
 from planewise.io._errors import require
 from planewise.io._kinds import (
     MOST_FEATURES,
@@ -74,7 +74,6 @@ _SETTINGS = Record(
         "rho": Number(0),
         "printed": Truth(),
     },
-    later=frozenset({"slack", "rho", "printed"}),
 )
 _PLAIN_SCALING: dict[str, Kind] = {"mean": _VECTOR, "spread": _VECTOR}
 _PREPARATION = Record(
@@ -83,16 +82,13 @@ _PREPARATION = Record(
 )
 
 
-def _prepared_scaling(mean: Any, spread: Any, tails: Any, preparation: Any = None) -> PreparedScaling:
-    """Machines of files before version 5 take numbers as they are, and know no medians."""
-    return PreparedScaling(preparation or Preparation.of_numbers(len(mean)), Scaling(mean, spread, tails))
+def _prepared_scaling(mean: Any, spread: Any, tails: Any, preparation: Any) -> PreparedScaling:
+    return PreparedScaling(preparation, Scaling(mean, spread, tails))
 
 
 SCALING = Record(
     _prepared_scaling,
-    _PLAIN_SCALING | {"drawn_in": Maybe(Record(Scaling, _PLAIN_SCALING)), "preparation": _PREPARATION},
-    attributes={"drawn_in": "tails"},
-    later=frozenset({"preparation"}),
+    _PLAIN_SCALING | {"tails": Maybe(Record(Scaling, _PLAIN_SCALING)), "preparation": _PREPARATION},
 )
 
 
@@ -120,10 +116,10 @@ def _check_factor(factor: ConformalFactor | None, n_features: int, where: str) -
         check_length(getattr(factor, name), (2, 2), f"{where}.{name}")
 
 
-def _check_scaling(model: Any) -> int:
-    """An error unless preparation and scaling fit each other and the columns; the number of prepared columns."""
+def _check_scaling(model: Any, precomputed: bool = False) -> int:
+    """Return the number of prepared columns; raise unless preparation and scaling fit each other and the columns."""
     scaling, preparation = model._scaling, model._scaling.preparation
-    _check_preparation(preparation, model)
+    _check_preparation(preparation, model, precomputed)
     width = len(preparation.source)
     for each in (scaling, scaling.tails):
         if each is not None:
@@ -132,10 +128,10 @@ def _check_scaling(model: Any) -> int:
     return width
 
 
-def _check_preparation(preparation: Preparation, model: Any) -> None:
+def _check_preparation(preparation: Preparation, model: Any, precomputed: bool) -> None:
     source, level, fill = preparation.source, preparation.level, preparation.fill
     n_levels = np.zeros(model.n_features_in_, dtype=np.int64)
-    for column, known in getattr(model, "categories_", {}).items():
+    for column, known in model.categories_.items():
         n_levels[column] = len(known)
     right = preparation.n_features == model.n_features_in_ and len(source) > 0
     right = right and ((source >= 0) & (source < preparation.n_features)).all()
@@ -146,22 +142,21 @@ def _check_preparation(preparation: Preparation, model: Any) -> None:
         level >= 0, level < n_levels[source], (level == MISSING) | ((level == NUMBER) & (n_levels[source] == 0))
     )
     require(known.all(), "has a _scaling.preparation of categories that the model does not have")
-    # Medians are not known to machines of earlier versions, and not needed for a kernel matrix.
-    unknown = preparation.is_plain and np.isnan(fill).all()
+    # A kernel matrix has no gaps to fill.
+    unknown = precomputed and preparation.is_plain and np.isnan(fill).all()
     require(unknown or np.isfinite(fill).all(), "has a _scaling.preparation.fill that is not finite")
 
 
 def _check_codes(rows: Any, model: Any, where: str) -> None:
     """Categories in rows of the user's columns: their places, one past the last for others, or NaN."""
-    for column, known in getattr(model, "categories_", {}).items():
+    for column, known in model.categories_.items():
         codes = rows[:, column]
         allowed = np.isnan(codes) | ((codes >= 0) & (codes <= len(known)) & (codes == np.floor(codes)))
         require(allowed.all(), f"has a {where} with a category that the model does not have")
 
 
 def _read_scaling_to_float32(model: Any) -> int:
-    """In float32, or in float64 where a column has an origin; files before version 4 have none."""
-    model.feature_origins_ = getattr(model, "feature_origins_", {})
+    """In float32, or in float64 where a column has an origin."""
     read = model._scaling.scaling
     if model.feature_origins_:
         made: Scaling = ScalingToFloat32(read.mean, read.spread, read.tails)
@@ -177,7 +172,7 @@ def _short(scaling: Scaling) -> Scaling:
 
 
 # ----------------------------------------------------------------------------------------------- the exact machines
-_MACHINE: dict[str, Kind] = {
+_MACHINE: dict[str, Kind] = CATEGORIES | {
     "_scaling": SCALING,
     "support_": Numbers("int64"),
     "support_vectors_": _MATRIX,
@@ -191,7 +186,7 @@ _MACHINE: dict[str, Kind] = {
 
 
 def _check_machine(model: Any, n_machines: int, linear: bool, precomputed: bool) -> None:
-    n, vectors, width = model.n_features_in_, len(model.support_), _check_scaling(model)
+    n, vectors, width = model.n_features_in_, len(model.support_), _check_scaling(model, precomputed)
     require((model.support_ >= 0).all(), "has a support_ with an invalid row number")
     require(not precomputed or (model.support_ < n).all(), "has a support_ with a row that the kernel does not have")
     check_length(model.support_vectors_, (0, 0) if precomputed else (vectors, n), "support_vectors_")
@@ -394,7 +389,7 @@ MODELS = [
     ),
     Declaration(
         MCMClassifierCV,
-        {"classes_": Labels()},
+        CATEGORIES | {"classes_": Labels()},
         _check_class_search,
         optional={
             "cv_results_": Plain(dict),
@@ -403,7 +398,6 @@ MODELS = [
             "_slope": Number(0),
             "best_estimator_": Nested("MCMClassifier", "LargeScaleMCMClassifier"),
         },
-        obsolete={"_scaling": SCALING},
         derive=_derive_search,
     ),
     Declaration(
@@ -414,14 +408,15 @@ MODELS = [
     ),
     Declaration(
         MCMRegressorCV,
-        {"cv_results_": Plain(dict), "best_index_": Integer(), "best_score_": Number()},
+        CATEGORIES | {"cv_results_": Plain(dict), "best_index_": Integer(), "best_score_": Number()},
         _check_search,
         optional={"best_estimator_": Nested("MCMRegressor")},
         derive=_derive_search,
     ),
     Declaration(
         LargeScaleMCMClassifier,
-        {
+        ORIGINS
+        | {
             "classes_": Labels(),
             "_scaling": SCALING,
             "_model": _LINEAR_MODEL,
@@ -440,7 +435,8 @@ MODELS = [
     ),
     Declaration(
         ConformalKernel,
-        {
+        ORIGINS
+        | {
             "classes_": Labels(),
             "_scaling": SCALING,
             "X_fit_": _MATRIX,

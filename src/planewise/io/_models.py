@@ -16,18 +16,20 @@ import sklearn
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._warn import warn_user
+from planewise._params import check_parameters
 from planewise.io import _container
 from planewise.io._arrays import ArrayReader, ArrayWriter
-from planewise.io._declaration import Declaration
+from planewise.io._declaration import Declaration, check_columns
 from planewise.io._errors import CannotBeSavedError, ModelFileError, require
 from planewise.io._places import Place, named, read_bytes, write_bytes
-from planewise.io._values import CategoryError, NotPlainError
-from planewise.io._versions import FORMAT, SCHEMA, check_version, other_scikit_learn, upgrade
+from planewise.io._values import CategoryError, NotPlainError, pack_value, unpack_value
+
+FORMAT = "planewise model"
+SCHEMA = 1
 
 # All estimators that files can hold, and where each is declared; nothing else is ever made of a file. Only what a file
 # needs is brought in, since all families together take a second to start.
-OURS = {
+KNOWN = {
     **dict.fromkeys(
         [
             *("SLMClassifier", "SLMRegressor", "SLMForestClassifier", "SLMForestRegressor"),
@@ -46,27 +48,6 @@ OURS = {
     **dict.fromkeys(["SLMViewsClassifier", "SLMViewsRegressor"], "_views_models"),
     "TableModel": "_table_models",
 }
-TRANSFORMERS = {
-    **dict.fromkeys(
-        [
-            *("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "Normalizer", "Binarizer"),
-            *("PowerTransformer", "QuantileTransformer", "FunctionTransformer", "PolynomialFeatures"),
-            *("SplineTransformer", "VarianceThreshold", "SelectKBest", "SelectPercentile", "PCA", "TruncatedSVD"),
-        ],
-        "_transformers",
-    ),
-    **dict.fromkeys(
-        [
-            *("SimpleImputer", "MissingIndicator", "OneHotEncoder", "OrdinalEncoder", "TargetEncoder"),
-            "KBinsDiscretizer",
-        ],
-        "_encoders",
-    ),
-}
-COMPOSITIONS = dict.fromkeys(
-    ["Pipeline", "FeatureUnion", "ColumnTransformer", "TransformedTargetRegressor"], "_pipelines"
-)
-KNOWN = OURS | TRANSFORMERS | COMPOSITIONS
 
 
 @cache
@@ -82,9 +63,8 @@ def save(model: Any, target: Place) -> None:
     Parameters
     ----------
     model : estimator
-        Any fitted estimator of planewise; or a :class:`sklearn.pipeline.Pipeline` or
-        :class:`sklearn.compose.TransformedTargetRegressor` with one at its end, whose other steps are from the list in
-        :doc:`/files`. Of an estimator from ``planewise.dask``, the file holds the ordinary one.
+        Any fitted estimator of planewise. Of an estimator from ``planewise.dask``, the file holds the ordinary one. A
+        :class:`sklearn.pipeline.Pipeline` is not one: save it with ``skops.io.dump`` (:doc:`/tool_chain`).
     target : path or file object
         Where to; ".planewise" is the usual ending. A path is written in one step: an interrupted save leaves what was
         there before. A file object must be open for writing bytes; it need not be seekable, and stays open.
@@ -92,19 +72,17 @@ def save(model: Any, target: Place) -> None:
     Raises
     ------
     TypeError
-        If a file cannot hold an estimator of this class, or the file object is one of text.
+        If the model is not an estimator of planewise, or the file object is one of text.
     ValueError
         If a parameter is a function or another object that a file cannot hold, or a category is too long a text; the
-        error names the step, and the parameter or the column.
+        error names the parameter or the column.
 
     Examples
     --------
     >>> import io, planewise
     >>> from sklearn.datasets import load_iris
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = make_pipeline(StandardScaler(), planewise.SLMClassifier(random_state=0)).fit(X, y)
+    >>> model = planewise.SLMClassifier(random_state=0).fit(X, y)
     >>> file = io.BytesIO()
     >>> planewise.save(model, file)
     >>> again = planewise.load(io.BytesIO(file.getvalue()))
@@ -119,7 +97,6 @@ def save(model: Any, target: Place) -> None:
         "model": pack_model(model, arrays),
         "arrays": arrays.described,
     }
-    _require_model_at_end(model)
     parts = _container.Parts(document, arrays.content())
     try:
         _model_of(parts)
@@ -149,29 +126,37 @@ def load(source: Place) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is not a model, is damaged or forged, or was written by a later version.
-
-    Warns
-    -----
-    UserWarning
-        If the file holds transformers of scikit-learn and was written with another version of it.
+        If the file is not a model, is damaged or forged, or has another version of the file format.
     """
     with _errors_of(source):
-        parts = _parts_of(source)
-        model = _model_of(parts)
-    other = other_scikit_learn(parts.document)
-    if type(model).__name__ in COMPOSITIONS and other is not None:
-        warn_user(
-            f"{named(source)} holds transformers that were fitted with scikit-learn {other}; this is "
-            f"{sklearn.__version__}. They were read without a fault, but may work differently: compare predictions."
-        )
-    return model
+        return _model_of(_parts_of(source))
 
 
 def _parts_of(source: Place) -> _container.Parts:
     parts = _container.unpacked(read_bytes(source))
-    check_version(parts.document)
+    _check_version(parts.document)
     return parts
+
+
+def _check_version(document: dict[str, Any]) -> None:
+    """Raise a ModelFileError unless this version of planewise can read the document."""
+    require(document.get("format") == FORMAT, "is not a planewise model")
+    schema, versions = document.get("schema"), document.get("versions")
+    require(type(schema) is int and abs(schema) <= 10**6, "is a model file without a version")
+    writer = versions.get("planewise", "?") if isinstance(versions, dict) else "?"
+    require(
+        schema == SCHEMA,
+        f"was written by planewise {str(writer)[:40]} in version {schema} of the file format, and this planewise reads "
+        f"only version {SCHEMA}; load it with the planewise that wrote it",
+    )
+    require(
+        isinstance(versions, dict) and "planewise" in versions and all(map(_is_short, [*versions, *versions.values()])),
+        "does not say which versions of planewise and its libraries wrote it",
+    )
+
+
+def _is_short(words: Any) -> bool:
+    return isinstance(words, str) and len(words) <= 100
 
 
 @contextmanager
@@ -188,27 +173,9 @@ def _model_of(parts: _container.Parts) -> Any:
     require(set(document) == {"format", "schema", "versions", "model", "arrays"}, "has missing or unknown parts")
     arrays = ArrayReader(document["arrays"], content)
     with np.errstate(all="ignore"):  # a forged file may hold any numbers
-        model = unpack_model(upgrade(document), arrays)
+        model = unpack_model(document["model"], arrays)
     arrays.require_all_taken()
-    require(model_at_end(model) is not None, "holds transformers without a model of planewise at their end")
     return model
-
-
-def model_at_end(model: Any) -> Any:
-    """The estimator of planewise at the end of a pipeline, or the model itself; None if it is of another library."""
-    name = type(model).__name__  # known to be what it says; its module need not be loaded
-    if name == "Pipeline":
-        return model_at_end(model.steps[-1][1])
-    if name == "TransformedTargetRegressor":
-        return model_at_end(model.regressor_)
-    return model if name in OURS else None
-
-
-def _require_model_at_end(model: Any) -> None:
-    if model_at_end(_local(model)) is None:
-        raise TypeError(
-            f"A {type(model).__name__} without an estimator of planewise at its end cannot be saved to a model file."
-        )
 
 
 def versions(source: Place) -> dict[str, str]:
@@ -239,39 +206,36 @@ NEEDED_BY_FIT = {
 }  # parameters that predictions never need, and what to set instead
 
 
-def pack_model(model: Any, arrays: ArrayWriter, fitted: bool = True) -> dict[str, Any]:
-    """An estimator as JSON; with all it learned, or as it was before it was fitted."""
-    model = _local(model)
+def pack_model(model: Any, arrays: ArrayWriter) -> dict[str, Any]:
+    """Return a fitted estimator as JSON; its arrays go to the writer."""
+    model = model.to_local() if hasattr(model, "to_local") else model
     declared = _declared(model)
-    if fitted:
-        try:
-            check_is_fitted(model)
-        except NotFittedError:
-            raise ValueError(
-                f"This {declared.name} is not fitted yet; a model file holds fitted models: call fit first."
-            ) from None
-    declared.check_parameters(model)
-    learned = {"fitted": _pack_fitted(model, declared, arrays)} if fitted else {}
-    packed = {"kind": declared.name, "parameters": _pack_parameters(model, declared, arrays, fitted), **learned}
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        raise ValueError(
+            f"This {declared.name} is not fitted yet; a model file holds fitted models: call fit first."
+        ) from None
+    check_parameters(model)
+    packed = {
+        "kind": declared.name,
+        "parameters": _pack_parameters(model, declared, arrays),
+        "fitted": _pack_fitted(model, declared, arrays),
+    }
     output = getattr(model, "_sklearn_output_config", {}).get("transform")
     return packed if output is None else packed | {"output": output}
 
 
-def _local(model: Any) -> Any:
-    return model.to_local() if hasattr(model, "to_local") else model
-
-
 def _declared(model: Any) -> Declaration:
-    """How the estimator is kept; an error that says what can be."""
+    """Return how the estimator is kept, or raise a TypeError that names what saves it."""
     cls = type(model)
-    if cls.__name__ in KNOWN and cls is declaration(cls.__name__).cls:
+    if _is_known(cls):
         return declaration(cls.__name__)
     base = next((each.__name__ for each in cls.__mro__[1:] if _is_known(each)), None)
     why = "" if base is None else f", because it is a class of its own, derived from {base}"
-    ours, theirs = ", ".join(sorted(OURS)), ", ".join(sorted(TRANSFORMERS | COMPOSITIONS))
     raise TypeError(
-        f"A {cls.__name__} cannot be saved to a model file{why}; these can: {ours}; and, in a pipeline with one of "
-        f"them at its end, these of scikit-learn: {theirs}."
+        f"A {cls.__name__} cannot be saved to a model file{why}; planewise.save takes only estimators of planewise: "
+        f"{', '.join(sorted(KNOWN))}. Save pipelines and other estimators of scikit-learn with skops.io.dump."
     )
 
 
@@ -301,41 +265,42 @@ def _pack_fitted(model: Any, declared: Declaration, arrays: ArrayWriter) -> dict
     return fitted
 
 
-def _pack_parameters(model: Any, declared: Declaration, arrays: ArrayWriter, fitted: bool) -> dict[str, Any]:
+def _pack_parameters(model: Any, declared: Declaration, arrays: ArrayWriter) -> dict[str, Any]:
     packed = {}
-    for parameter, value in (declared.parameters_of(model) | dict(declared.reset)).items():
+    for parameter, value in (model.get_params(deep=False) | dict(declared.reset)).items():
         try:
-            packed[parameter] = declared.parameter_kind(parameter, fitted).pack(value, arrays)
-        except CannotBeSavedError:  # an estimator in this one
-            raise
+            packed[parameter] = pack_value(value, arrays)
         except (NotPlainError, ValueError) as error:
             raise CannotBeSavedError(
                 f"{declared.name} cannot be saved: the parameter {parameter!r} is {error}, and a model file "
-                f"holds only plain values. {_instead(parameter)}"
+                f"holds only plain values. {_instead(parameter, value)}"
             ) from None
     return packed
 
 
-def _instead(parameter: str) -> str:
+def _instead(parameter: str, value: Any) -> str:
+    """Return what to do about a parameter that no file can hold."""
+    keeps = ""
+    if getattr(value, "__module__", "").startswith("sklearn."):
+        keeps = " Or save the model with skops.io.dump, which can keep objects of scikit-learn."
     if parameter in NEEDED_BY_FIT:
-        return f"Predictions do not need it: model.set_params({parameter}={NEEDED_BY_FIT[parameter]})."
-    return f"If predictions do not need it, put another value in its place first: model.set_params({parameter}=...)."
+        return f"Predictions do not need it: model.set_params({parameter}={NEEDED_BY_FIT[parameter]}).{keeps}"
+    value = f"model.set_params({parameter}=...)"
+    return f"If predictions do not need it, put another value in its place first: {value}.{keeps}"
 
 
-def unpack_model(packed: Any, arrays: ArrayReader, fitted: bool = True) -> Any:
-    """The estimator again, checked before anybody can use it."""
-    parts = {"kind", "parameters"} | ({"fitted"} if fitted else set())
+def unpack_model(packed: Any, arrays: ArrayReader) -> Any:
+    """Return the estimator, checked before anybody can use it."""
+    parts = {"kind", "parameters", "fitted"}
     require(isinstance(packed, dict) and parts <= set(packed) <= {*parts, "output"}, "has a model of an unknown form")
     name = packed["kind"]
     require(isinstance(name, str) and name in KNOWN, "holds a model that this version does not know")
     declared = declaration(name)
-    with arrays.one_deeper():
-        model = _constructed(declared, packed["parameters"], arrays, fitted)
-        if fitted:
-            _set_fitted(model, declared, packed["fitted"], arrays)
+    model = _constructed(declared, packed["parameters"], arrays)
+    _set_fitted(model, declared, packed["fitted"], arrays)
     if "output" in packed:
         require(packed["output"] in OUTPUTS and hasattr(model, "set_output"), f"has a {name} with an unknown output")
-        model._sklearn_output_config = {"transform": packed["output"]}
+        model.set_output(transform=packed["output"])
     return model
 
 
@@ -344,31 +309,25 @@ OUTPUTS = ("default", "pandas", "polars")
 
 def _set_fitted(model: Any, declared: Declaration, fitted: Any, arrays: ArrayReader) -> None:
     require(
-        isinstance(fitted, dict)
-        and set(declared.required_kinds) <= set(fitted) <= {*declared.kinds, *declared.obsolete},
+        isinstance(fitted, dict) and set(declared.required_kinds) <= set(fitted) <= set(declared.kinds),
         f"has a {declared.name} with missing or unknown attributes",
     )
     for attribute, kind in declared.kinds.items():
         if attribute in fitted:
             setattr(model, attribute, kind.unpack(fitted[attribute], arrays, attribute))
-    for attribute, kind in declared.obsolete.items():
-        if attribute in fitted:
-            kind.unpack(fitted[attribute], arrays, attribute)
-    declared.check_all(model)
+    check_columns(model)
+    declared.check(model)
     declared.derive(model)
 
 
-def _constructed(declared: Declaration, packed: Any, arrays: ArrayReader, fitted: bool) -> Any:
+def _constructed(declared: Declaration, packed: Any, arrays: ArrayReader) -> Any:
     """The unfitted estimator with the file's parameters; those it does not name have their defaults."""
     name = declared.name
     require(isinstance(packed, dict), f"has a {name} without parameters")
     known = set(declared.cls._get_param_names())  # type: ignore[attr-defined]
     unknown = sorted(set(packed) - known)
     require(not unknown, f"has a {name} with parameters that this version does not know: {', '.join(unknown)[:200]}")
-    values = {
-        parameter: declared.parameter_kind(parameter, fitted).unpack(value, arrays, parameter)
-        for parameter, value in packed.items()
-    }
+    values = {parameter: unpack_value(value, arrays) for parameter, value in packed.items()}
     for parameter, value in declared.reset.items():
         given = values.get(parameter, value)  # of any kind: an array equals nothing as a whole
         require(
@@ -376,7 +335,7 @@ def _constructed(declared: Declaration, packed: Any, arrays: ArrayReader, fitted
         )
     try:
         model = declared.cls(**values)
-        declared.check_parameters(model)
+        check_parameters(model)
     except (ValueError, TypeError, OverflowError, AttributeError) as error:
         raise ModelFileError(f"has parameters that are not allowed: {str(error)[:500]}") from error
     return model

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from planewise.io._arrays import ArrayReader, ArrayWriter
-from planewise.io._declaration import Declaration, check_length
+from planewise.io._declaration import CATEGORIES, Declaration, check_length
 from planewise.io._errors import require
 from planewise.io._kinds import (
     Integer,
@@ -82,7 +82,7 @@ class _Ranks:
         return {column: _SHORT_VECTOR.unpack(ranks, arrays, where) for column, ranks in packed}
 
 
-_SHARED: dict[str, Kind] = {
+_SHARED: dict[str, Kind] = CATEGORIES | {
     "_ranks": _Ranks(),
     "_scaling": _Coordinates(),
     "k_": _COUNT,
@@ -98,25 +98,18 @@ _SHARED: dict[str, Kind] = {
 }
 
 
-def _counts(shares_ties: bool = False, **parts: Any) -> Counts:
-    """Models of files before version 6 do not share places among rows that are equally far."""
-    return Counts(shares_ties=shares_ties, **parts)
-
-
 _ESTIMATE = OneKindOf(
     {
         "counts": (
             Counts,
             Record(
-                _counts,
-                {"k": _COUNT, "alpha": Number(), "smoothing": Number(0), "share": _VECTOR, "shares_ties": Truth()},
-                attributes={"alpha": "tsallis_order", "smoothing": "prior_weight"},
-                later=frozenset({"shares_ties"}),
+                Counts,
+                {"k": _COUNT, "tsallis_order": Number(), "prior_weight": Number(0), "share": _VECTOR},
             ),
         ),
         "distances": (
             Distances,
-            Record(Distances, {"k": _COUNT, "alpha": Number()}, attributes={"alpha": "tsallis_order"}),
+            Record(Distances, {"k": _COUNT, "tsallis_order": Number()}),
         ),
     }
 )
@@ -124,7 +117,6 @@ _ESTIMATE = OneKindOf(
 
 def _check_shared(model: Any) -> None:
     n, rows, views = model.n_features_in_, model._rows, model.projections_
-    require(hasattr(model, "categories_"), "does not say which columns are categorical")
     require(
         len(views) >= 1 and all(view and all(a < b for a, b in pairwise(view)) and view[-1] < n for view in views),
         "has projections_ with an invalid view",

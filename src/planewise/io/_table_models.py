@@ -21,7 +21,6 @@ _COLUMN = Record(
         "missing": Truth(),
         "clock": Maybe(Plain(str)),
     },
-    later=frozenset({"clock"}),
 )
 _ESTIMATORS = {
     estimator_name(family, task, n_rows)
@@ -51,26 +50,13 @@ def _check(model: Any) -> None:
     require(hasattr(estimator, "classes_") == (model.task_ == "classification"), "has an estimator for the wrong task")
     allowed = {estimator_name(model.family, model.task_, n_rows) for n_rows in (1, 10**9)}
     require(type(estimator).__name__ in allowed, "has an estimator that does not belong to its family")
-    if not model._has_old_machine():
-        read = names
-    else:
-        read = [
-            name
-            for column in model.columns_
-            for name in (
-                [f"{column.name}={category}" for category in column.categories]
-                if column.kind == "category"
-                else [column.name]
-            )
-        ]
     require(
-        hasattr(estimator, "feature_names_in_") and estimator.feature_names_in_.tolist() == read,
+        hasattr(estimator, "feature_names_in_") and estimator.feature_names_in_.tolist() == names,
         "has an estimator whose columns do not match the table's",
     )
     check_records(model)
 
 
-# Files before version 7 have neither.
 _OPTIONAL: dict[str, Kind] = {"held_out_errors_": Maybe(HELD_OUT_ERRORS), "record_": Maybe(RECORD)}
 
 MODELS = [Declaration(TableModel, _FITTED, _check, _OPTIONAL, derive=TableModel.tell_estimator)]

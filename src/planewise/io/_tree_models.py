@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from planewise._core import N_STRENGTHS, N_TRIAL_LOSSES
-from planewise.io._declaration import Declaration, check_length
+from planewise._core import N_TRIAL_LOSSES
+from planewise.io._declaration import ORIGINS, Declaration, check_length
 from planewise.io._errors import require
 from planewise.io._kinds import (
     ByColumn,
@@ -49,7 +49,6 @@ _SEED = Integer(0, 2**32)
 
 
 def _check_trees(model: Any, trees: Any, where: str) -> None:
-    require(hasattr(model, "categories_"), "does not say which columns are categorical")
     n_statistics = len(statistic_places(getattr(model, "target_statistics_", {})))
     check_columns(trees, model.n_features_in_, model.categories_, n_statistics, where)
 
@@ -59,22 +58,19 @@ def _check_tree(model: Any) -> None:
     _check_trees(model, model.tree_, "tree_")
     outputs = len(model.classes_) if hasattr(model, "classes_") else 1
     require(model.tree_.value.shape[1] == outputs >= 1, "has a tree_ whose number of values does not match the classes")
-    if hasattr(model, "feature_means_"):
-        check_length(model.feature_means_, model.n_features_in_, "feature_means_")
-
-
-def _derive_origins(model: Any) -> None:
-    model.feature_origins_ = getattr(model, "feature_origins_", {})  # files before version 4 have none
+    check_length(model.feature_means_, model.n_features_in_, "feature_means_")
 
 
 def _derive_tree(model: Any) -> None:
-    _derive_origins(model)
     model.depth_, model.n_planes_ = model.tree_.max_depth, model.tree_.n_planes
     model.nodes_per_level_ = model.tree_.nodes_per_level
 
 
-_TREE: dict[str, Kind] = {"tree_": Trees(TREE_ARRAYS), "n_parameters_": Integer()}
-_TREE_MAY_HAVE: dict[str, Kind] = {"feature_means_": Numbers("float32")}  # not before version 4
+_TREE: dict[str, Kind] = ORIGINS | {
+    "tree_": Trees(TREE_ARRAYS),
+    "n_parameters_": Integer(),
+    "feature_means_": Numbers("float32"),
+}
 
 
 # ----------------------------------------------------------------------------------------------------------- forest
@@ -97,11 +93,10 @@ def _check_forest(model: Any) -> None:
 
 
 def _derive_forest(model: Any) -> None:
-    _derive_origins(model)
     model.n_planes_ = model.forest_.n_planes
 
 
-_FOREST: dict[str, Kind] = {
+_FOREST: dict[str, Kind] = ORIGINS | {
     "forest_": Trees(FOREST_ARRAYS),
     "feature_means_": Numbers("float32"),
     "n_parameters_": Integer(),
@@ -122,18 +117,23 @@ def boosted(losses: tuple[str, ...]) -> dict[str, Kind]:
         "levels": Several(Number(), as_tuple=True),
         "power": Number(),
     }
-    return {
+    return ORIGINS | {
         "forest_": Trees(FOREST_ARRAYS),
         "feature_means_": Numbers("float32"),
         "base_score_": Numbers("float64"),
         "n_iter_": Integer(),
         "_seed": _SEED,
-        "_loss": Record(RawLoss, parts, later=frozenset({"levels", "power"})),
+        "_loss": Record(RawLoss, parts),
     }
 
 
 def _boosting(losses: tuple[str, ...]) -> dict[str, Kind]:
-    return boosted(losses) | {"best_iteration_": Maybe(Integer()), "evals_result_": Plain(dict)}
+    return boosted(losses) | {
+        "best_iteration_": Maybe(Integer()),
+        "evals_result_": Plain(dict),
+        "target_statistics_": ByColumn(_STATISTICS),
+        "has_offset_": Truth(),
+    }
 
 
 _STATISTICS = Record(
@@ -142,22 +142,13 @@ _STATISTICS = Record(
 )
 _BOOSTING_MAY_HAVE: dict[str, Kind] = {
     "_trials": Record(Trials, {"losses": Numbers("float64", ndim=2), "left_out": Numbers("float64", ndim=2)}),
-    "target_statistics_": ByColumn(_STATISTICS),
-    "has_offset_": Truth(),
 }
-
-
-def _derive_boosting(model: Any) -> None:
-    _derive_origins(model)
-    # Files of earlier versions have none.
-    model.target_statistics_ = getattr(model, "target_statistics_", {})
-    model.has_offset_ = getattr(model, "has_offset_", False)
 
 
 def _check_statistics(model: Any) -> None:
     n_classes = len(model.classes_) if hasattr(model, "classes_") else None
-    for column, known in getattr(model, "target_statistics_", {}).items():
-        require(column in getattr(model, "categories_", {}), "has target statistics of a column without categories")
+    for column, known in model.target_statistics_.items():
+        require(column in model.categories_, "has target statistics of a column without categories")
         check_length(known.values, (len(model.categories_[column]), len(known.prior)), "target_statistics_.values")
         fitting = (
             known.classes is None if n_classes is None else _are_classes(known.classes, len(known.prior), n_classes)
@@ -206,8 +197,6 @@ def _check_boosting(model: Any) -> None:
     loss, outputs = model._loss, model._loss.n_outputs
     require(hasattr(model, "_trials") == (loss.core != "constant"), "lacks what boosting continues from")
     if hasattr(model, "_trials"):
-        if model._trials.losses.shape[1] == N_STRENGTHS:  # versions 1 and 2 knew one depth
-            model._trials = model._trials.for_all_depths()
         check_length(model._trials.losses, (outputs, N_TRIAL_LOSSES), "_trials.losses")
         check_length(model._trials.left_out, (len(model._trials.left_out), outputs), "_trials.left_out")
     _check_history(model.evals_result_)
@@ -251,10 +240,9 @@ MODELS = [
         SLMClassifier,
         _TREE | {"classes_": Labels()},
         _check_tree,
-        optional=_TREE_MAY_HAVE,
         derive=_derive_tree,
     ),
-    Declaration(SLMRegressor, _TREE, _check_tree, optional=_TREE_MAY_HAVE, derive=_derive_tree),
+    Declaration(SLMRegressor, _TREE, _check_tree, derive=_derive_tree),
     Declaration(
         SLMForestClassifier,
         _FOREST | {"classes_": Labels()},
@@ -274,7 +262,6 @@ MODELS = [
         _boosting(CLASSIFICATION_LOSSES) | {"classes_": Labels()},
         _check_boosting,
         optional=_BOOSTING_MAY_HAVE,
-        derive=_derive_boosting,
         reset=_RESET,
     ),
     Declaration(
@@ -282,7 +269,6 @@ MODELS = [
         _boosting(REGRESSION_LOSSES),
         _check_boosting,
         optional=_BOOSTING_MAY_HAVE,
-        derive=_derive_boosting,
         reset=_RESET,
     ),
     Declaration(
@@ -290,12 +276,12 @@ MODELS = [
         _boosting(("ranking",)),
         _check_boosting,
         optional=_BOOSTING_MAY_HAVE,
-        derive=_derive_boosting,
         reset=_RESET,
     ),
     Declaration(
         DiscriminantFeatureTest,
-        {
+        ORIGINS
+        | {
             "scores_": Numbers("float64"),
             "thresholds_": Numbers("float64"),
             "order_": Numbers("int64"),
@@ -304,6 +290,5 @@ MODELS = [
             "support_": Numbers("bool"),
         },
         _check_feature_test,
-        derive=_derive_origins,
     ),
 ]

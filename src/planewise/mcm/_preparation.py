@@ -55,13 +55,12 @@ class Preparation:
 
     # What follows from these, and is asked for every block of rows.
     is_plain: bool = field(init=False)  # whether every column of X is one number
-    knows_medians: bool = field(init=False)  # machines from files before version 5 do not
     numbers: NDArray[np.intp] = field(init=False)  # the prepared columns that hold numbers of X
 
     def __post_init__(self) -> None:
         numbers = np.flatnonzero(self.level == NUMBER)
         is_plain = len(numbers) == len(self.source) == self.n_features
-        known = {"is_plain": is_plain, "knows_medians": not np.isnan(self.fill).any(), "numbers": numbers}
+        known = {"is_plain": is_plain, "numbers": numbers}
         for name, value in known.items():
             object.__setattr__(self, name, value)
 
@@ -84,14 +83,7 @@ class Preparation:
         with np.errstate(invalid="ignore", over="ignore"):
             if not np.isnan(np.add.reduce(values, axis=None)):  # one pass finds most tables complete
                 return values
-        filled = np.where(np.isnan(values), fill.astype(values.dtype), values)
-        if not self.knows_medians and np.isnan(filled).any():
-            column = int(np.flatnonzero(np.isnan(filled).any(axis=0))[0])
-            raise ValueError(
-                f"Column {column} of X has missing values, and this machine, which was fitted by an earlier version of "
-                "planewise, does not know what to put in their place; fill them in, or fit the machine again."
-            )
-        return filled
+        return np.where(np.isnan(values), fill.astype(values.dtype), values)
 
     def shares(self, X: Rows, weight: Vector) -> Vector:
         """The mean of each prepared column that does not hold numbers; 0 for the others."""

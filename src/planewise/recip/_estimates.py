@@ -173,7 +173,6 @@ class Counts:
     tsallis_order: float
     prior_weight: float
     share: Vector  # of the classes in training
-    shares_ties: bool = True  # models of files before version 6 count the k first rows, by distance and then by number
 
     def entropies(
         self, reference: Reference, views: Sequence[View], rows: Indices, n_threads: int, step: Callable[[], Any] | None
@@ -202,22 +201,15 @@ class Counts:
         return 1 - self.tsallis_order
 
     def per_query(self, n_classes: int) -> int:
-        return 3 * n_classes + (1 if self.shares_ties else self.k)
+        return 3 * n_classes + 1
 
     def judge(
         self, reference: Reference, views: list[View], queries: FloatArray, exclude: Any, n_threads: int
     ) -> tuple[Ratios, Sides]:
         how: dict[str, Any] = {"exclude": exclude, "categorical": reference.gap, "n_threads": n_threads}
-        if self.shares_ties:
-            counts, nearer, tied = nearest_class_weights(
-                reference.points, reference.label, reference.weight, reference.n_classes, views, queries, self.k, **how
-            )
-        else:
-            rows, _ = nearest(reference.points, views, queries, self.k, **how)
-            there, label = np.where(rows >= 0, reference.weight[rows], 0), reference.label[rows]
-            counts = np.stack([np.where(label == c, there, 0).sum(axis=2) for c in range(reference.n_classes)], axis=2)
-            nearer = (rows >= 0).sum(axis=2, dtype=np.int32)
-            tied = np.zeros_like(nearer)
+        counts, nearer, tied = nearest_class_weights(
+            reference.points, reference.label, reference.weight, reference.n_classes, views, queries, self.k, **how
+        )
         others = np.maximum(counts.sum(axis=2)[..., None] - counts, 0)  # shares are rounded
         odds = (others + self.prior_weight * (1 - self.share)) / (counts + self.prior_weight * self.share)
         ratio = odds ** (1 - self.tsallis_order)

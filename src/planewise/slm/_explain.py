@@ -51,11 +51,6 @@ class HasContributions(DescribedTrees):
             The last entry is the mean over the training rows; a row's entries add up to its prediction: the number, the
             probability of the second of two classes, or of each class (in a forest the mean over the trees, whatever
             `voting` is).
-
-        Raises
-        ------
-        ValueError
-            If the model is a single tree from a file of an earlier version, which has no ``feature_means_``.
         """
         check_is_fitted(self)
         return self._contributions(X, self._trees())  # type: ignore[attr-defined]
@@ -63,11 +58,6 @@ class HasContributions(DescribedTrees):
     def _contributions(self, X: Any, trees: Forest) -> NDArray[np.float64]:
         """Those of these trees, which may be a part of the estimator's."""
         model: Any = self
-        if not hasattr(model, "feature_means_"):
-            raise ValueError(
-                "predict_contributions needs the attribute feature_means_, which single trees in files of earlier "
-                "versions do not have. Fit the tree again."
-            )
         start, link = start_and_link(model)
         rows, threads = tree_rows(model, X), thread_count(model.n_jobs)
         found = trees.contributions(rows, model.feature_means_, threads)

@@ -194,8 +194,7 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
     nodes_per_level_ : list of int
         Number of nodes on each level.
     feature_means_ : float32 array of shape (n_features,)
-        Means of the training columns, from their origins; NaN for categories. Trees from files of earlier versions
-        have none.
+        Means of the training columns, from their origins; NaN for categories.
     feature_importances_ : array of shape (n_features,)
         Share of each feature in the planes' gain; see ``get_feature_importances`` for others.
     categories_ : dict
@@ -417,8 +416,7 @@ class SLMRegressor(RegressorMixin, _SLMTree):
     nodes_per_level_ : list of int
         Number of nodes on each level.
     feature_means_ : float32 array of shape (n_features,)
-        Means of the training columns, from their origins; NaN for categories. Trees from files of earlier versions
-        have none.
+        Means of the training columns, from their origins; NaN for categories.
     feature_importances_ : array of shape (n_features,)
         Share of each feature in the planes' gain; see ``get_feature_importances`` for others.
     categories_ : dict

@@ -406,8 +406,7 @@ class Forest:
             native = _core.Forest(**arrays)
         except (KeyError, ValueError, TypeError, AttributeError) as error:
             raise ValueError(
-                f"This pickle of trees is damaged or of another version of planewise ({error}); files of "
-                "planewise.save can be read by later versions."
+                f"This pickle of trees is damaged or of another version of planewise ({error})."
             ) from error
         Forest.__init__(self, native)
 
@@ -431,13 +430,6 @@ class Trials(NamedTuple):
     def of(cls, boosting: Any) -> Trials:
         """Those of a fit so far: of ``_core.Boosting``, or of `BoostingInParts`."""
         return cls(boosting.trial_losses(), boosting.left_out())
-
-    def for_all_depths(self) -> Trials:
-        """From losses by strength alone: those of a tree as deep as it was grown, the last of the depths."""
-        n_outputs, n_strengths = self.losses.shape
-        losses = np.zeros((n_outputs, n_strengths, _core.N_TRIAL_LOSSES // n_strengths))
-        losses[:, :, -1] = self.losses
-        return self._replace(losses=losses.reshape(n_outputs, -1))
 
     def __repr__(self) -> str:
         return one_line(self, f"{counted(len(self.losses), 'output')}, {counted(len(self.left_out), 'row')}")

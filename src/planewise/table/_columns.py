@@ -272,25 +272,6 @@ def for_estimators(table: Any, columns: list[Column]) -> Any:
     )
 
 
-def for_old_machines(table: Any, columns: list[Column]) -> Any:
-    """What machines of files before version 5 read: gaps filled with the median, a column of 0 and 1 per category."""
-    pl = polars()
-    require_columns([column.name for column in columns], table.columns)
-    parts = []
-    for column in columns:
-        values = table[column.name]
-        if column.kind != "category":
-            numbers = as_numbers(values, column.kind)
-            parts.append(pl.Series(column.name, np.where(np.isnan(numbers), column.usual, numbers)))
-            continue
-        words = _as_categories(values)
-        parts += [
-            pl.Series(f"{column.name}={category}", (words == category).fill_null(False).cast(pl.Float64))
-            for category in column.categories
-        ]
-    return pl.DataFrame(parts)
-
-
 def read_words(words: Any, kind: str) -> Any:
     """Text as booleans (0 and 1) or dates (days since 1970); null where it is missing or neither."""
     pl = polars()

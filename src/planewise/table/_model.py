@@ -24,7 +24,6 @@ from planewise.table._columns import (
     as_polars,
     find_columns,
     for_estimators,
-    for_old_machines,
     in_own_types,
     kind_of,
     longest_text,
@@ -272,11 +271,7 @@ class TableModel(BaseEstimator):
     def read(self, table: Any) -> Any:
         """The columns of a table as the estimator takes them, a polars data frame."""
         table = as_polars(table)
-        return (for_old_machines if self._has_old_machine() else for_estimators)(table, self.columns_)
-
-    def _has_old_machine(self) -> bool:
-        """Whether it has a machine from a file before version 5, which does not know of categories and gaps."""
-        return self.family == "mcm" and not hasattr(getattr(self, "estimator_", None), "categories_")
+        return for_estimators(table, self.columns_)
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -360,7 +355,7 @@ class TableModel(BaseEstimator):
         fills = self.family == "mcm"
         rows = []
         for column in self.columns_:
-            own, kind = column.missing and not self._has_old_machine(), column.value_kind
+            own, kind = column.missing, column.value_kind
             gap = value_in_words(Columns([], kinds={} if kind is None else {0: kind}).value(0, column.usual), 4)
             if column.kind == "category":
                 gap = "a category of its own" if own else "no category"

@@ -121,11 +121,6 @@ def fitted_model(model: Any) -> Any:
             "A Pipeline cannot be exported or described as a whole; pass its last step (pipeline[-1]) and apply the "
             "steps before it to the rows yourself, or fit a planewise.table.TableModel, which has its own steps."
         )
-    if type(model).__name__ == "TransformedTargetRegressor":
-        raise TypeError(
-            "A TransformedTargetRegressor cannot be exported or described as a whole; pass its regressor_, and "
-            "transform its predictions back yourself."
-        )
     if hasattr(model, "best_estimator_") and not hasattr(model, "describe"):
         return fitted_model(model.best_estimator_)
     if not isinstance(model, BaseEstimator):

@@ -21,7 +21,7 @@ from PIL import Image
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples"
 # Pictures of the papers' data sets have names of their own: both kinds can be in one folder.
-OF_PAPERS = {"embedding": "glass_embedding", "published_views": "spam_published_views", "views": "spam_views"}
+OF_PAPERS = {"published_views": "spam_published_views", "views": "spam_views"}
 
 
 def names() -> list[str]:

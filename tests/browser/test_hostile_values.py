@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from made_pages import wine
+from planewise.report._view_scene import TrainingRows
+from planewise.report.views import views_of_case
 
 import planewise
 from planewise.report import html, report
-from planewise.report._view_scene import TrainingRows
-from planewise.report.views import views_of_case
 
 HUGE = 10_000_000
 HOSTILE = {

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from made_pages import REPORTS, fitted_and_rest, make_explanations, make_summaries
+from planewise.report._view_scene import TrainingRows
+from planewise.report.views import ShownView, block, views_of, views_switch
 
 from planewise import RECIPClassifier
 from planewise.report import html
-from planewise.report._view_scene import TrainingRows
-from planewise.report.views import ShownView, block, views_of, views_switch
 
 FREE_ROWS = """plot => {  // training rows that no mark lies over: where they are on the screen, and their numbers
     const crowd = plot.querySelector('.pw-rows');

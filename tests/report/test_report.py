@@ -223,8 +223,9 @@ def test_training_rows_are_called_by_their_numbers_in_the_table_of_the_fit():
     target = [None if row % 3 == 0 else str(label) for row, label in enumerate(y)]
     model = TableModel("recip", settings={"max_projections": 2}, random_state=0)
     model.fit(table.with_columns(kind=pl.Series(target)), "kind")
-    page = read(report(model, new, y_new))
-    named = {int(row) for line in page.rows for row in re.findall(r"\d+", line[0]) if len(line) > 4 and line[2]}
+    page = report(model, new, y_new)
+    tables = re.findall(r'aria-label="The nearest training rows">.*?</table>', page, re.S)
+    named = {int(row) for each in tables for row in re.findall(r'<tr><td class="\w+" dir="auto">(\d+)<', each)}
     assert len(named) > 10 and all(row % 3 for row in named) and max(named) > 2 * len(y) // 3
 
 

@@ -54,6 +54,11 @@ def test_letters_of_any_script_are_text_in_a_picture():
     assert "価格 <b> & שלום" in ElementTree.fromstring(drawn).itertext()
 
 
+def test_letters_that_xml_forbids_do_not_break_a_picture():
+    (drawn,) = pictures(html.figure("letters", scatter(3, "a\x00b\x1b[31m \ufffe\uffff")))
+    assert "a\ufffdb\ufffd[31m \ufffd\ufffd" in ElementTree.fromstring(drawn).itertext()
+
+
 def test_only_figures_and_png_are_pictures():
     assert "data:image/png;base64," in html.figure("bytes", b"\x89PNG...")
     with pytest.raises(TypeError, match="must be a figure of matplotlib or the bytes of a PNG file; got str"):

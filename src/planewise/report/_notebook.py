@@ -24,7 +24,13 @@ STYLE = """
 .planewise-view figure img { max-width: 100%; height: auto; background: #fff; border-radius: 6px; }
 .planewise-view figcaption { font-size: 13px; opacity: .8; overflow-wrap: anywhere; color: inherit; }
 .planewise-view .note { opacity: .8; }
-.planewise-view .wide, .planewise-view pre { overflow-x: auto; max-width: 100%; }
+/* what scrolls sideways has a shadow at each end beyond which there is more */
+.planewise-view .wide, .planewise-view pre { overflow-x: auto; max-width: 100%;
+  --cover: var(--jp-layout-color0, var(--vscode-editor-background, Canvas));
+  background: linear-gradient(to right, var(--cover) 30%, #0000) 0 0 / 3em 100% no-repeat local,
+    linear-gradient(to left, var(--cover) 30%, #0000) 100% 0 / 3em 100% no-repeat local,
+    linear-gradient(to right, #888b, #0000) 0 0 / .8em 100% no-repeat scroll,
+    linear-gradient(to left, #888b, #0000) 100% 0 / .8em 100% no-repeat scroll; }
 .planewise-view pre { font: 12.5px/1.5 ui-monospace, monospace; margin: .3em 0; }
 .planewise-view table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: .6em 0; color: inherit; }
 .planewise-view.planewise-view table th, .planewise-view.planewise-view table td { text-align: left; max-width: 23em;
@@ -40,7 +46,7 @@ STYLE = """
 .planewise-view dd { margin: 0; overflow-wrap: anywhere; }
 .planewise-view.planewise-view dl > * { float: none; width: auto; }
 @media print {
-  .planewise-view .wide, .planewise-view pre { overflow: visible; }
+  .planewise-view .wide, .planewise-view pre { overflow: visible; background: none; }
   .planewise-view .pw-bar { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }
 """

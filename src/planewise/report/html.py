@@ -22,6 +22,7 @@ MOST_TIMES = 4  # the start or end of a sum beside its largest part, in one scal
 LONG = 40  # letters of a text that needs room
 LONGEST_VALUE = 300  # letters of a value from the data; a cell may hold megabytes
 
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NUMBER = re.compile(r"[+\u2212\d][\d.,:e+\u2212 %-]{0,20}")
 
 STYLE = """
@@ -267,7 +268,8 @@ def _svg(figure: Any) -> bytes:
         warnings.filterwarnings("ignore", "Glyph .* missing from")  # the reader's browser has other fonts
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         figure.savefig(stream, format="svg", dpi=DPI, bbox_inches=box, metadata=nothing)
-    return stream.getvalue().replace(b"<text ", b'<text xml:space="preserve" ')  # indented lines of formulas
+    text = _NOT_IN_XML.sub("\ufffd", stream.getvalue().decode("utf-8"))
+    return text.replace("<text ", '<text xml:space="preserve" ').encode("utf-8")  # for indented lines of formulas
 
 
 def section(each: TableSection | TextSection, level: int = 2) -> str:

@@ -1,37 +1,27 @@
 """
-======================
-Accuracy by model size
-======================
+=====================================
+Accuracy by number of support vectors
+=====================================
 
-The kernel machines that a search tried, and models of all kinds, by their size and their accuracy on new rows.
+The kernel machines that a search tried in all folds, by their support vectors and their accuracy, and the one that it
+chose by its log-loss.
 """
 
 import matplotlib.pyplot as plt
+import numpy as np
 from sklearn.datasets import load_breast_cancer
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.model_selection import train_test_split
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier
 
-from planewise import MCMClassifierCV, SLMBoostClassifier, SLMClassifier, SLMForestClassifier
-from planewise.plot import SparsityDisplay
+from planewise import MCMClassifierCV
 
 X, y = load_breast_cancer(return_X_y=True)
-X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, random_state=0, stratify=y)
-search = MCMClassifierCV(random_state=0, n_repeats=1).fit(X_train, y_train)
-models = {
-    "MCM, searched": search,
-    "SVM": make_pipeline(StandardScaler(), SVC()),
-    "SLM tree": SLMClassifier(random_state=0),
-    "decision tree": DecisionTreeClassifier(random_state=0),
-    "SLM forest": SLMForestClassifier(random_state=0),
-    "random forest": RandomForestClassifier(random_state=0),
-    "SLM boost": SLMBoostClassifier(random_state=0),
-}
-models = {name: model if model is search else model.fit(X_train, y_train) for name, model in models.items()}
-figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
-SparsityDisplay.from_search(search).plot(axes[0], title="what the search tried")
-SparsityDisplay.from_estimators(models, X_test, y_test).plot(axes[1], title="models by size, on new rows")
+search = MCMClassifierCV(random_state=0, n_repeats=1).fit(X, y)
+results = search.cv_results_
+whole = np.all([np.isfinite(results[f"split{fold}_test_score"]) for fold in range(search.cv)], axis=0)
+size, score = results["mean_n_support"], results["mean_test_score"]
+
+figure, ax = plt.subplots(figsize=(5.2, 3.6), layout="constrained")
+ax.scatter(size[whole], score[whole], s=14, alpha=0.4, label="tried")
+ax.scatter(size[search.best_index_], score[search.best_index_], s=120, marker="*", color="C3", label="chosen")
+ax.set(xscale="log", ylim=(0.9, 1.0), xlabel="support vectors, mean over folds", ylabel="accuracy, mean over folds")
+ax.legend()
 plt.show()

@@ -159,7 +159,7 @@ METHODS = (
 
 # What models of the catalogue refuse though others of their family do not.
 _SEVERAL_OUTPUTS = ("explain", "continue", "partition", "tree")
-_NO_ROWS = ("C", "ONNX", "embedding")
+_NO_ROWS = ("C", "ONNX")
 REFUSED = {
     "boosting, one class": ("tree",),
     "boosting, stopped early": ("continue",),
@@ -170,13 +170,10 @@ REFUSED = {
     "boosting, offset": ("continue", "partition"),
     "boosting, ranking": ("continue", "partition"),
     "boosting, ranking, target statistics": ("continue", "partition"),
-    "machine, linear": ("embedding",),
-    "machine, linear, categories": ("embedding",),
     "machine, matrix": _NO_ROWS,
     "machine for numbers, matrix": _NO_ROWS,
     "search alone": _NO_ROWS,
     "search for numbers alone": _NO_ROWS,
-    "conformal kernel, frame": ("embedding",),
     "views": ("projection", "one projection"),  # of ordered categories that are words
     "views for numbers, frame": ("projection", "one projection"),
     "sum of views, one class": ("tree", "views"),
@@ -222,12 +219,6 @@ def questions(name: str, model: Any, X: Any, y: Any) -> dict[str, Callable[[], A
         )
     if family.startswith("SLMViews"):
         asked["views"] = lambda: plot.ViewsDisplay.from_estimator(model, resolution=5)
-    if family.startswith(("MCMClassifier", "Conformal")):
-        asked["embedding"] = lambda: plot.EmbeddingDisplay.from_estimator(model, X, y, max_rows=20)
-    if family.startswith("MCM") and family.endswith("CV"):
-        asked["sparsity"] = lambda: plot.SparsityDisplay.from_search(model)
-    if family == "DiscriminantFeatureTest":
-        asked["feature test"] = lambda: plot.FeatureTestDisplay.from_estimator(model)
     return {each: ask for each, ask in asked.items() if each not in REFUSED.get(name, ())}
 
 

@@ -100,8 +100,8 @@ def test_a_part_whose_extra_is_missing_names_the_extra(code):
 
 
 def test_pictures_name_their_extra_when_they_are_drawn():
-    display = "planewise.plot.SparsityDisplay(['a'], np.ones(1), np.ones(1), None, None, 'size', 'score')"
-    *_, last = answers(f"import numpy as np, planewise\n{display}.plot()").splitlines()
+    model = "planewise.SLMClassifier().fit([[0.0], [1.0]], [0, 1])"
+    *_, last = answers(f"import planewise\nplanewise.plot.TreeDisplay.from_estimator({model}).plot()").splitlines()
     assert last.startswith("ModuleNotFoundError: ")
     assert "install planewise with its extra 'plot'" in last
 

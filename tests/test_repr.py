@@ -10,7 +10,6 @@ from sklearn.datasets import load_breast_cancer
 
 import planewise as pw
 from planewise.evaluate import calibration, evaluate, quality
-from planewise.plot import ConvergenceDisplay
 from planewise.table import TableModel
 
 
@@ -120,10 +119,3 @@ def test_evaluations(data, tree):
     assert in_one_line(found).endswith("beside most common class, logistic regression>")
     judged = calibration(case)
     assert f"{len(judged.groups)} groups" in in_one_line(judged)
-
-
-def test_curves(data):
-    X, y = data
-    forest = pw.SLMForestClassifier(n_estimators=5, random_state=0).fit(X, y)
-    curves = ConvergenceDisplay.from_estimators({"forest": forest}, X, y).curves
-    assert in_one_line(curves["forest"]) == "<Curve: 1 run, 5 stages>"

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
-from planewise.plot import ConvergenceDisplay, Curve
-
 from .claims import settled_by_count
 from .data import SLM_CLASSES, load
 from .declaration import Data, Experiment, Method, Metrics, PaperClaim, Settled
@@ -217,28 +215,31 @@ PAPER_CLAIMS = (
 
 # ----------------------------------------------------------------------------------------------------- the picture
 def draw_curves(results: Results, path: Path, data_home: str | None) -> None:
-    """A row of panels for each kind and depth, one panel per data set."""
+    """Draw a row of panels for each kind and depth, one panel per data set: means over seeds, and standard errors."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
     rows = [(forests, depth) for forests in (True, False) for depth in DEPTHS]
-    figure, axes = plt.subplots(len(rows), len(SETS), figsize=(4 * len(SETS), 3.4 * len(rows)), layout="constrained")
+    figure, axes = plt.subplots(len(rows), len(SETS), figsize=(3.6 * len(SETS), 2.9 * len(rows)), layout="constrained")
     for row, (forests, depth) in enumerate(rows):
+        kinds = [kind.name for kind in KINDS if is_forest(kind) == forests]
         for column, title in enumerate(SETS):
-            curves = {
-                kind.name: _curve(results, f"{title}, {at_depth(kind.name, depth)}")
-                for kind in KINDS
-                if is_forest(kind) == forests
-            }
-            curves = {name: curve for name, curve in curves.items() if curve.values.size}
-            if curves:
-                display = ConvergenceDisplay(curves, "accuracy (%)" if forests else "log_loss")
-                display.plot(axes[row, column], title=f"{title}, depth {depth}", with_key=column == 0)
+            ax = axes[row, column]
+            for name, marker in zip(kinds, "o^s", strict=True):
+                place = f"{title}, {at_depth(name, depth)}"
+                values = np.array([results[place, str(trees)].values for trees in TREES])
+                if not values.size:
+                    continue
+                mean, error = values.mean(axis=1), values.std(axis=1) / np.sqrt(max(values.shape[1] - 1, 1))
+                ax.plot(TREES, mean, marker=marker, markersize=4, label=name)
+                ax.fill_between(TREES, mean - error, mean + error, alpha=0.18, linewidth=0)
+            ax.set(xscale="log", xticks=[1, 2, 5, 10, 20, 50, 100], title=f"{title}, depth {depth}")
+            ax.set(xlabel="trees", ylabel="accuracy (%)" if forests else "log-loss")
+            ax.xaxis.set_major_formatter("{x:g}")
+            ax.xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
+            ax.grid(axis="y", color="#eeeeee")
+        if axes[row, 0].lines:
+            axes[row, 0].legend(fontsize="small")
     save(figure, path)
-
-
-def _curve(results: Results, row: str) -> Curve:
-    """Means and spread of the seeds that are finished."""
-    return Curve(np.array(TREES), np.array([results[row, str(trees)].values for trees in TREES]).T)

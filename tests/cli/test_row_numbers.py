@@ -41,11 +41,11 @@ def assert_true_in_page(page, table, target):
     found = 0
     for head, body in re.findall(r"<thead><tr>(.*?)</tr></thead>\n<tbody>\n(.*?)</tbody>", page, re.S):
         names = re.findall(r"<th[^>]*>(.*?)</th>", head)
-        for line in re.findall(r'<tr class="pw-(?:for|against)".*?</tr>', body, re.S):
-            cells = [
-                re.sub(r"<.*?>", "", cell).replace("&nbsp;", "") for cell in re.findall(r"<td.*?</td>", line, re.S)
-            ]
-            told = dict(zip(names[1:], cells, strict=True))
+        if names[0] != "training row (from 0)":
+            continue
+        for line in re.findall(r"<tr>.*?</tr>", body, re.S):  # "this row" has a class of its own
+            cells = [re.sub(r"<.*?>", "", cell) for cell in re.findall(r"<td.*?</td>", line, re.S)]
+            told = dict(zip(names, cells, strict=True))
             row = table.row(int(told["training row (from 0)"]), named=True)
             assert row[target] is not None
             if target == "kind":

@@ -17,16 +17,10 @@ import numpy as np
 from picture_check import coarse
 from sklearn.datasets import load_iris
 
-from planewise import MCMClassifier, RECIPClassifier, SLMClassifier, SLMRegressor, SLMViewsClassifier
+from planewise import RECIPClassifier, SLMClassifier, SLMRegressor, SLMViewsClassifier
 from planewise.plot import (
-    ConvergenceDisplay,
-    Curve,
-    EmbeddingDisplay,
-    FeatureTestDisplay,
     PartitionDisplay,
     ProjectionDisplay,
-    SelectionDisplay,
-    SparsityDisplay,
     TreeDisplay,
     ViewsDisplay,
     style,
@@ -67,49 +61,10 @@ def views(ax):
     ViewsDisplay.from_estimator(model, case=model.explain(X[71:72])[0]).plot(ax, with_key=False)
 
 
-def selection(ax):
-    directions = [np.array([7, 0, -3, 0, 1, 0]), np.array([0, 4, 2, 0, 0, -1])]
-    SelectionDisplay(
-        list("abcdef"), np.array([10, 6, 3, 2, 1, 1]), np.exp(-0.3 * np.arange(6)),
-        np.array([True, True, True, False, True, True]), directions, 10, 0.5, ["A", "B"],
-    ).plot(ax, with_key=False)  # fmt: skip
-
-
-def feature_test(ax):
-    losses = np.array([0.3, 0.42, 0.5, 0.81, 0.84, 0.9, 0.97, 1.0])
-    FeatureTestDisplay(losses, list("abcdefgh"), np.arange(8) < 3, 4, "entropy").plot(ax, with_key=False)
-
-
-def convergence(ax):
-    steps = np.array([1, 2, 4, 8, 16, 32])
-    curves = {
-        "one": Curve(steps, np.array([[0.6, 0.7, 0.8, 0.85, 0.9, 0.92], [0.65, 0.75, 0.8, 0.9, 0.93, 0.95]])),
-        "two": Curve(steps, np.array([[0.5, 0.55, 0.62, 0.7, 0.72, 0.8]])),
-    }
-    ConvergenceDisplay(curves, "accuracy").plot(ax, with_key=False)
-
-
-def embedding(axes):
-    few = np.r_[0:40:2, 50:90:2]
-    model = MCMClassifier(conformal="signed", gamma=0.1, relaxation=1.0).fit(X[few], y[few])
-    EmbeddingDisplay.from_estimator(model, X[few], y[few]).plot(axes, with_key=False)
-
-
-def sparsity(ax):
-    size, score = np.array([3.0, 10.0, 40.0, 300.0]), np.array([0.8, 0.9, 0.88, 0.95])
-    SparsityDisplay(["a", "b", "c", "d"], size, score, None, None, "parameters", "accuracy").plot(ax, with_key=False)
-
-
-def sparsity_of_a_search(ax):
-    size, score = np.array([3.0, 5.0, 9.0, 20.0, 60.0, 61.0]), np.array([0.8, 0.86, 0.9, 0.91, 0.92, 0.85])
-    SparsityDisplay([], size, score, np.full(6, 0.02), 2, "support vectors", "accuracy").plot(ax, with_key=False)
-
-
 PICTURES = {
     each.__name__: each
     for each in (
-        tree, tree_of_numbers, partition, one_projection, many_projections, views, selection, feature_test, convergence,
-        embedding, sparsity, sparsity_of_a_search,
+        tree, tree_of_numbers, partition, one_projection, many_projections, views,
     )
 }  # fmt: skip
 
@@ -118,7 +73,7 @@ def drawn(name, font="DejaVu Sans"):
     """A picture's figure; nothing in it is arranged by the size of its type: a tree's boxes count letters instead."""
     by_letters = mock.patch.object(style, "_width", lambda text, size, family: 0.6 * size * len(text) / 72)
     with by_letters, plt.style.context("default"), plt.rc_context({"font.family": font}):
-        if name in ("embedding", "views"):
+        if name == "views":
             figure, ax = plt.subplots(1, 3, figsize=(7, 2.6))
         elif name == "one_projection":
             figure, ax = plt.subplots(1, 2, figsize=(7, 3.6))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from kept_pictures import PICTURES
 
-from planewise import plot
-from planewise.plot import FeatureTestDisplay, PartitionDisplay, TreeDisplay
+from planewise import SLMClassifier, plot
+from planewise.plot import PartitionDisplay, TreeDisplay
 
 DISPLAYS = [getattr(plot, name) for name in plot.__all__ if name.endswith("Display")]
 
@@ -43,8 +43,8 @@ def test_the_line_says_what_is_in_the_picture(displays):
 
 
 def test_one_of_a_thing_is_not_written_as_many():
-    display = FeatureTestDisplay(np.array([0.5]), ["a"], np.array([True]), 1, "entropy")
-    assert repr(display) == "<FeatureTestDisplay: entropy of 1 feature, 1 kept>"
+    tree = SLMClassifier().fit(np.zeros((5, 2)), np.zeros(5))
+    assert repr(TreeDisplay.from_estimator(tree)) == "<TreeDisplay: 0 planes, 1 leaf>"
 
 
 def test_long_names_are_shortened_and_control_characters_replaced(displays):

@@ -13,22 +13,14 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from clean_shell import run_python
 from planewise import (
-    DiscriminantFeatureTest,
-    MCMClassifier,
-    MCMClassifierCV,
     RECIPClassifier,
     SLMClassifier,
     SLMForestClassifier,
     SLMRegressor,
 )
 from planewise.plot import (
-    ConvergenceDisplay,
-    EmbeddingDisplay,
-    FeatureTestDisplay,
     PartitionDisplay,
     ProjectionDisplay,
-    SelectionDisplay,
-    SparsityDisplay,
     TreeDisplay,
 )
 
@@ -49,8 +41,6 @@ HOSTILE = [
 def every_display(X, y, names, class_names):
     """All displays of one table of two classes."""
     tree = SLMClassifier(random_state=0, noise_margin=0).fit(X, y)
-    forest = SLMForestClassifier(n_estimators=3, random_state=0).fit(X, y)
-    machine = MCMClassifier(conformal="signed").fit(X, y)
     views = RECIPClassifier(random_state=0).fit(X, y)
     told = {"feature_names": names, "class_names": class_names}
     shown = {"class_names": class_names}
@@ -58,11 +48,6 @@ def every_display(X, y, names, class_names):
     yield PartitionDisplay.from_estimator(
         tree, X, y, X_test=X, y_test=y, resolution=20, units={name: "$/<b>" for name in names}, **told
     )
-    yield SelectionDisplay.from_estimator(tree, X, y, feature_names=names)
-    yield FeatureTestDisplay.from_estimator(DiscriminantFeatureTest().fit(X, y), feature_names=names)
-    yield ConvergenceDisplay.from_estimators({name: forest for name in names}, X, y)
-    yield EmbeddingDisplay.from_estimator(machine, X, y, **shown)
-    yield SparsityDisplay.from_estimators({name: tree for name in names}, X, y)
     explanation = views.explain(X[:1], feature_names=names, units=["$"] * len(names))[0]
     yield ProjectionDisplay.from_explanation(explanation, X, y, **shown)
     yield ProjectionDisplay.from_estimator(views, X, y, X[:9], y[:9], feature_names=names, **shown)
@@ -113,7 +98,6 @@ def test_twenty_six_classes():
     displays = [
         TreeDisplay.from_estimator(tree, row=X[:1]),
         PartitionDisplay.from_estimator(tree, X, y, X_test=X[::3], y_test=y[::3], resolution=30),
-        EmbeddingDisplay.from_estimator(MCMClassifier(C=1e4).fit(X[::5], y[::5]), X[::5], y[::5]),
     ]
     views = RECIPClassifier(random_state=0, max_projections=3).fit(X, y)
     displays.append(ProjectionDisplay.from_explanation(views.explain(X[:1])[0], X, y))
@@ -131,15 +115,10 @@ def test_every_class_has_its_own_look():
 def test_three_rows():
     X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]), np.array(["a", "b", "a"])
     tree = SLMClassifier(random_state=0).fit(X, y)
-    machine = MCMClassifier().fit(X, y)
     views = RECIPClassifier(random_state=0).fit(X, y)
     for display in (
         TreeDisplay.from_estimator(tree, row=X[:1]),
         PartitionDisplay.from_estimator(tree, X, y, X_test=X, y_test=y, resolution=10),
-        SelectionDisplay.from_estimator(tree, X, y),
-        FeatureTestDisplay.from_estimator(DiscriminantFeatureTest().fit(X, y)),
-        EmbeddingDisplay.from_estimator(machine, X, y, X_test=X, y_test=y),
-        SparsityDisplay.from_estimators({"tree": tree}, X, y),
         ProjectionDisplay.from_explanation(views.explain(X[:1] + 0.1)[0], X, y),
         ProjectionDisplay.from_estimator(views, X, y, X, y),
     ):
@@ -160,7 +139,6 @@ def test_one_class_or_one_value_left(paint):
     for model in (SLMRegressor().fit(X, np.ones(20)), DummyRegressor().fit(X, np.ones(20))):
         paint(PartitionDisplay.from_estimator(model, X, np.ones(20), resolution=10).plot().figure_)
     TreeDisplay.from_estimator(SLMForestClassifier(n_estimators=2).fit(X, y), tree=1).plot()
-    ConvergenceDisplay.from_estimators({"a": SLMForestClassifier(n_estimators=2).fit(X, y)}, X, y).plot()
 
 
 def test_a_hundred_thousand_rows_are_drawn_by_density():
@@ -188,11 +166,6 @@ def test_a_hundred_thousand_rows_are_drawn_by_density():
     display = ProjectionDisplay.from_explanation(data, X, y).plot()
     assert display.axes_[0].get_xlabel() == "a (mm)"
     assert sum(len(artist.get_offsets()) for artist in display.axes_[0].collections) < 1000
-    machine = MCMClassifier().fit(X[:300], y[:300])
-    machine.support_ = machine.support_
-    embedded = EmbeddingDisplay.from_estimator(machine, X, y, max_rows=200)
-    assert len(embedded.label) == 200 and embedded.n_rows == 100_000
-    assert_readable(embedded.plot().figure_)
 
 
 def test_density_has_the_colour_of_the_rows_beneath():
@@ -216,20 +189,10 @@ def test_three_hundred_features():
     for display in (
         TreeDisplay.from_estimator(tree, feature_names=names),
         PartitionDisplay.from_estimator(tree, X, y, features=(7, 250), feature_names=names, resolution=20),
-        SelectionDisplay.from_estimator(tree, X, y, feature_names=names),
-        FeatureTestDisplay.from_estimator(DiscriminantFeatureTest().fit(X, y), feature_names=names),
-        EmbeddingDisplay.from_estimator(MCMClassifier().fit(X, y), X, y),
         ProjectionDisplay.from_estimator(views, X, y, X[:20], y[:20], feature_names=names),
     ):
         assert_readable(display.plot().figure_)
         plt.close("all")
-
-
-def test_a_search_of_one_point(paint):
-    X = np.random.default_rng(0).normal(size=(60, 2))
-    y = (X[:, 0] > 0).astype(int)
-    search = MCMClassifierCV(Cs=[100.0], mus=[1.0], gammas=[0.1], cv=3, n_repeats=1, random_state=0).fit(X, y)
-    paint(SparsityDisplay.from_search(search).plot().figure_)
 
 
 def test_matplotlib_is_asked_for_only_when_something_is_drawn():

@@ -88,7 +88,7 @@ def test_pictures_are_part_of_the_page():
     model, _ = fitted_tree("tree-two", "numbers")
     page = report(model, pictures=[("one < two", figure)])
     assert re.search(
-        r'<img alt="one &lt; two" class="drawn broad" width="\d+" src="data:image/png;base64,[A-Za-z0-9+/=]+">', page
+        r'<img alt="one &lt; two" width="\d+" class="broad" src="data:image/svg\+xml;base64,[A-Za-z0-9+/=]+">', page
     )
     with pytest.raises(TypeError, match="picture 'this' must be a figure of matplotlib"):
         report(model, pictures=[("this", "that.png")])

@@ -20,7 +20,7 @@ import planewise
 from planewise import SLMBoostClassifier, SLMBoostRegressor
 from planewise.evaluate import evaluate
 from planewise.export import input_lines, to_c, to_onnx, to_text
-from planewise.plot import ConvergenceDisplay, PartitionDisplay
+from planewise.plot import PartitionDisplay
 from planewise.report import report
 from planewise.slm._objectives import best_class_constants
 
@@ -348,7 +348,6 @@ def test_quality_without_the_offset_is_refused_by_name():
     for name, measure in {
         "evaluate": lambda: evaluate(model, X, y),
         "evaluate ": lambda: report(model, X, y),
-        "ConvergenceDisplay.from_estimators": lambda: ConvergenceDisplay.from_estimators({"a": model}, X, y),
         "PartitionDisplay with targets": lambda: PartitionDisplay.from_estimator(model, X, y),
     }.items():
         with pytest.raises(ValueError, match=f"{name.strip()} predicts without an offset, but this SLMBoostRegressor"):

@@ -15,7 +15,7 @@ from planewise import SLMBoostRanker
 from planewise.evaluate import evaluate
 from planewise.export import to_c, to_onnx, to_text
 from planewise.io import load, save
-from planewise.plot import ConvergenceDisplay, PartitionDisplay, TreeDisplay
+from planewise.plot import PartitionDisplay, TreeDisplay
 from planewise.report import report
 
 
@@ -198,7 +198,6 @@ def test_what_measures_numbers_refuses_it_by_name():
     for measure in (
         lambda: evaluate(ranker, X, y),
         lambda: report(ranker, X, y),
-        lambda: ConvergenceDisplay.from_estimators({"a": ranker}, X, y),
         lambda: PartitionDisplay.from_estimator(ranker, X, y),
     ):
         with pytest.raises(ValueError, match=r"ranks the rows of queries: use model.score\(X, y, qid=...\)"):
@@ -210,9 +209,7 @@ def test_what_measures_numbers_refuses_it_by_name():
 
 def test_pictures_show_its_scores():
     X, y, qid = queries()
-    ranker = SLMBoostRanker(n_estimators=3, random_state=0)
-    ranker.fit(X, y, qid=qid, X_val=X, y_val=y, qid_val=qid)
-    assert set(ConvergenceDisplay.from_history(ranker).curves) == {"train", "validation"}
+    ranker = SLMBoostRanker(n_estimators=3, random_state=0).fit(X, y, qid=qid)
     assert PartitionDisplay.from_estimator(ranker, X, features=(0, 1)).plot().figure_ is not None
     assert TreeDisplay.from_estimator(ranker).plot().figure_ is not None
 

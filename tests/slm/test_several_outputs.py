@@ -356,7 +356,7 @@ def test_levels_go_with_one_target_and_the_quantile_loss():
 
 def test_what_needs_one_number_per_row_says_so():
     from planewise.evaluate import evaluate
-    from planewise.plot import ConvergenceDisplay, PartitionDisplay, TreeDisplay
+    from planewise.plot import PartitionDisplay, TreeDisplay
     from planewise.report import report
 
     X, Y = table(60)
@@ -373,10 +373,6 @@ def test_what_needs_one_number_per_row_says_so():
         assert TreeDisplay.from_estimator(model, tree=1).tree.value.shape[1] == 1
     with pytest.raises(ValueError, match="TreeDisplay of a tree with several numbers per leaf"):
         TreeDisplay.from_estimator(boosting(multi_strategy="multi_output_tree").fit(X, Y))
-    with pytest.raises(ValueError, match="Several quantiles of one target have no error"):
-        ConvergenceDisplay.from_estimators({"quantiles": quantiles().fit(X, Y[:, 0])}, X, Y[:, 0])
-    curves = ConvergenceDisplay.from_estimators({"targets": boosting().fit(X, Y)}, X, Y).curves
-    assert curves["targets"].values.shape == (1, 6)
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,9 @@ REQUESTS = re.compile(
 )
 
 
+PICTURE = "data:image/svg+xml;base64,"
+
+
 @pytest.fixture(scope="module")
 def notebook(tmp_path_factory):
     lines = ["\n".join(line.strip() for line in cell.strip().splitlines()) for cell in CELLS]
@@ -56,7 +59,7 @@ def words_of(html):
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of nbconvert's own packages
 def test_nbconvert_keeps_what_the_notebook_shows(notebook):
     page, _ = HTMLExporter(template_name="basic").from_notebook_node(notebook)
-    assert page.count("<svg") == sum(shown(cell).count("<svg") for cell in notebook.cells) > 0
+    assert page.count(PICTURE) == sum(shown(cell).count(PICTURE) for cell in notebook.cells) > 0
     for cell in notebook.cells[:2]:
         ours = shown(cell)
         assert words_of(ours[ours.index('<div class="planewise-view"') :]) in words_of(page)
@@ -64,8 +67,8 @@ def test_nbconvert_keeps_what_the_notebook_shows(notebook):
 
 def test_a_fitted_model_shows_scikit_learns_diagram_and_what_it_learned(notebook):
     tree, explanation, pipe = map(shown, notebook.cells)
-    assert "sk-top-container" in tree and "petal" in tree and "<svg" in tree
-    assert "<svg" in explanation
+    assert "sk-top-container" in tree and "petal" in tree and PICTURE in tree
+    assert PICTURE in explanation
     assert "sk-top-container" in pipe and "SLMBoostClassifier" in pipe
 
 
@@ -74,12 +77,11 @@ def test_nothing_is_requested_from_anywhere(notebook):
         assert REQUESTS.findall(shown(cell)) == []
 
 
-def test_without_scripts_only_pointing_is_lost(notebook):
-    """Of editors that run no scripts in outputs, or not before the notebook is trusted."""
-    tree, explanation, _ = (re.sub(r"(?s)<script.*?</script>", "", shown(cell)) for cell in notebook.cells)
-    for text in (tree, explanation):
-        assert "<svg" in text and "petal" in text
-        assert not re.search(r"\s(?:on\w+|hidden)[=>]", text[text.index("<svg") :])
+def test_nothing_is_shown_by_a_script(notebook):
+    """Some editors run no scripts in outputs, or not before the notebook is trusted."""
+    for cell in notebook.cells[:2]:
+        ours = shown(cell)
+        assert not re.search(r"<script|\s(?:on\w+|hidden)[=>]", ours[ours.index('<div class="planewise-view"') :])
 
 
 def test_the_lists_of_a_summary_are_not_laid_out_by_jupyterlab(notebook):

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 from scipy.special import expit, softmax
 
 from planewise import SLMViewsClassifier, SLMViewsRegressor
+from planewise.plot import ViewsDisplay
 from planewise.plot.surfaces import STEPS, contour
-from planewise.report._view_scene import TrainingRows, scene
 
 QUICK = {"n_estimators": 20, "cv": 3, "max_views": 4, "random_state": 0}
 
@@ -207,10 +207,9 @@ def test_the_border_is_where_the_whole_model_changes_its_answer():
     drawn = 0
     for query, each in enumerate(model.explain(X[:10])):
         data = each.data()
-        view, plane = data["view"]["columns"], scene(data, TrainingRows.of(model)).plane
-        box = plane.extent()
-        border = plane.surface.border(data, box)
-        x, y_places = (np.linspace(*box[at : at + 2], STEPS + 1) for at in (0, 2))
+        (plane,) = ViewsDisplay.from_estimator(model, case=each, n_views=1).panels
+        border = plane.border
+        x, y_places = (np.linspace(*ends, STEPS + 1) for ends in plane.ranges)
         grid = np.column_stack([part.ravel() for part in np.meshgrid(x, y_places)])
         rows = np.repeat(X[query : query + 1], len(grid), axis=0)
         for at, axis in enumerate(plane.axes):
@@ -218,7 +217,7 @@ def test_the_border_is_where_the_whole_model_changes_its_answer():
         same = (model.predict(rows) == data["prediction"]).reshape(len(y_places), len(x))
         changes = (same[1:] != same[:-1]).sum() + (same[:, 1:] != same[:, :-1]).sum()
         assert (changes > 0) == (len(border) > 0)
-        assert {axis.column for axis in plane.axes} == set(view)
+        assert {axis.column for axis in plane.axes} == set(data["view"]["columns"])
         for ends in border:  # every piece lies in a cell of the grid whose corners differ
             column, row = (
                 int(np.searchsorted(places, at) - 1)

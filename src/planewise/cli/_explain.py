@@ -107,8 +107,8 @@ def _answer(model: Any, one: Any, found: Found) -> dict[str, Any]:
 
 
 def _page(answer: dict[str, Any], found: Found, why: Reason, estimator: Any) -> str:
+    from planewise.report import case_parts
     from planewise.report import html as pages
-    from planewise.report.views import MAX_POINTS, TrainingRows, views_of_case
     from planewise.words import WITHOUT_OFFSET, View, fitted_with_offset, percent, value_in_words
 
     named = f"Row {found.row}" if found.id_column is None else f"{found.id_column} {found.value}"
@@ -123,7 +123,5 @@ def _page(answer: dict[str, Any], found: Found, why: Reason, estimator: Any) -> 
         body.append(pages.paragraph(why.sentence()))
     body += [pages.heading(why.table().heading), pages.reason(why)]
     if isinstance(why, View):
-        body.append(views_of_case(why, TrainingRows.of(why), ident="case", most_points=MAX_POINTS))
-        views = why.views_table()
-        body += [] if views is None else [pages.section(views)]
+        body += case_parts(why, level=2)
     return pages.page(title, [*body, pages.footer(type(estimator).__name__)])

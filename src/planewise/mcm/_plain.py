@@ -1,8 +1,7 @@
-"""A fitted machine and its kernel in plain forms, whichever estimator they come from, for exports and pictures."""
+"""A fitted machine in a plain form, whichever estimator it comes from, for exports."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,10 +11,9 @@ from numpy.typing import NDArray
 from planewise._scaling import TAIL_FACTOR
 from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
 from planewise.mcm._kernels import Kernel
-from planewise.mcm._preparation import Preparation, PreparedScaling, machine_rows
+from planewise.mcm._preparation import Preparation, PreparedScaling
 
 Floats = NDArray[np.float64]
-KernelFunction = Callable[[Floats, Floats], Floats]
 
 
 @dataclass(frozen=True)
@@ -182,49 +180,3 @@ def _bumps(factor: Any) -> Bumps | None:
         float(factor.gamma),
         float(factor.shrinkage),
     )
-
-
-@dataclass(frozen=True)
-class FittedKernel:
-    """What a fitted machine or kernel knows: its scaling, the kernel before and after optimisation, and the cores."""
-
-    scale: Callable[[Any], Floats]  # a table of the user
-    scale_numbers: Callable[[Floats], Floats]  # rows as the model keeps them
-    before: KernelFunction
-    after: KernelFunction | None
-    cores: Floats  # scaled
-    separability: tuple[float, float] | None
-
-
-def fitted_kernel(estimator: Any) -> FittedKernel:
-    """Of an MCM classifier or a ConformalKernel."""
-    if hasattr(estimator, "X_fit_"):
-        kernel, factor, ready = estimator._kernel, estimator._factor, estimator._ready
-        plain = ready
-    elif hasattr(estimator, "_trained_settings"):
-        settings, factor = estimator._trained_settings, estimator._factor
-        if settings.kernel is None:
-            raise ValueError(
-                f"The kernel {estimator.kernel!r} is not a function of rows, so it has no components; fit "
-                "with a kernel such as 'rbf'."
-            )
-        kernel = settings.kernel
-
-        def ready(X: Any) -> Floats:
-            return estimator._scaling(machine_rows(estimator, X, reset=False))
-
-        plain = estimator._scaling
-
-    else:
-        raise TypeError(
-            f"{type(estimator).__name__} has no kernel to draw; pass a fitted MCMClassifier, MCMClassifierCV or "
-            "ConformalKernel."
-        )
-    if factor is None:
-        return FittedKernel(ready, plain, kernel, None, np.empty((0, 0)), None)
-
-    def after(one: Floats, other: Floats) -> Floats:
-        return factor(one)[:, None] * kernel(one, other) * factor(other)
-
-    known = (factor.separability(0.0), factor.separability(factor.shrinkage))
-    return FittedKernel(ready, plain, kernel, after, np.asarray(factor.cores, dtype=np.float64), known)

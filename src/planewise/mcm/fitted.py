@@ -4,7 +4,7 @@ from planewise._scaling import TAIL_FACTOR, Scaling, ScalingToFloat32
 from planewise.mcm._conformal_factor import ConformalFactor
 from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
 from planewise.mcm._kernels import KERNEL_NAMES, Kernel
-from planewise.mcm._plain import Bumps, FittedKernel, KernelFunction, PlainMachine, fitted_kernel, plain_machine
+from planewise.mcm._plain import Bumps, PlainMachine, plain_machine
 from planewise.mcm._preparation import MISSING, NUMBER, Preparation, PreparedScaling
 from planewise.mcm._scores import class_scores, probabilities
 from planewise.mcm.exact._settings import Settings
@@ -19,10 +19,8 @@ __all__ = [
     "TAIL_FACTOR",
     "Bumps",
     "ConformalFactor",
-    "FittedKernel",
     "FourierMap",
     "Kernel",
-    "KernelFunction",
     "KernelMap",
     "Learner",
     "LinearModel",
@@ -34,7 +32,6 @@ __all__ = [
     "ScalingToFloat32",
     "Settings",
     "class_scores",
-    "fitted_kernel",
     "plain_machine",
     "probabilities",
 ]

@@ -177,7 +177,7 @@ class ProjectionDisplay(Display):
             view.grid = _grid_of(view, X, classes)
             _add_cells(view.one, view, data, near)
         if classes is not None and all(not axis.categories for axis in view.axes):
-            known = None if isinstance(explanation, Mapping) else explanation.fitted_rows()
+            known = None if isinstance(explanation, Mapping) else explanation.model.fitted_rows()
             _add_ratio(view, data, resolution, _deciding_rows(view, X, classes, known))
         names = None if classes is None else names_of_classes(classes, class_names)
         return cls([view], classes, names, str(getattr(y, "name", None) or ""))

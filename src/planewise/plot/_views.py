@@ -101,6 +101,7 @@ class ViewsDisplay(Display):
         estimator: Any,
         *,
         case: Any = None,
+        n_views: int | None = None,
         class_names: Sequence[str] | Mapping[Any, str] | None = None,
         resolution: int = STEPS,
     ) -> ViewsDisplay:
@@ -111,6 +112,9 @@ class ViewsDisplay(Display):
         estimator : fitted SLMViewsClassifier or SLMViewsRegressor
         case : ProjectionExplanation, default=None
             From ``explain`` of the same model: one row to mark in every view.
+        n_views : int, default=None
+            Maximum number of views: the most important ones or, with `case`, those that add most to its prediction,
+            the first of them first. None: all views, as the model has them.
         class_names : list or mapping, default=None
             Names in the order of the sorted labels, or {label: name}.
         resolution : int, default=90
@@ -126,8 +130,11 @@ class ViewsDisplay(Display):
         classes = getattr(estimator, "classes_", None)
         names = None if classes is None else names_of_classes(classes.tolist(), class_names)
         data = None if case is None else case.data()
-        found = [_panel(estimator, place, data, case, resolution) for place in range(len(estimator.projections_))]
-        return cls(found, names)
+        places = range(len(estimator.projections_))
+        if n_views is not None:
+            weight = estimator.projection_importance_ if data is None else _added(estimator, data)
+            places = np.argsort(-np.abs(weight), kind="stable")[:n_views].tolist()
+        return cls([_panel(estimator, place, data, resolution) for place in places], names)
 
     def plot(self, ax: Any = None, *, title: str = "", with_key: bool = True) -> Self:
         """Draw it.
@@ -147,7 +154,7 @@ class ViewsDisplay(Display):
         """
         require_matplotlib()
         if ax is None:
-            columns = min(len(self.panels), 4 if len(self.panels) > 6 else 3)
+            columns = min(len(self.panels), 3)  # on a page, more would be hard to read
             rows = -(-len(self.panels) // columns)
             grid = new_axes(rows, columns, size=(3.3 * columns, 3.1 * rows))
             for spare in grid.ravel()[len(self.panels) :]:
@@ -212,8 +219,8 @@ class ViewsDisplay(Display):
         else:
             self._scatter(ax, panel)
         if panel.border is not None:
-            for ends in panel.border:
-                ax.plot(*ends.T, color=INK, linewidth=1.4, solid_capstyle="round")
+            pieces = np.pad(panel.border, ((0, 0), (0, 1), (0, 0)), constant_values=np.nan)  # one line with gaps
+            ax.plot(*pieces.reshape(-1, 2).T, color=INK, linewidth=1.4, solid_capstyle="round")
         ax.set(xlim=edges[0], ylim=edges[1])
         if panel.case is not None and np.isfinite(panel.case).all():
             self._star(ax, *panel.case)
@@ -285,12 +292,18 @@ class ViewsDisplay(Display):
             key_of_figure(axes, handles, labels)
 
 
+def _added(model: Any, data: Mapping[str, Any]) -> list[float]:
+    """Return what each view adds to the prediction of a case."""
+    score = {tuple(each["columns"]): each["score"] for each in data["contributions"]}
+    return [score.get(tuple(columns), 0.0) for columns in model.projections_]
+
+
 def _edges(axis: Axis, places: Numbers) -> tuple[float, float]:
     half = (0.5 * axis.gap) if axis.categories else (places[1] - places[0]) / 2
     return float(places[0] - half), float(places[-1] + half)
 
 
-def _panel(model: Any, place: int, data: Any, case: Any, resolution: int) -> ViewPanel:
+def _panel(model: Any, place: int, data: Any, resolution: int) -> ViewPanel:
     known, columns = model.fitted_rows(), model.projections_[place]
     view = model.view_in_words(place)
     axes = [_with_few_lanes(axis, known.values) for axis in axes_of(view, _table_for_axes(model, known.values))]

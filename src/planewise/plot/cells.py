@@ -58,7 +58,6 @@ def cell_grid(
     values: Sequence[NDArray[Any]],
     target: NDArray[Any],
     n_classes: int,
-    often: NDArray[np.intp] | None = None,
 ) -> CellGrid:
     """Count rows.
 
@@ -69,22 +68,19 @@ def cell_grid(
         Places among the classes, or numbers.
     n_classes : int
         0 for numbers.
-    often : array of int, default=None
-        How many rows each row stands for. None: one.
     """
-    times = np.ones(len(target), dtype=np.intp) if often is None else np.asarray(often)
     known = [(axis, *_coded(axis, column)) for axis, column in zip(axes[:2], values, strict=False)]
     known.sort(key=lambda each: -len(each[1]))
     (down, lines, line), *rest = known
     across, columns, column = rest[0] if rest else (None, [""], np.zeros(len(target), dtype=np.intp))
     shape = len(lines), len(columns)
     n_rows, by_class = np.zeros(shape, dtype=np.intp), np.zeros((*shape, n_classes), dtype=np.intp)
-    np.add.at(n_rows, (line, column), times)
+    np.add.at(n_rows, (line, column), 1)
     if n_classes:
-        np.add.at(by_class, (line, column, target), times)
+        np.add.at(by_class, (line, column, target), 1)
         return CellGrid(down, across, lines, columns, n_rows, by_class, None)
     sums = np.zeros(shape)
-    np.add.at(sums, (line, column), times * target.astype(np.float64))
+    np.add.at(sums, (line, column), target.astype(np.float64))
     mean = np.divide(sums, n_rows, out=np.full(shape, np.nan), where=n_rows > 0)
     return CellGrid(down, across, lines, columns, n_rows, by_class, mean)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise._extras import require
-from planewise.words import number, shorten, tidy
+from planewise.words import shorten, tidy
 
 # Okabe and Ito's palette, also for colour-blind eyes; its yellow, too faint on white, comes last and darker.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#5f5f5f", "#b3a100")
@@ -174,14 +174,6 @@ def _legend(on: Any, handles: list[Any], texts: list[str], columns: int, font: f
     for shown, text in zip(legend.get_texts(), texts, strict=True):
         shown.set_text(plain(text))
     return legend
-
-
-def plain_powers(axis: Any) -> None:
-    """Numbers on a scale of powers as they are written: 100, not 10 to the 2nd."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
-
-    axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
-    axis.set_minor_formatter(NullFormatter())
 
 
 def scale_bar(axes: Sequence[Any], norm: Any, name: str) -> Any:

@@ -46,39 +46,21 @@ class Surface:
         found = {axis.column: values_at(axis, places[:, at]) for at, axis in enumerate(self.axes)}
         return [found[column] for column in self.view]
 
-    def score(self, data: Mapping[str, Any], values: Mapping[int, Any]) -> float:
-        """The view's own score at values of its columns, as an explanation's data count it: for the prediction."""
-        own = self.scores_at(self.view, [[values[column]] for column in self.view], None)[0]
-        if data["task"] == "regression":
-            return float(own[0, 0])
-        labels = [each["label"] for each in data["probabilities"]]
-        both = np.column_stack([np.zeros(1), own]) if own.shape[1] == 1 else own
-        return float(both[0, labels.index(data["prediction"])] - both[0, labels.index(data["versus"])])
-
     def border(self, data: Mapping[str, Any], box: Box) -> NDArray[np.float64]:
-        """Where the whole model's answer changes, in the view with the case's other values: pieces x ends x (x, y).
+        """Where the class that the whole model predicts changes, in a view of two columns with the case's other values.
 
-        For numbers, where the prediction is that of the case.
+        Pieces x ends x (x, y).
         """
         x, y = np.linspace(box[0], box[1], STEPS + 1), np.linspace(box[2], box[3], STEPS + 1)
-        if len(self.axes) == 1:
-            margin = self._margin(data, self.whole(data, x[:, None]))
-            return contour(x, box[2:], np.stack([margin, margin]))
         grid = np.column_stack([part.ravel() for part in np.meshgrid(x, y)])
         return contour(x, y, self._margin(data, self.whole(data, grid)).reshape(len(y), len(x)))
 
     def _margin(self, data: Mapping[str, Any], whole: Numbers) -> Numbers:
-        if data["task"] == "regression":
-            return whole[:, 0] - data["total"]
         if whole.shape[1] == 1:
             return whole[:, 0]  # of either class: the border is the same
         labels = [each["label"] for each in data["probabilities"]]
         place = labels.index(data["prediction"])
         return whole[:, place] - np.delete(whole, place, axis=1).max(axis=1)
-
-    def curve(self, data: Mapping[str, Any], x: Numbers) -> Numbers:
-        """Of one column: the prediction of the whole model along it."""
-        return as_answers(data, self.whole(data, x[:, None])[:, 0])
 
 
 def values_at(axis: Axis, places: Numbers) -> Sequence[Any]:
@@ -88,11 +70,6 @@ def values_at(axis: Axis, places: Numbers) -> Sequence[Any]:
     lanes = axis.drawn or axis.categories  # the last one drawn may stand for several
     at = np.clip(np.round(places / axis.gap), 0, len(lanes) - 1).astype(np.intp)
     return [lanes[each] for each in at.tolist()]
-
-
-def as_answers(data: Mapping[str, Any], raw: Numbers) -> Numbers:
-    """Raw scores of numbers as predictions."""
-    return np.exp(np.clip(raw, -700, 700)) if data["link"] == "log" else raw
 
 
 def shaded_classes(own: Numbers, n_classes: int) -> NDArray[np.uint8]:

@@ -211,7 +211,6 @@ def drawn_axes(
     X: Any,
     view: Mapping[str, Any],
     cases: Iterable[Mapping[str, Any]],
-    often: NDArray[Any] | None = None,
 ) -> list[Axis]:
     """The axes as they are drawn: categories beside numbers go up the side, those of the `cases` first have lanes.
 
@@ -221,16 +220,11 @@ def drawn_axes(
         What :func:`axes_of` gives, the table and the explanation's view.
     cases : iterable of dict
         The case, then rows whose categories should have lanes too: {feature: value}.
-    often : array of int, default=None
-        How many rows each row of X stands for. None: one.
     """
     rows, found = list(cases), list(axes)
     for at, (axis, name) in enumerate(zip(axes, features_of(axes, view), strict=True)):
         if len(axis.categories) > MOST_LANES:
-            values = column_values(X, axis.column).tolist()
-            counts: Counter[str] = Counter()
-            for value, times in zip(values, [1] * len(values) if often is None else often.tolist(), strict=True):
-                counts[str(value)] += times
+            counts = Counter(str(value) for value in column_values(X, axis.column).tolist())
             own, *near = [str(row.get(name)) for row in rows]
             near.sort(key=lambda word: (-counts[word], word))  # of equally near rows none comes first
             found[at] = axis.with_lanes(counts, [own, *near])

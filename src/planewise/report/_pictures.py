@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from planewise._tables import column_values, take
 from planewise.evaluate import Calibration, Evaluation
-from planewise.mcm import MCMClassifier, MCMClassifierCV
-from planewise.plot import (
-    ConvergenceDisplay,
-    EmbeddingDisplay,
-    PartitionDisplay,
-    ProjectionDisplay,
-    TreeDisplay,
-    ViewsDisplay,
-)
-from planewise.plot.style import COLOURS, GREY, dress, new_axes
+from planewise.plot import PartitionDisplay, ProjectionDisplay, TreeDisplay, ViewsDisplay
+from planewise.plot.style import COLOURS, GREY, colour, dress, key, new_axes, require_matplotlib
 from planewise.recip import RECIPClassifier, RECIPRegressor
 
 MOST_ROWS = 3000  # for pictures that show rows or are costly by the row; quality is measured on all
+MOST_VIEWS, VIEWS_OF_A_CASE = 12, 3  # of a sum of views that are drawn
 
 
 def pictures_of(case: Evaluation) -> Iterator[tuple[str, Any]]:
@@ -30,11 +24,9 @@ def pictures_of(case: Evaluation) -> Iterator[tuple[str, Any]]:
     if hasattr(model, "view_surface"):
         yield from _sum_of_views(model)
     elif hasattr(model, "tree_") or hasattr(model, "forest_"):
-        yield from _trees(model, X, y)
+        yield from _trees(model)
     elif isinstance(model, (RECIPClassifier, RECIPRegressor)):
         yield from _views(model, X, y)
-    elif isinstance(model, (MCMClassifier, MCMClassifierCV)):
-        yield from _kernel(model, X, y)
     if model.n_features_in_ == 2 and _both_numeric(X):
         shown = PartitionDisplay.from_estimator(model, X, y).plot()
         yield "Predictions in the plane of the two columns, with the rows of this report.", shown.figure_
@@ -54,44 +46,96 @@ def _both_numeric(X: Any) -> bool:
     return all(column_values(X, place).dtype.kind in "iuf" for place in range(2))
 
 
-def _trees(model: Any, X: Any, y: Any) -> Iterator[tuple[str, Any]]:
+def picture_of_case(explanation: Any) -> tuple[str, Any]:
+    """Return a caption, and a figure of the row in the view in which it was predicted, with training rows.
+
+    Parameters
+    ----------
+    explanation : ProjectionExplanation
+        Its view is not None.
+    """
+    model = explanation.model
+    if hasattr(model, "view_surface"):
+        shown = ViewsDisplay.from_estimator(model, case=explanation, n_views=VIEWS_OF_A_CASE).plot()
+        if len(shown.panels) == 1:
+            return "The row (star) in the only view of the model.", shown.figure_
+        return f"The row (star) in the {len(shown.panels)} views that add most to its prediction.", shown.figure_
+    drawn = ProjectionDisplay.from_explanation(explanation, *_rows_of_the_fit(model)).plot()
+    return "The row (star) in its view, joined to its nearest training rows.", drawn.figure_
+
+
+@contextmanager
+def figures_closed() -> Iterator[None]:
+    """Neither show figures made inside nor leave them open."""
+    plt = require_matplotlib()
+    before = set(plt.get_fignums())
+    with plt.ioff():
+        try:
+            yield
+        finally:
+            for figure in set(plt.get_fignums()) - before:
+                plt.close(figure)
+
+
+def _rows_of_the_fit(model: Any) -> tuple[Any, Any]:
+    """Return the training rows and targets of RECIP, equal rows as often as there were."""
+    known = model.fitted_rows()
+    return np.repeat(known.values, known.n_repeats, axis=0), np.repeat(known.target, known.n_repeats)
+
+
+def _trees(model: Any) -> Iterator[tuple[str, Any]]:
     if not hasattr(model, "forest_"):
         caption = "The tree: the planes of each node as formulas, ✓ where they hold; n is the number of training rows."
         yield caption, TreeDisplay.from_estimator(model).plot().figure_
         return
-    n_trees = model.forest_.n_trees
-    yield f"The first of {n_trees} trees.", TreeDisplay.from_estimator(model, tree=0).plot().figure_
-    if n_trees > 1:
-        curves = ConvergenceDisplay.from_estimators({type(model).__name__: model}, X, y).plot()
-        yield "Quality by number of trees, on the rows of this report.", curves.figure_
-    for measure in ConvergenceDisplay.monitored(model):
-        shown = ConvergenceDisplay.from_history(model, measure=measure).plot()
-        name = "Loss" if measure == "loss" else f"The metric {measure}"
-        best = "" if shown.best is None else f" The line marks the best round, {shown.best}."
-        yield f"{name} by round, as monitored during the fit.{best}", shown.figure_
+    yield f"The first of {model.forest_.n_trees} trees.", TreeDisplay.from_estimator(model, tree=0).plot().figure_
+    if monitored := histories(getattr(model, "evals_result_", {})):
+        best = "" if model.best_iteration_ is None else f" The line marks the best round, {model.best_iteration_}."
+        yield f"What was monitored during the fit, by round.{best}", _by_round(monitored, model.best_iteration_)
+
+
+def histories(evals_result: Mapping[str, list[float]]) -> dict[str, dict[str, list[float]]]:
+    """Return what boosting monitored, by measure ("loss" and the metrics) and then by set of rows.
+
+    >>> histories({"train": [0.5], "train r2": [0.2], "test": [0.6], "test r2": [0.1]})
+    {'loss': {'train': [0.5], 'test': [0.6]}, 'r2': {'train': [0.2], 'test': [0.1]}}
+    """
+    # Every set has its loss, if there is one, and then its metrics, in the order of "train".
+    measures = [name.removeprefix("train ") for name in evals_result if name.startswith("train ")]
+    measures = ["loss", *measures] if "train" in evals_result or not measures else measures
+    out: dict[str, dict[str, list[float]]] = {measure: {} for measure in measures}
+    for place, (name, values) in enumerate(evals_result.items()):
+        measure = measures[place % len(measures)]
+        out[measure][name if measure == "loss" else name.removesuffix(f" {measure}")] = values
+    return {measure: sets for measure, sets in out.items() if sets}
+
+
+def _by_round(monitored: Mapping[str, Mapping[str, Sequence[float]]], best: int | None) -> Any:
+    """Return a figure with one panel per measure and one line per set of rows."""
+    axes = new_axes(1, len(monitored), size=(3.9 * len(monitored), 3.2))[0]
+    for ax, (measure, sets) in zip(axes, monitored.items(), strict=True):
+        for place, values in enumerate(sets.values()):
+            ax.plot(np.arange(1, len(values) + 1), values, color=colour(place), linewidth=1.4)
+        if best is not None:
+            ax.axvline(best, color=GREY, linewidth=0.8, linestyle="--", zorder=1)
+        dress(ax, "rounds", measure)
+        key(ax, ax.get_lines()[: len(sets)], list(sets))
+    return axes[0].get_figure()
 
 
 def _views(model: Any, X: Any, y: Any) -> Iterator[tuple[str, Any]]:
-    known = model.fitted_rows()
-    rows, target = (np.repeat(each, known.n_repeats, axis=0) for each in (known.values, known.target))
     asked = model.explain(X) if len(y) <= 500 else model.explain(take(X, np.arange(500)))
     if any(each.view is not None for each in asked):
-        shown = ProjectionDisplay.from_estimator(model, rows, target, X, y).plot()
+        shown = ProjectionDisplay.from_estimator(model, *_rows_of_the_fit(model), X, y).plot()
         yield "Rows of this report among the training rows, in the views that decided most of them.", shown.figure_
 
 
 def _sum_of_views(model: Any) -> Iterator[tuple[str, Any]]:
-    if model.projections_:
-        shown = ViewsDisplay.from_estimator(model).plot()
-        yield "The whole model: the score of each view, with training rows; all views are added up.", shown.figure_
-
-
-def _kernel(model: Any, X: Any, y: Any) -> Iterator[tuple[str, Any]]:
-    kernel = getattr(model, "kernel", "rbf")
-    if callable(kernel) or kernel in ("precomputed", "linear"):
-        return
-    shown = EmbeddingDisplay.from_estimator(model, X, y).plot()
-    yield "The rows of this report along the leading components of the data and of the kernel.", shown.figure_
+    n_views = len(model.projections_)
+    if n_views:
+        shown = ViewsDisplay.from_estimator(model, n_views=MOST_VIEWS).plot()
+        which = f"The {MOST_VIEWS} most important of {n_views} views" if n_views > MOST_VIEWS else "The whole model"
+        yield f"{which}: the score of each view, with training rows; all views are added up.", shown.figure_
 
 
 def _against_truth(case: Evaluation) -> Any:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from planewise._atomic import write_whole
 from planewise.evaluate import Evaluation, Quality, calibration, confusion, evaluate, quality, worst_rows
-from planewise.plot.style import require_matplotlib
 from planewise.report import html
-from planewise.report._pictures import calibration_picture, pictures_of
-from planewise.report._view_scene import TrainingRows
-from planewise.report.views import views_of_case
+from planewise.report._case import case_parts
+from planewise.report._pictures import calibration_picture, figures_closed, pictures_of
 from planewise.words import Description, Limits, TableSection, View, describe, fitted_model, number, percent, shorten
 
 MAX_MISTAKES = 5
@@ -86,7 +83,7 @@ def report(
     else:
         case = evaluate(model, X, y, sample_weight)
         about = describe(model, Limits(max_trees=0 if hasattr(case.model, "forest_") else 1))
-        with _figures_closed():
+        with figures_closed():
             measured = list(_measured(case, quality(case, X_train, y_train)))
     more = _drawn(pictures, "Pictures" if X is None else "More pictures")
     page = _page(about, title or about.title, [*measured, *more])
@@ -104,19 +101,6 @@ def _page(about: Description, title: str, parts: Iterable[str]) -> str:
         html.footer(about.title),
     ]
     return html.page(title, body)
-
-
-@contextmanager
-def _figures_closed() -> Iterator[None]:
-    """Figures made inside are neither shown nor left open."""
-    plt = require_matplotlib()
-    before = set(plt.get_fignums())
-    with plt.ioff():
-        try:
-            yield
-        finally:
-            for figure in set(plt.get_fignums()) - before:
-                plt.close(figure)
 
 
 def _measured_by_fit(model: Any) -> list[str]:
@@ -170,16 +154,11 @@ def _mistaken(case: Evaluation) -> Iterator[str]:
         yield html.paragraph("Every row is predicted correctly.", note=True)
         return
     yield html.paragraph("Rows are counted from 0.", note=True)
-    training = None
-    for place, (row, why) in enumerate(zip(worst, case.explain(worst), strict=True), 1):
+    for row, why in zip(worst, case.explain(worst), strict=True):
         yield html.heading(_mistake_in_words(case, int(row)), level=3)
         if isinstance(why, View):
             yield html.reason(why)
-            training = training or TrainingRows.of(case.model)
-            yield views_of_case(why, training, ident=f"mistake-{place}")
-            views = why.views_table()
-            if views is not None:
-                yield html.section(views, level=4)
+            yield from case_parts(why)
             continue
         yield html.paragraph(why.sentence())
         yield html.paragraph(f"{why.table().heading}:")

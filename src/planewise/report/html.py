@@ -8,14 +8,13 @@ import io
 import re
 import warnings
 from collections.abc import Iterable, Sequence
-from functools import cache
 from html import escape
-from importlib.resources import files
 from typing import Any
 
 from planewise.words import Reason, TableSection, TextSection, shown
 
-DPI = 150  # of figures
+DPI = 120  # of what is rasterised in figures
+MOST_MARKS = 100  # of a collection; as vectors, each mark is an element of about 150 bytes
 PIXELS_AN_INCH = 115  # of a page, for figures: type of 8 points is as large as the text around it
 BROAD = 600  # pixels of a figure that a phone would make unreadable
 BAR = 192.0  # pixels that the bars of a table take
@@ -23,6 +22,7 @@ MOST_TIMES = 4  # the start or end of a sum beside its largest part, in one scal
 LONG = 40  # letters of a text that needs room
 LONGEST_VALUE = 300  # letters of a value from the data; a cell may hold megabytes
 
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NUMBER = re.compile(r"[+\u2212\d][\d.,:e+\u2212 %-]{0,20}")
 
 STYLE = """
@@ -60,9 +60,6 @@ pre { background-color: var(--band); --cover: var(--band); border: 1px solid var
   padding: .9rem 1rem; font: 13px/1.55 ui-monospace, monospace; }
 figure { margin: 1.25rem 0; break-inside: avoid; }
 figure img { max-width: 100%; height: auto; background: #fff; border-radius: 6px; }
-@media screen and (prefers-color-scheme: dark) {
-  figure img.drawn { filter: invert(1) hue-rotate(180deg); mix-blend-mode: screen; }
-}
 footer { margin-top: 3rem; font-size: .85rem; }
 @media screen and (max-width: 40rem) {
   figure { overflow-x: auto; } figure img.broad { max-width: none; }
@@ -109,23 +106,16 @@ def breakable(value: Any) -> str:
 def page(title: str, body: Iterable[str]) -> str:
     """The whole page around parts that are HTML already.
 
-    Its policy lets the browser load nothing, send nothing, and use no other styles and scripts than those written here.
+    Its policy lets the browser load, send and run nothing, and use no styles but those written here.
     """
-    parts = list(body)
-    style, script = STYLE, ""
-    if any('class="planewise-view"' in part for part in parts):
-        style, script = STYLE + view_style(), view_script()
-    rules = f"default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src '{_digest(style)}'"
-    if script:
-        rules += f"; script-src '{_digest(script)}'"
-        script = f"<script>{script}</script>\n"
+    rules = f"default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src '{_digest(STYLE)}'"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{rules}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{said(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
-        + "\n".join(parts)
-        + f"\n</main>\n{script}</body>\n</html>\n"
+        f"<title>{said(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
+        + "\n".join(body)
+        + "\n</main>\n</body>\n</html>\n"
     )
 
 
@@ -238,49 +228,48 @@ def beside(*parts: str) -> str:
 
 
 def figure(caption: str, picture: Any) -> str:
-    """A picture inside the page: a figure of matplotlib, or the bytes of a PNG file."""
-    size, scrolls, kinds = "", "", []
+    """Return a plot as part of a page: a figure of matplotlib, as SVG, or the bytes of a PNG file.
+
+    An image has styles and identifiers of its own, so that several plots and the page do not affect one another.
+    """
+    size, scrolls, kind = "", "", "png"
     if hasattr(picture, "savefig"):
         width = PIXELS_AN_INCH * picture.get_figwidth()
         size = f' width="{width:.0f}"'
-        if _on_white(picture):  # on a dark page its light and dark change places
-            kinds.append("drawn")
         if width > BROAD:  # on a phone it keeps its size, and is moved
-            kinds.append("broad")
+            size += ' class="broad"'
             scrolls = ' tabindex="0"'
-        stream = io.BytesIO()
-        arranged = picture.get_layout_engine() is not None  # such a figure fits already, and cutting draws it twice
-        if _drawn_without_letters(picture, stream, None if arranged else "tight"):
-            caption += " Some letters are missing from the font of the pictures and are shown as boxes."
-        picture = stream.getvalue()
-    if not isinstance(picture, bytes) or not picture.startswith(b"\x89PNG"):
+        picture, kind = _svg(picture), "svg+xml"
+    elif not isinstance(picture, bytes) or not picture.startswith(b"\x89PNG"):
         raise TypeError(
             f"The picture {caption!r} must be a figure of matplotlib or the bytes of a PNG file; got "
             f"{type(picture).__name__}."
         )
     data = base64.b64encode(picture).decode("ascii")
-    look = f' class="{" ".join(kinds)}"' if kinds else ""
     return (
-        f'<figure{scrolls}><img alt="{said(caption)}"{look}{size} src="data:image/png;base64,{data}">'
+        f'<figure{scrolls}><img alt="{said(caption)}"{size} src="data:image/{kind};base64,{data}">'
         f"<figcaption>{said(caption)}</figcaption></figure>"
     )
 
 
-def _drawn_without_letters(figure: Any, stream: io.BytesIO, box: str | None) -> bool:
-    """Write a figure as PNG; returns whether its font lacked letters, which the page says instead of warnings."""
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
-        figure.savefig(stream, format="png", dpi=DPI, bbox_inches=box)
-    others = [each for each in heard if "missing from font" not in str(each.message)]
-    for each in others:
-        warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-    return len(others) < len(heard)
+def _svg(figure: Any) -> bytes:
+    """Return a figure as SVG, the same bytes every time; crowds of marks are rasterised to keep it small."""
+    import matplotlib as mpl
+    from matplotlib.collections import PathCollection
+    from matplotlib.lines import Line2D
 
-
-def _on_white(figure: Any) -> bool:
-    from matplotlib.colors import to_rgb
-
-    return min(to_rgb(figure.get_facecolor())) > 0.9
+    for marks in (*figure.findobj(PathCollection), *figure.findobj(Line2D)):
+        places: Any = marks.get_offsets() if isinstance(marks, PathCollection) else marks.get_xdata()
+        if len(places) > MOST_MARKS and (isinstance(marks, PathCollection) or marks.get_marker() != "None"):
+            marks.set_rasterized(True)
+    stream = io.BytesIO()
+    box = None if figure.get_layout_engine() is not None else "tight"  # such a figure fits already
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "planewise"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from")  # the reader's browser has other fonts
+        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        figure.savefig(stream, format="svg", dpi=DPI, bbox_inches=box, metadata=nothing)
+    text = _NOT_IN_XML.sub("\ufffd", stream.getvalue().decode("utf-8"))
+    return text.replace("<text ", '<text xml:space="preserve" ').encode("utf-8")  # for indented lines of formulas
 
 
 def section(each: TableSection | TextSection, level: int = 2) -> str:
@@ -303,15 +292,3 @@ def reason(given: Reason) -> str:
     else:
         out = [table(details.columns, details.rows, details.weights, details.ends, label=details.heading)]
     return "\n".join([*out, *([paragraph(details.note, note=True)] if details.note else [])])
-
-
-@cache
-def view_style() -> str:
-    """The rules of ``view.css``, all limited to elements inside of ``.planewise-view``."""
-    return files("planewise.report").joinpath("view.css").read_text(encoding="utf-8")
-
-
-@cache
-def view_script() -> str:
-    """``view.js``: once per page is enough, and pieces added to the page later work as well."""
-    return files("planewise.report").joinpath("view.js").read_text(encoding="utf-8")

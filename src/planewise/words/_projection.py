@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from planewise.words._reasons import View
-from planewise.words._views import FittedRows
 
 
 class Batch(Protocol):
@@ -66,7 +65,7 @@ class ProjectionExplanation(View):
         return self._batch.describe(self._query)
 
     @property
-    def _model(self) -> Any:
+    def model(self) -> Any:
         """The model as it was when it explained."""
         return self._batch.model
 
@@ -98,7 +97,7 @@ class ProjectionExplanation(View):
         data : dict
             It says nothing about other views: runner-ups, the view against and reasons are empty.
         """
-        kept = [tuple(columns) for columns in self._model.projections_]
+        kept = [tuple(columns) for columns in self.model.projections_]
         if tuple(view) not in kept:
             raise ValueError(f"view must be the columns of one of projections_; got {tuple(view)!r}.")
         return self._batch.describe_in(self._query, kept.index(tuple(view)), label)
@@ -107,18 +106,9 @@ class ProjectionExplanation(View):
         """One sentence for people, which says so where the case is not clear."""
         return self._batch.sentence(self._known)
 
-    def fitted_rows(self) -> FittedRows:
-        """The rows of the fit, for pictures of the view."""
-        rows: FittedRows = self._model.fitted_rows()
-        return rows
-
-    @property
-    def view_surface(self) -> Any:
-        """What a view says everywhere, where the model can tell (see `SLMViewsClassifier.view_surface`); else None."""
-        return getattr(self._model, "view_surface", None)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the sentence, the views to switch between, and the nearest rows as a table."""
+        """Return what a notebook shows: the sentence, the plot of the view, and the nearest training rows."""
         from planewise._shown import explanation_html  # which is built on words
 
         return explanation_html(self)

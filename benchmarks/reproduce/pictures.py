@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-import tempfile
+import runpy
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from .results import Results
 
-TOOLS = Path(__file__).resolve().parents[2] / "tools"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 Draw = Callable[[Results, Path, str | None], None]
 
 
@@ -20,29 +19,23 @@ def example(name: str, *, data: bool = False) -> Draw:
     """What ``examples/<name>.py`` draws; with `data`, on the paper's own set if there is a directory of data sets."""
 
     def draw(results: Results, path: Path, data_home: str | None) -> None:
+        import matplotlib.pyplot as plt
+
         home = data_home or os.environ.get("PLANEWISE_DATA")
-        with tempfile.TemporaryDirectory() as folder:
-            command = [sys.executable, str(TOOLS / "draw_examples.py"), name, "--out", folder]
-            done = subprocess.run(
-                command + (["--data", home] if data and home else []), capture_output=True, text=True, check=False
-            )
-            if done.returncode:
-                raise RuntimeError(f"examples/{name}.py failed: {done.stderr.strip().splitlines()[-1]}")
-            (picture,) = Path(folder).iterdir()
-            path.write_bytes(picture.read_bytes())
+        plt.close("all")
+        with patch.dict(os.environ, {"PLANEWISE_DATA": home if data and home else ""}), patch.object(plt, "show"):
+            runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+        save(plt.gcf(), path)
 
     return draw
 
 
 def save(figure: Any, path: Path) -> None:
-    """Writes a figure as the examples do: small."""
-    sys.path.insert(0, str(TOOLS))
-    try:
-        import draw_examples
-    finally:
-        sys.path.remove(str(TOOLS))
-    figure.set_dpi(90)
-    draw_examples.save(figure, path)
+    """Write a figure and close it."""
+    import matplotlib.pyplot as plt
+
+    figure.savefig(path, dpi=90)
+    plt.close(figure)
 
 
 def put(results: Results, folder: Path, data_home: str | None, *, draw: bool, fresh: bool = False) -> str:

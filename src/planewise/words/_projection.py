@@ -106,7 +106,6 @@ class ProjectionExplanation(View):
         """One sentence for people, which says so where the case is not clear."""
         return self._batch.sentence(self._known)
 
-
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the sentence, the plot of the view, and the nearest training rows."""
         from planewise._shown import explanation_html  # which is built on words

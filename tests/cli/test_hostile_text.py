@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -14,7 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from clean_shell import clean_environment, run_python
+from clean_shell import clean_environment
 from planewise.io._container import packed, unpacked
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
@@ -74,19 +73,7 @@ def model():
     pl.DataFrame(table).write_parquet(f"t{EVIL}.parquet")
     pl.DataFrame(table).write_csv(f"t{EVIL}.csv", quote_style="always")
     pl.DataFrame({f"a{EVIL}": [f"high{EVIL}"], f"town{EVIL}": ["Ulm"]}).write_parquet("wrong.parquet")
-    Path("options.toml").write_text(json.dumps(f"[fit{EVIL}]")[1:-1])
-    write_answers(f"t{EVIL}.parquet", f"y{EVIL}", who=f"Eve{EVIL}")
     return f"m{EVIL}.planewise"
-
-
-def write_answers(table, target, who):
-    """An answers file of a hostile reviewer, without checksums."""
-    about = {"model": "m", "table": "t", "target": target, "rows": 90, "file": table}
-    about["file_sha256"] = hashlib.sha256(Path(table).read_bytes()).hexdigest()
-    decided = {"id": "0" * 32, "row": 0, "row_id": None, "fingerprint": "f", "answer": "a", "decision": "accept",
-               "label": "a", "note": "", "who": who, "when": "2026", "undoes": None}  # fmt: skip
-    first = {"format": "planewise review answers", "version": 2, **about}
-    Path("hostile.jsonl").write_text(f"{json.dumps(first)}\n{json.dumps(decided)}\n")
 
 
 def commands(model):
@@ -111,22 +98,13 @@ def commands(model):
         ["fit", text, "--target", target],
         ["fit", table, "--target", f"z{EVIL}"],
         ["fit", table, "--target", target, "--model", "slm", "--set", f"depth{EVIL}=3"],
-        ["fit", table, "--target", target, "--model", f"slm{EVIL}"],
-        ["fit", table, "--target", target, "--config", "options.toml"],
         ["fit", table, "--target", target, "--drop", f"b{EVIL}"],
         ["fit", f"nothing{EVIL}.csv", "--target", target],
         ["fit", text, "--target", target, "--separator", f";{EVIL}"],
-        ["fit", table, "--target", target, "--corrections", f"c{EVIL}.jsonl"],
         ["predict", model, "wrong.parquet"],
         ["predict", table, model],
         ["predict", model, table, "--keep", f"b{EVIL}"],
         ["explain", model, table, "--id", f"x{EVIL}", "--id-column", f"id{EVIL}"],
-        ["describe", model, f"--nothing{EVIL}"],
-        [f"describe{EVIL}"],
-        ["review", model, table, "--export", "r.csv", "--answers", f"a{EVIL}.jsonl"],
-        ["reproduce", "--checkout", f"c{EVIL}"],
-        ["--debug", "describe", f"nothing{EVIL}.planewise"],
-        ["--debug", "fit", table, "--target", target, "--corrections", "hostile.jsonl", "--corrections-by", "Zoe"],
     ]
     return fine, wrong
 
@@ -197,44 +175,3 @@ def test_json_escapes_what_a_terminal_would_obey_and_means_the_same(model):
     _, printed = run_all([["describe", model, "--json"]], terminal=False)
     assert not STEERING.search(printed)
     assert json.loads(printed)["target"] == f"y{EVIL}"
-
-
-def test_a_log_has_one_line_for_each_event_whatever_the_names_are(model):
-    fine, wrong = commands(model)
-    run_all([[*each, "--log", "log.txt"] for each in [fine[0], fine[5], *wrong[:6]]], terminal=False)
-    lines = Path("log.txt").read_bytes().decode()
-    assert not STEERING.search(lines)
-    assert all(re.match(r"\d{4}-\d\d-\d\dT", line) for line in lines.splitlines())
-
-
-FAILS = """
-import logging, sys
-from planewise.cli import main
-import planewise.io
-def fail(path):
-    try:
-        raise RuntimeError(sys.argv[-1])
-    except RuntimeError:
-        logging.getLogger("planewise.serve").exception("A request failed.")
-    raise KeyError(sys.argv[-1])
-planewise.io.load = fail
-sys.argv[1:] = ["describe", *sys.argv[1:]]
-main()
-"""
-
-
-@pytest.mark.parametrize("more", [[], ["--log", "log.txt"]], ids=["on the error stream", "in a log"])
-def test_tracebacks_of_our_own_errors_show_hostile_text(more):
-    Path("m.planewise").touch()
-    done = run_python("-c", FAILS, *more, f"m{EVIL}.planewise")
-    assert done.returncode == 1 and done.stderr.count("Traceback") == (1 if more else 2)
-    printed = done.stderr
-    if more:
-        lines = Path("log.txt").read_text().splitlines()
-        assert all(
-            re.match(r"\d{4}-\d\d-\d\dT|  ", line) for line in lines
-        )  # no line of a traceback looks like an event
-        assert any("RuntimeError: m" in line for line in lines)
-        printed += "\n".join(lines)
-    assert not STEERING.search(printed) and r"\x1b[2J" in printed
-    assert not [line for line in printed.splitlines() if line.startswith("planewise: verified")]

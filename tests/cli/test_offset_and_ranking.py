@@ -44,9 +44,6 @@ def test_commands_say_that_an_offset_is_missing(run):
     assert described in run("describe", "m.planewise").output
     exported = run("export", "m.planewise", "--to", "c", "--out", "m.h")
     assert "fitted with an offset; this predicts for an offset of zero" in exported.output
-    refused = run("review", "m.planewise", "rows.csv", "--answers", "a.jsonl", "--no-browser")
-    assert refused.exit_code == 2
-    assert "planewise review predicts without an offset" in " ".join(refused.output.split())
 
 
 @pytest.mark.usefixtures("ranker")
@@ -54,9 +51,6 @@ def test_a_ranker_predicts_scores_to_rank_by(run):
     assert "predicts (a score to rank the rows of a query by)" in run("describe", "m.planewise").output
     assert json.loads(run("describe", "m.planewise", "--json").output)["task"] == "ranking"
     assert run("predict", "m.planewise", "rows.csv").exit_code == 0
-    refused = run("review", "m.planewise", "rows.csv", "--answers", "a.jsonl", "--no-browser")
-    assert refused.exit_code == 2
-    assert "planewise review takes classifiers and regressors" in " ".join(refused.output.split())
 
 
 @pytest.mark.usefixtures("table")

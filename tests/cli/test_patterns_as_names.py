@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
 from planewise import SLMClassifier, parts
-from planewise.app import create_app, labels
-from planewise.app._review import Asked
 from planewise.table import TableModel
 
 NAMES = ["*", "b", "c", "t"]
@@ -40,22 +37,6 @@ def test_a_star_is_a_name_in_every_command(run, ending, target):
     written = pl.read_csv("p.csv") if ending == "csv" else pl.read_parquet("p.parquet")
     assert written.columns == ["*", "prediction"] and written["*"].cast(pl.Float64).to_list() == table["*"].to_list()
     assert run("explain", "m.planewise", f"t.{ending}", "--row", 0).exit_code == 0
-
-
-def test_decisions_about_a_table_with_a_star_come_back(run):
-    table = with_names(NAMES)
-    model = TableModel("slm", random_state=0).fit(table, "t")
-    review = create_app(model, table, answers=Path("t.answers.jsonl"), who="Ada").state.review
-    for row in (2, 5):
-        review.decide(row, Asked(f"{row:032x}", "accept"))
-    review.close()
-    found = labels(model, table, "t.answers.jsonl")
-    assert found.columns == NAMES and found["c"].to_list() == table["c"][[2, 5]].to_list()
-    reviewed = table[[2, 5]].with_columns(pl.Series("review_label", ["q", "q"]), pl.Series("review_row", [2, 5]))
-    reviewed.write_csv("reviewed.csv")
-    done = run("fit", "t.csv", "--target", "t", "--model", "slm", "--corrections", "reviewed.csv", "--json")
-    assert done.exit_code == 0, done.stderr
-    assert json.loads(done.stdout)["corrections"]["n_decided"] == 2
 
 
 @pytest.mark.parametrize("source", [parts.from_csv, parts.from_parquet])

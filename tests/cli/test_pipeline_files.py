@@ -64,8 +64,6 @@ def test_the_steps_are_in_the_json(pipeline, run):
     [
         (["predict", "people.planewise", "people.csv"], "does not know how to read the columns of a table file"),
         (["explain", "people.planewise", "people.csv"], "planewise.load(file).predict(frame)"),
-        (["serve", "people.planewise"], "holds a Pipeline of scikit-learn"),
-        (["review", "people.planewise", "people.csv"], "holds a Pipeline of scikit-learn"),
         (["export", "people.planewise", "--to", "text"], "cannot be exported as a whole. Save the model at its end"),
         (["export", "people.planewise", "--to", "c", "--out", "m.h"], "planewise.io.model_at_end(loaded)"),
         (["describe", "people.planewise", "--html", "m.html"], "cannot be described on a page as a whole"),

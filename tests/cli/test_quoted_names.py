@@ -32,15 +32,3 @@ def test_doubled_quotes_in_a_header_are_single_ones_in_every_command(run, table)
     Path("kept.csv").write_text(printed)
     again = run("predict", "m.planewise", "kept.csv")
     assert "no column 'c'" in again.stderr  # but 'a"b' it has
-
-
-def test_labels_of_a_review_come_back_beside_names_with_quotes(run, table):
-    assert run("fit", table, "--target", 't"x', "--model", "slm", "--out", "m.planewise").exit_code == 0
-    lines = Path(table).read_text().splitlines()[1:4]
-    reviewed = HEADER.replace("\n", ",review_label,review_row\n") + "".join(
-        f"{line},q,{k}\n" for k, line in enumerate(lines)
-    )
-    Path("reviewed.csv").write_text(reviewed)
-    done = run("fit", table, "--target", 't"x', "--model", "slm", "--corrections", "reviewed.csv", "--json")
-    assert done.exit_code == 0, done.stderr
-    assert json.loads(done.stdout)["corrections"]["n_decided"] == 3

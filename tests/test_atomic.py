@@ -13,7 +13,7 @@ import pytest
 
 from clean_shell import clean_environment, run_python
 from planewise import _atomic
-from planewise._atomic import must_be_new, replacing, write_whole
+from planewise._atomic import replacing, write_whole
 
 needs_unnamed = pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="files without names, of Linux")
 
@@ -83,13 +83,6 @@ def test_an_error_leaves_what_was_there(both, tmp_path):
     with pytest.raises(RuntimeError), replacing(tmp_path / "a") as file:
         half(file)
     assert names(tmp_path) == ["a"] and (tmp_path / "a").read_text() == "before"
-
-
-def test_a_file_that_must_be_new_replaces_no_other(both, tmp_path):
-    must_be_new(tmp_path / "a")
-    with pytest.raises(ValueError, match="written by another process"), replacing(tmp_path / "a"):
-        (tmp_path / "a").write_text("theirs")
-    assert names(tmp_path) == ["a"] and (tmp_path / "a").read_text() == "theirs"
 
 
 @needs_unnamed

@@ -12,16 +12,6 @@ from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
 
-_new: set[Path] = set()
-
-
-def must_be_new(path: str | PathLike[str], new: bool = True) -> None:
-    """Say that a file that is written later must not replace another one (or, with `new` False, may do so).
-
-    A command looks at its start whether the file exists; while it works, another process may have written it.
-    """
-    (_new.add if new else _new.discard)(Path(path).absolute())
-
 
 @contextmanager
 def replacing(path: str | PathLike[str]) -> Iterator[BinaryIO]:
@@ -50,11 +40,7 @@ def replacing(path: str | PathLike[str]) -> Iterator[BinaryIO]:
                 name = f"{target}{secrets.token_hex(4)}.part"
                 _give_name(file.fileno(), name)
         _give_rights(name, target)
-        if target.absolute() in _new:
-            _new.discard(target.absolute())
-            _place_new(name, target)
-        else:
-            os.replace(name, target)
+        os.replace(name, target)
     except BaseException:
         if name:
             Path(name).unlink(missing_ok=True)
@@ -90,23 +76,6 @@ def _give_name(handle: int, name: str) -> None:
 
 def _for_owner(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
-
-
-def _place_new(name: str, target: Path) -> None:
-    """Give a file its name unless another file has it, in one step: of two processes, one fails."""
-    try:
-        try:
-            os.link(name, target)
-            os.unlink(name)
-        except FileExistsError:
-            raise
-        except (OSError, AttributeError):  # a file system without links: whoever creates the name may replace it
-            os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
-            os.replace(name, target)
-    except FileExistsError:
-        raise ValueError(
-            f"{str(target)!r} was written by another process in the meantime; it is kept, and nothing was saved here."
-        ) from None
 
 
 def write_whole(path: str | PathLike[str], content: str | bytes) -> None:

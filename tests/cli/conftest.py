@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+import io
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
-from clean_shell import clean_environment, enter_clean_shell
-from planewise.cli._app import app
+from clean_shell import enter_clean_shell
+from planewise.cli import main
 
 
 @pytest.fixture(autouse=True)
@@ -16,12 +18,6 @@ def elsewhere(tmp_path, monkeypatch):
     """Every test runs in a folder of its own, in a terminal of usual width."""
     monkeypatch.chdir(tmp_path)
     enter_clean_shell(monkeypatch, COLUMNS="120")
-
-
-@pytest.fixture(params=["buffered", "unbuffered"])
-def environment(request):
-    """A clean environment, once for each way in which Python writes to its streams."""
-    return clean_environment(**({"PYTHONUNBUFFERED": "1"} if request.param == "unbuffered" else {}))
 
 
 @pytest.fixture(scope="session")
@@ -58,7 +54,13 @@ def run():
     """Run the command; the result has ``exit_code``, ``stdout`` and ``stderr``."""
 
     def call(*args):
-        return CliRunner().invoke(app, [str(arg) for arg in args], catch_exceptions=False)
+        streams = [io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2)]
+        with redirect_stdout(streams[0]), redirect_stderr(streams[1]), pytest.raises(SystemExit) as end:
+            main([str(arg) for arg in args])
+        for stream in streams:
+            stream.flush()
+        stdout, stderr = (stream.buffer.getvalue().decode() for stream in streams)
+        return SimpleNamespace(exit_code=end.value.code or 0, stdout=stdout, stderr=stderr, output=stdout + stderr)
 
     return call
 

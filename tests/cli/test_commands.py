@@ -12,8 +12,8 @@ import pytest
 import planewise as pw
 from clean_shell import run_python
 from planewise.cli._choose import Trial, _by_score, choose_family
+from planewise.cli._output import stage
 from planewise.cli._split import Split
-from planewise.cli._stages import stage
 from planewise.io import checksum
 from planewise.table import TableModel
 
@@ -283,7 +283,7 @@ def test_the_demo_ends_with_a_table_and_a_page(run):
     assert "http:" not in content and "https:" not in content
 
 
-@pytest.mark.parametrize("words", [["--version"], ["--version", "fit"], ["--debug", "--version"]])
+@pytest.mark.parametrize("words", [["--version"], ["--version", "fit"]])
 def test_the_version_is_printed_with_its_name_whatever_follows(words):
     done = run_python("-c", "from planewise.cli import main; main()", *words)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"planewise {pw.__version__}\n", "")
@@ -412,7 +412,7 @@ def test_names_of_files_cannot_steer_the_terminal(run, csv):
 
 def test_names_of_files_are_no_markup_beside_the_spinner(capsys, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
-    with stage("reading [/red][link=x]\x1b]0;gone\x07.csv"):
+    with stage("reading [/red][link=x]\x1b]0;gone\x07.csv", quiet=False):
         pass
     told = capsys.readouterr().err
     assert r"reading [/red][link=x]\x1b]0;gone\x07.csv" in told

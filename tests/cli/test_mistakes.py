@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import planewise as pw
-from clean_shell import run_python
+from planewise.cli import main
 
 
 def mistake(done, *words):
@@ -28,7 +28,7 @@ def with_a_word(towns, word):
 
 
 def test_a_table_that_is_not_there(run):
-    mistake(run("fit", "nowhere.csv", "--target", "y"), "there is no file 'nowhere.csv'.")
+    mistake(run("fit", "nowhere.csv", "--target", "y"), "'nowhere.csv': No such file or directory.")
 
 
 def test_a_table_of_an_unknown_kind(run):
@@ -113,37 +113,25 @@ def test_settings_without_a_family(csv, run):
 
 
 @pytest.mark.parametrize(
-    ("words", "named", "where"),
+    ("words", "named"),
     [
-        ("learn", "'learn'", "planewise --help"),
-        ("--goal", "--goal", "planewise --help"),
-        ("fit --goal", "--goal", "planewise fit --help"),
-        ("fit t.csv", "'--target'", "planewise fit --help"),
-        ("fit t.csv --target y --model forrest", "'forrest'", "planewise fit --help"),
-        ("explain m.planewise t.csv --row x", "'--row'", "planewise explain --help"),
+        ("fti", "'fit'"),
+        ("--goal", "--goal"),
+        ("describe", "'model'"),
+        ("fit --goal", "--goal"),
+        ("fit t.csv", "'--target'"),
+        ("fit t.csv --target y --model forrest", "'forrest'"),
+        ("explain m.planewise t.csv --row x", "'--row'"),
     ],
 )
-def test_a_command_or_an_option_that_there_is_not(run, monkeypatch, words, named, where):
-    monkeypatch.setenv("COLUMNS", "20")
+def test_wrong_arguments_are_named(run, words, named):
     done = run(*words.split())
-    mistake(done, named, where)
-    assert done.stdout == ""
+    assert done.exit_code == 2 and named in done.stderr and done.stdout == ""
 
 
 def test_without_a_command_there_is_help(run):
     done = run()
     assert "Usage: planewise" in done.stdout and done.stderr == ""
-
-
-@pytest.mark.parametrize("command", ["fit", "predict", "describe", "explain", "export"])
-def test_a_command_without_anything_says_in_one_line_what_is_missing(command, run):
-    done = run(command)
-    mistake(done, "planewise: Missing argument '", f"'; see planewise {command} --help.")
-    assert done.stdout == ""
-
-
-def test_a_misspelt_command_is_told_with_the_right_one(run):
-    mistake(run("fti"), "Did you mean 'fit'? See planewise --help.")
 
 
 def test_a_table_with_too_few_rows_says_how_many(run):
@@ -157,6 +145,25 @@ def test_a_message_of_several_lines_is_told_in_one(run, csv, monkeypatch):
 
     monkeypatch.setattr("planewise.files.InputTable.read", fail)
     mistake(run("fit", csv, "--target", "class"), "planewise: no table: a hint")
+
+
+def test_a_bug_is_shown_with_its_traceback(run, csv, monkeypatch):
+    def fail(path):
+        raise KeyError("oops")
+
+    monkeypatch.setattr("planewise.files.InputTable.read", fail)
+    with pytest.raises(KeyError, match="oops"):
+        main(["fit", csv, "--target", "class"])
+
+
+def test_a_long_message_is_cut_in_the_middle(run, csv, monkeypatch):
+    def fail(path):
+        raise ValueError(f"begins {'x' * 10_000} ends")
+
+    monkeypatch.setattr("planewise.files.InputTable.read", fail)
+    done = run("fit", csv, "--target", "class")
+    mistake(done, "begins xx", "xx ends")
+    assert len(done.stderr) < 3000
 
 
 def test_the_demo_says_before_it_works_that_it_may_not_write(run, monkeypatch):
@@ -185,7 +192,7 @@ def test_a_file_that_exists_is_kept(csv, run, fitted):
 def test_a_model_file_that_is_none(csv, run):
     for command in (["predict", csv, csv], ["describe", csv], ["explain", csv, csv, "--row", "0"]):
         mistake(run(*command), "The file 'towns.csv' is not a model file, or is truncated or damaged")
-    mistake(run("describe", "nowhere"), "there is no file 'nowhere'.")
+    mistake(run("describe", "nowhere"), "'nowhere': No such file or directory.")
 
 
 def test_a_truncated_model_file(csv, run, fitted):
@@ -244,18 +251,6 @@ def test_probabilities_of_numbers(csv, run, fitted):
 def test_a_model_without_names(csv, run, towns):
     pw.save(pw.SLMClassifier().fit(towns["rooms"].to_numpy()[:, None], towns["class"].to_numpy()), "m.planewise")
     mistake(run("predict", "m.planewise", csv), "array without column names")
-
-
-MAIN = "from planewise.cli import main; main()"
-
-
-def test_a_traceback_is_shown_when_asked_for(run):
-    mistake(run("describe", "nowhere"), "there is no file 'nowhere'.")
-    wrong = "import planewise.io as wrong; wrong.load = lambda path: int('x')\n"
-    full = run_python("-c", wrong + MAIN, "describe", "m.planewise", "--debug")
-    assert full.returncode == 1 and full.stderr.startswith("Traceback") and "invalid literal for int" in full.stderr
-    plain = run_python("-c", wrong + MAIN, "describe", "m.planewise")
-    assert plain.returncode == 2 and plain.stderr.startswith("planewise: invalid literal for int")
 
 
 def test_the_demo_without_matplotlib_names_the_extra(run, monkeypatch):

@@ -37,7 +37,7 @@ def test_predict_writes_one_column_for_each(run, table, quantiles):
     assert "2 numbers" in run("describe", "m.planewise").output
 
 
-def test_explain_needs_one_number_per_row_and_says_so(run, table):
+def test_explain_needs_one_number_per_row(run, table):
     saved(ROWS["a"].to_numpy(), loss="quantile", alpha=[0.1, 0.9])
     refused = run("explain", "m.planewise", table, "--row", "0")
     assert refused.exit_code == 2

@@ -12,7 +12,6 @@ import pytest
 from test_mistakes import mistake
 
 import planewise as pw
-from planewise.cli._mistakes import MistakeError
 from planewise.cli._split import Split
 
 N = 300
@@ -127,7 +126,7 @@ def test_one_group_or_time_in_training_is_too_little_to_compare_models():
     for kind, column in (("group", "who"), ("time", "when")):
         split = Split(kind, column, 0.2, 0)
         train = two[split.held_out(two, "y", "classification").train]
-        with pytest.raises(MistakeError, match=f"--{kind} '{column}': the training rows have too few .* --model slm"):
+        with pytest.raises(ValueError, match=f"--{kind} '{column}': the training rows have too few .* --model slm"):
             split.require_folds(split.folds(train, "y", "classification"))
 
 
@@ -213,7 +212,6 @@ def test_estimators_that_search_get_folds_of_groups(table, monkeypatch):
             ["--time", "patient"],
             "--time: column 'patient' holds text, but must hold dates such as 2024-03-09, or numbers.",
         ),
-        (["--group", "patient", "--dask", "nowhere:1"], "--group cannot be used with --dask: all rows are used for"),
     ],
 )
 def test_options_that_cannot_be_are_refused_by_name(table, run, options, words):
@@ -232,8 +230,3 @@ def test_gaps_and_single_values_are_refused_with_their_row(table, run):
     )
     mistake(fit(run, "--model", "slm", "--group", "one"), "column 'one' has only one group, 'a'; at least")
     mistake(fit(run, "--model", "slm", "--time", "once"), "column 'once' has only one time, 3; at least")
-
-
-def test_a_table_larger_than_memory_is_refused_by_name(table, run, monkeypatch):
-    monkeypatch.setattr("planewise.cli._large.available_memory", lambda: 1000)
-    mistake(fit(run, "--model", "slm", "--group", "patient"), "--group needs all rows in memory, but the table would")

@@ -1,4 +1,4 @@
-"""Progress of a fit: an estimate only where something is known, and the same model with and without it."""
+"""Progress of a fit, and the same model with and without it."""
 
 from __future__ import annotations
 
@@ -11,91 +11,27 @@ from rich.console import Console
 
 import planewise as pw
 from planewise._progress import Progress, heard_by, is_heard
-from planewise.cli import _stages
-from planewise.cli._stages import Estimate, duration, stage
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    made = Clock()
-    monkeypatch.setattr(_stages.time, "monotonic", made)
-    return made
-
-
-def test_nothing_is_estimated_while_nothing_is_known():
-    estimate = Estimate(clock := Clock())
-    clock.now = 30.0
-    assert estimate.left() is None and estimate.in_words() == "30 s"
-    estimate.hear(3, None)
-    assert estimate.left() is None
-
-
-def test_what_is_left_follows_from_what_is_done():
-    estimate = Estimate(clock := Clock())
-    clock.now = 10.0
-    estimate.hear(25, 100)
-    assert estimate.left() == pytest.approx(30.0)
-    assert estimate.in_words() == "25 of 100, 10 s, about 30 s left"
-    clock.now = 14.0
-    assert estimate.left() == pytest.approx(26.0)
-
-
-def test_too_short_a_time_says_nothing():
-    estimate = Estimate(clock := Clock())
-    clock.now = 0.5
-    estimate.hear(1, 100)
-    assert estimate.left() is None
-
-
-def test_further_work_is_estimated_by_itself():
-    estimate = Estimate(clock := Clock())
-    clock.now = 100.0
-    estimate.hear(100, 100)
-    clock.now = 103.0
-    estimate.hear(1, 3)
-    assert estimate.left() == pytest.approx(6.0)
-    assert estimate.in_words().startswith("1 of 3, 103 s") or "2 min" in estimate.in_words()
-
-
-@pytest.mark.parametrize(("seconds", "words"), [(0.4, "0 s"), (99, "99 s"), (120, "2 min"), (7200, "2.0 h")])
-def test_durations_are_short(seconds, words):
-    assert duration(seconds) == words
-
-
-def test_without_a_terminal_lines_are_sparse(capsys, clock):
-    with stage("fitting") as told:
-        for done in range(1, 101):
-            clock.now += 0.5
-            told(done, 100)
-    lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "fitting ..."
-    assert lines[1] == "fitting: 20 of 100, 10 s, about 40 s left"
-    assert len(lines) == 5  # the last piece needs no line
+from planewise.cli import _output
+from planewise.cli._output import stage
 
 
 def test_a_terminal_gets_a_bar_that_is_removed(monkeypatch):
     stream = io.StringIO()
     made = Console(file=stream, force_terminal=True, width=100)
-    monkeypatch.setattr("rich.console.Console", lambda stderr: made)
-    with stage("fitting [b]odd[/b] names") as told:
+    monkeypatch.setattr(_output, "Console", lambda stderr: made)
+    with stage("fitting [b]odd[/b] names", quiet=False) as told:
         told(1, 4)
     shown = stream.getvalue()
     assert "fitting [b]odd[/b] names" in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
-    assert "1 of 4" in shown and shown.rstrip().endswith(("\x1b[2K", "\x1b[?25h", "\x1b[1A\x1b[2K"))
+    assert "1/4" in shown and shown.rstrip().endswith(("\x1b[2K", "\x1b[?25h", "\x1b[1A\x1b[2K"))
 
 
-def test_quiet_says_nothing_and_estimators_are_not_asked(capsys):
-    with stage("fitting", quiet=True, listen=True) as told:
-        assert not is_heard()
-        told(1, 2)
-    assert capsys.readouterr().err == ""
+def test_without_a_terminal_there_is_one_line_and_estimators_are_not_asked(capsys):
+    for quiet in (False, True):
+        with stage("fitting", quiet, listen=True) as move:
+            assert not is_heard()
+            move(1, 2)
+        assert capsys.readouterr().err == ("" if quiet else "fitting ...\n")
 
 
 def test_a_listener_hears_every_piece_and_only_inside():

@@ -130,7 +130,7 @@ def test_several_files_as_arguments(run, fitted, towns):
     one, other = (run("explain", model, *names, "--row", 150).stdout for names in (["a.csv", "b.csv"], ["towns.csv"]))
     assert one.startswith("row 150, counted from 0 (line 102 of 'b.csv')\n")
     assert one.splitlines()[1:] == other.splitlines()[1:]
-    mistake(run("predict", model, "a.csv", "c.csv"), "there is no file 'c.csv'.")
+    mistake(run("predict", model, "a.csv", "c.csv"), "'c.csv': No such file")
 
 
 def test_kept_columns_are_as_written(run):

@@ -2,42 +2,67 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
-import traceback
+from collections.abc import Sequence
+from contextlib import suppress
 from importlib.util import find_spec
-from typing import Any
 
 from planewise._extras import needs
-from planewise.cli import _signals
-from planewise.cli._streams import OutputError, shown_traceback, tell, whole_streams
 
 
-def main() -> None:
-    """Run the command line; without its extra, say how to install it."""
-    _signals.listen()
-    with whole_streams() as output:
-        code = output.exit_code(_run())
-        raise SystemExit(_signals.exit_code() if code in (None, 0, 130) and _signals.is_asked_to_end() else code)
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the command line and exit.
 
-
-def _run() -> Any:
-    """The exit code of the command, not counting failures of its output."""
-    for name in ("polars", "rich", "typer"):
-        if find_spec(name) is None:
-            tell(needs("The command line", name, "cli"))
-            return 2
+    A user's error ends with exit code 2, a file or stream that cannot be read or written with 1, and Ctrl-C with 130.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # such as a minus sign on a console with cp1252
     try:
-        from planewise.cli._app import app
+        try:
+            for package in ("polars", "rich", "typer"):
+                if find_spec(package) is None:
+                    raise ModuleNotFoundError(needs("The command line", package, "cli"))
+            from planewise.cli._app import app
 
-        app(prog_name="planewise")
-    except SystemExit as end:
-        return end.code
+            app(args, prog_name="planewise")
+        finally:
+            print(end="", flush=True)
+    except BrokenPipeError:  # the reader has enough (| head)
+        _drop_output()
+        code = 1
     except KeyboardInterrupt:
-        tell(_signals.in_words())
-        return _signals.exit_code()
-    except OutputError:
-        pass  # `whole_streams` reports it
-    except Exception:  # with --debug, or an error of ours
-        sys.stderr.write(f"{shown_traceback(traceback.format_exc()).lstrip()}\n")
-        return 1
-    return 0
+        code = 130
+    except Exception as error:
+        if (found := _exit_code(error)) is None:
+            raise
+        code = found
+        print(f"planewise: {_message(error)}", file=sys.stderr)
+        if isinstance(error, OSError):
+            _drop_output()
+    raise SystemExit(code)
+
+
+def _exit_code(error: Exception) -> int | None:
+    """Return 2 for an error in what the user gave, 1 for one of the system, and None for a bug."""
+    polars = sys.modules.get("polars")  # slow to import
+    user_errors = (ValueError, TypeError, ImportError, FileNotFoundError, IsADirectoryError, NotADirectoryError)
+    if isinstance(error, user_errors) or (polars is not None and isinstance(error, polars.exceptions.PolarsError)):
+        return 2
+    return 1 if isinstance(error, OSError) else None
+
+
+def _message(error: Exception) -> str:
+    """Return the message of an error as one printable line."""
+    from planewise.words import tidy
+
+    if isinstance(error, OSError) and error.filename is not None:
+        return tidy(f"{str(error.filename)!r}: {error.strerror}.")
+    return tidy(error) or type(error).__name__
+
+
+def _drop_output() -> None:
+    """Redirect the standard output, so that Python does not fail to flush it a second time when it exits."""
+    with suppress(AttributeError, io.UnsupportedOperation):  # it is closed, or not a file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

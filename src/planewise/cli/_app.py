@@ -1,42 +1,56 @@
-"""The commands together."""
+"""The list of commands; the module of a command is imported when the command runs."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from planewise.cli._commands import Command, Commands
-from planewise.cli._completion import Shell, get_ready, install_completion, show_completion
-from planewise.cli._demo import demo
-from planewise.cli._describe import describe
-from planewise.cli._explain import explain
-from planewise.cli._export import export
-from planewise.cli._fit import fit
-from planewise.cli._predict import predict
+COMMANDS = {
+    "demo": "Compare every family with scikit-learn on bundled data.",
+    "fit": "Fit a model that predicts a column of a table.",
+    "predict": "Predict every row of a table.",
+    "describe": "Describe a model file.",
+    "explain": "Explain the prediction for a row.",
+    "export": "Write a model as C, ONNX, text or HTML.",
+}
 
-ANYWHERE = "Options of every command"
+
+class LazyGroup(TyperGroup):
+    """Imports a command only to run it or to print its help: the libraries of all commands take seconds to import."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Replace the placeholder of a command by the command."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None:
+            module = import_module(f"planewise.cli._{name}")
+            single = typer.Typer(add_completion=False, rich_markup_mode="rich")
+            single.command(name)(getattr(module, str(name)))
+            command = typer.main.get_command(single)
+        return name, command, rest
+
 
 app = typer.Typer(
     name="planewise",
-    cls=Commands,
+    cls=LazyGroup,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Small models you can see through, for tables.",
-    epilog="Exit codes: 0 success, 2 an error that the message explains, 129 the terminal was closed, 130 interrupted "
-    "by Ctrl-C, 141 the reader of the output has gone, 143 terminated.",
+    epilog="Exit codes: 0 success, 2 an error that the message explains, 1 a file or stream that cannot be read or "
+    "written, 130 interrupted by Ctrl-C.",
 )
+for _name, _help in COMMANDS.items():
+    app.command(_name, help=_help)(lambda: None)
 
 
-def _print_version(asked: bool) -> None:
-    """Called while the options are read: later, a missing command would be an error."""
-    if asked:
-        import planewise
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from planewise import __version__
 
-        typer.echo(f"planewise {planewise.__version__}")
+        typer.echo(f"planewise {__version__}")
         raise typer.Exit
 
 
@@ -45,56 +59,5 @@ def options(
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
     ] = False,
-    show: Annotated[
-        Shell | None,
-        typer.Option(
-            "--show-completion",
-            help="Print the script that lets a shell complete commands and options, and exit.",
-            is_eager=True,
-            callback=show_completion,
-            show_default=False,
-        ),
-    ] = None,
-    install: Annotated[
-        Shell | None,
-        typer.Option(
-            "--install-completion",
-            help="Write this script where the shell finds it, and exit.",
-            is_eager=True,
-            callback=install_completion,
-            show_default=False,
-        ),
-    ] = None,
-    quiet: Annotated[
-        bool,
-        typer.Option("--quiet", help="Print results and errors only, nothing else.", rich_help_panel=ANYWHERE),
-    ] = False,
-    log: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Append to this file what is done, warnings and errors, with time stamps.",
-            rich_help_panel=ANYWHERE,
-            show_default=False,
-        ),
-    ] = None,
-    config: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Read options from this TOML file; by default from the file that the environment variable "
-            "PLANEWISE_CONFIG names, or from planewise.toml in the working directory.",
-            rich_help_panel=ANYWHERE,
-            show_default=False,
-        ),
-    ] = None,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Show the traceback of an error.", rich_help_panel=ANYWHERE)
-    ] = False,
 ) -> None:
     """Small models you can see through, for tables."""
-
-
-for command in (demo, fit, predict, describe, explain, export):
-    app.command(cls=Command)(command)
-get_ready()

@@ -11,15 +11,13 @@ from typing import Any
 import numpy as np
 
 from planewise._progress import Listener
-from planewise.cli._show import size_in_words
+from planewise.cli._output import size_in_words, stage
 from planewise.cli._split import Indices, Split
-from planewise.cli._stages import stage
 from planewise.evaluate import MEASURES, Measured, evaluate, measures
 from planewise.io import save
 from planewise.table import (
     FAMILIES,
     READABLE,
-    TREES,
     TableModel,
     estimator_class,
     max_columns,
@@ -74,10 +72,8 @@ class Choice:
     trials: list[Trial]
 
 
-def choose_family(
-    table: Any, target: str, task: str, split: Split, quiet: bool, *, wanted: str = "auto", from_files: bool = False
-) -> Choice:
-    """Cross-validate families on (a sample of) the rows and choose one; `from_files`: all rows do not fit in memory.
+def choose_family(table: Any, target: str, task: str, split: Split, quiet: bool, *, wanted: str = "auto") -> Choice:
+    """Cross-validate families on (a sample of) the rows and choose one.
 
     Folds are made as rows are held out: at random, by groups or by time.
 
@@ -89,7 +85,6 @@ def choose_family(
         family
         for family in (FAMILIES if wanted == "auto" else READABLE)
         if _can_be_fitted(family, task, n_rows, table.width - 1 - len(split.left_out))
-        and (family in TREES or not from_files)
     ]
     if n_rows > MAX_ROWS:
         table = table.sample(MAX_ROWS, seed=split.seed, shuffle=True)

@@ -9,16 +9,30 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+import polars as pl
 import typer
+from sklearn import ensemble, neighbors, svm, tree
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
 
-from planewise.cli._mistakes import refuse_existing
-from planewise.cli._show import say
+import planewise as pw
+from planewise._atomic import write_whole
+from planewise.cli._output import say
+from planewise.cli._tables import refuse_existing
+from planewise.datasets import make_friedman, make_new_moons
+from planewise.evaluate import MEASURES, evaluate, in_words, measures
+from planewise.plot import PartitionDisplay
+from planewise.plot.style import new_axes, require_matplotlib
+from planewise.report import html
+from planewise.words import Columns, Reason, plane_in_words, read_plane
 
-if TYPE_CHECKING:
-    from planewise.words import Reason
-
+HOW_MEASURED = "Quality is measured on 40 % held-out rows, with 95 % confidence intervals in brackets."
+HOW_TIMED = "Fit times: median of three fits (fewer if slow), on one thread each, planewise and scikit-learn in turns."
 HEADER = ["data", "model", "measure", "planewise", "scikit-learn", "our size", "their size", "our fit", "their fit"]
 WIDTHS = [15, 10, 10, 24, 24, 10, 11, 9, 9]
 SETS = ("new moons", "wine", "breast cancer", "Friedman 1", "diabetes")
@@ -39,9 +53,6 @@ def demo(
     Example:
       planewise demo --out demo.html
     """
-    from planewise._atomic import replacing
-    from planewise.cli._demo_page import HOW_MEASURED, HOW_TIMED, cells_picture, page, planes_in_words, without_a_screen
-
     own = Path("planewise-demo.html")  # made anew each time
     refuse_existing(own if out is None else out, force or out is None)
     out = own if out is None else out
@@ -63,8 +74,7 @@ def demo(
             if (name, family) == ("diabetes", "boosting"):
                 why = why_this_number(train, y_train, test, names)
     cells = cells_picture(*split("new moons"))
-    with replacing(out) as file:
-        file.write(page(HEADER, rows, words, machine, cells, why).encode())
+    write_whole(out, page(HEADER, rows, words, machine, cells, why))
     plt.close(cells)
     say("", HOW_MEASURED, HOW_TIMED, f"report: {out}")
 
@@ -75,11 +85,6 @@ def _print_row(cells: list[str]) -> None:
 
 def split(name: str) -> tuple[Any, Any, Any, Any, list[str]]:
     """Training rows and held-out rows of a data set, their targets, and the names of the columns."""
-    from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
-    from sklearn.model_selection import train_test_split
-
-    from planewise.datasets import make_friedman, make_new_moons
-
     names: list[str]
     if name == "new moons":
         (X, y), names = make_new_moons(random_state=0), ["east", "north"]
@@ -95,11 +100,6 @@ def split(name: str) -> tuple[Any, Any, Any, Any, list[str]]:
 
 def makers(family: str, regression: bool) -> list[Callable[[], Any]]:
     """What makes our model of a family, and scikit-learn's."""
-    from sklearn import ensemble, neighbors, svm, tree
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    import planewise as pw
 
     def scaled(machine: type) -> Callable[[], Any]:
         return lambda: make_pipeline(StandardScaler(), machine())
@@ -124,8 +124,6 @@ def makers(family: str, regression: bool) -> list[Callable[[], Any]]:
 
 def compare(name: str, family: str) -> tuple[list[str], Any]:
     """One row of the table, with quality on held-out rows, size and time of both models; and our fitted model."""
-    from planewise.evaluate import MEASURES, evaluate, in_words, measures
-
     train, test, y_train, y_test, _ = split(name)
     regression = name in REGRESSION
     models, times = fit_in_turns(makers(family, regression), train, y_train)
@@ -143,8 +141,6 @@ def fit_in_turns(makers: Sequence[Callable[[], Any]], X: Any, y: Any) -> tuple[l
     All have one thread: otherwise threads of the two libraries would wait for each other's cores. They take turns, so
     that other work of the machine affects all of them.
     """
-    from threadpoolctl import threadpool_limits
-
     models: list[Any] = []
     times: list[list[float]] = [[] for _ in makers]
     with threadpool_limits(limits=1):
@@ -165,9 +161,74 @@ def _on_one_thread(model: Any) -> Any:
 
 def why_this_number(train: Any, y_train: Any, test: Any, names: list[str]) -> Reason:
     """What each column added to boosting's prediction for the first held-out row."""
-    import polars as pl
-
-    from planewise import SLMBoostRegressor
-
-    model = SLMBoostRegressor(random_state=0).fit(pl.DataFrame(train, schema=names), y_train)
+    model = pw.SLMBoostRegressor(random_state=0).fit(pl.DataFrame(train, schema=names), y_train)
     return model.explain(pl.DataFrame(test[:1], schema=names))[0]
+
+
+def without_a_screen() -> Any:
+    """Matplotlib without windows."""
+    plt = require_matplotlib()
+    plt.switch_backend("Agg")
+    return plt
+
+
+def cells_picture(train: Any, test: Any, y_train: Any, y_test: Any, names: list[str]) -> Any:
+    """The cells of one SLM tree and of one decision tree in the plane of two columns."""
+    ours = pw.SLMClassifier(random_state=0).fit(train, y_train)
+    theirs = tree.DecisionTreeClassifier(random_state=0).fit(train, y_train)
+    splits = int((theirs.tree_.children_left >= 0).sum())
+    axes = new_axes(1, 2, size=(8, 3.9))[0]
+    for ax, model, title in (
+        (axes[0], ours, f"planewise: {ours.n_planes_} planes"),
+        (axes[1], theirs, f"decision tree: {splits} splits"),
+    ):
+        shown = PartitionDisplay.from_estimator(model, train, y_train, feature_names=names)
+        title += f", {100 * model.score(test, y_test):.1f} % accuracy"
+        shown.plot(ax, title=title, with_key=ax is axes[0])
+    return axes[0].get_figure()
+
+
+def planes_in_words(model: Any, names: list[str], limit: int = 6) -> list[str]:
+    """The first planes of a tree, in the units of the data."""
+    shown = range(min(limit, model.tree_.n_planes))
+    return [plane_in_words(read_plane(model.tree_, plane, model.feature_origins_), Columns(names)) for plane in shown]
+
+
+def page(
+    header: list[str], rows: list[list[str]], words: list[str], machine: str, cells: Any, why: Reason | None
+) -> str:
+    """The whole page."""
+    title = "planewise: small models you can see through"
+    body = [
+        html.heading(title, level=1),
+        html.paragraph(
+            "Each family of planewise is compared with scikit-learn's models of the same kind: decision tree, random "
+            "forest, histogram gradient boosting, SVM, histogram gradient boosting of pairs of columns "
+            '(interaction_cst="pairwise", beside "views") and nearest neighbours (beside RECIP, "near rows"). Other '
+            "parameters have their defaults. "
+            f"{HOW_MEASURED} Sizes are those of compressed pickles. In each pair of columns planewise is the first. "
+            f"{HOW_TIMED}"
+        ),
+        html.table(header, rows),
+        html.heading("What a tree looks like"),
+        html.paragraph("Every line is a plane of one tree. A node whose planes cross has up to four children."),
+        html.figure("How the two trees divide the data set new moons.", cells),
+        html.heading("A tree in words"),
+        html.paragraph("The first planes of the tree for wine, in the units of the data:"),
+        html.lines(words),
+        *([html.heading("A machine with few vectors"), html.paragraph(machine)] if machine else []),
+        *([html.heading("Why this prediction"), *_why(why)] if why is not None else []),
+        html.footer("planewise demo"),
+    ]
+    return html.page("planewise demo", body)
+
+
+def _why(reasons: Reason) -> list[str]:
+    return [
+        html.paragraph(
+            "Boosting's prediction for one held-out patient of the diabetes data; the contributions add up to it."
+        ),
+        html.paragraph(reasons.sentence()),
+        html.paragraph(f"{reasons.table().heading}:"),
+        html.reason(reasons),
+    ]

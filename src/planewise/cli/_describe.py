@@ -7,9 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
-from planewise.cli._mistakes import refuse_existing
-from planewise.cli._show import print_page, say, show_json, show_leading, show_table, size_in_words
-from planewise.cli._streams import is_stdout
+from planewise.cli._output import is_stdout, print_page, say, show_json, show_leading, show_table, size_in_words
+from planewise.cli._results import describe_intervals
+from planewise.cli._tables import refuse_existing
+from planewise.evaluate import Quality, leading_features
+from planewise.io import load, versions
+from planewise.report import report
+from planewise.slm.fitted import output_names
+from planewise.table import COLUMN_KINDS, TableModel, interval_in_words, record_in_words
+from planewise.words import OFFSET_NOT_STORED, RANKS, counted, first_of, fitted_with_offset, ranks_queries
 
 _SIZES = {
     "n_planes_": "planes",
@@ -36,14 +42,10 @@ def describe(
 
       planewise describe wine.planewise --html wine.html
     """
-    from planewise.io import load
-
     if html is not None:
         refuse_existing(html, force, model)
     loaded = load(model)
     if html is not None:
-        from planewise.report import report
-
         if is_stdout(html):
             return print_page(report(loaded), as_json)
         report(loaded, path=html)
@@ -55,13 +57,6 @@ def describe(
 
 
 def _answer(model: Any, path: Path) -> dict[str, Any]:
-    from planewise.cli._results import describe_intervals
-    from planewise.evaluate import leading_features
-    from planewise.io import versions
-    from planewise.slm.fitted import output_names
-    from planewise.table import COLUMN_KINDS, TableModel
-    from planewise.words import fitted_with_offset
-
     table_model = isinstance(model, TableModel)
     estimator = model.estimator_ if table_model else model
     classes = getattr(estimator, "classes_", None)
@@ -96,8 +91,6 @@ def _answer(model: Any, path: Path) -> dict[str, Any]:
 
 def _show_fit(model: Any) -> None:
     """When and from what the model was fitted, and how wide its intervals are, if it knows."""
-    from planewise.table import interval_in_words, record_in_words
-
     for name, words in [] if model.record_ is None else record_in_words(model.record_):
         say(f"{name:<8} {words}")
     if interval := interval_in_words(model):
@@ -106,16 +99,12 @@ def _show_fit(model: Any) -> None:
 
 def _show_quality(record: dict[str, Any]) -> None:
     """The quality that was measured when the model was fitted."""
-    from planewise.evaluate import Quality
-
     found = Quality.of_record(record)
     show_table(f"quality on {record['rows']['held_out']} held-out rows, measured by fit", *found.table())
     say(found.note)
 
 
 def _task(estimator: Any) -> str | None:
-    from planewise.words import ranks_queries
-
     if hasattr(estimator, "classes_"):
         return "classification"
     if ranks_queries(estimator):
@@ -151,14 +140,10 @@ def _changed(estimator: Any) -> dict[str, Any]:
 
 def _listed(names: list[str], most: int) -> str:
     """The first names, with quotes around those that contain a comma."""
-    from planewise.words import first_of
-
     return first_of([repr(name) if "," in name else name for name in names], most)
 
 
 def _show(answer: dict[str, Any], model: Any) -> None:
-    from planewise.words import OFFSET_NOT_STORED, RANKS, counted
-
     sizes = ", ".join(
         counted(value, name.replace("_", " ").removesuffix("s")) for name, value in answer["size"].items()
     )
@@ -195,3 +180,55 @@ def _show(answer: dict[str, Any], model: Any) -> None:
     show_leading(answer["leading_features"])
     if answer["record"] is not None and answer["record"]["quality"] is not None:
         _show_quality(answer["record"])
+
+
+def steps_of(model: Any) -> list[dict[str, Any]]:
+    """Name and kind of each step of a pipeline, with the steps or parts inside it; empty for other models."""
+    inside = _inside(model)
+    return [
+        {"name": name, "kind": each if each is None or isinstance(each, str) else type(each).__name__}
+        | ({"columns": columns} if columns is not None else {})
+        | ({"steps": steps_of(each)} if _inside(each) else {})
+        for name, each, columns in inside
+    ]
+
+
+def step_lines(steps: list[dict[str, Any]], depth: int = 0) -> list[str]:
+    """One line per step, those inside another one further to the right."""
+    lines = []
+    for step in steps:
+        columns = step.get("columns")
+        of = "" if columns is None else f" of {', '.join(columns)}" if columns else " of no columns"
+        lines.append(f"{'  ' * depth}{step['name']}: {step['kind'] or 'passthrough'}{of}")
+        lines += step_lines(step.get("steps", []), depth + 1)
+    return lines
+
+
+def with_step_names(importance: dict[str, float], model: Any) -> dict[str, float]:
+    """The same by the names that the steps before the last one give their columns, where the model has only numbers."""
+    steps = getattr(model, "steps", [])
+    if len(steps) < 2 or hasattr(steps[-1][1], "feature_names_in_"):
+        return importance
+    try:
+        names = model[:-1].get_feature_names_out()
+    except (AttributeError, ValueError):  # a function without names
+        return importance
+    return {str(names[int(place)]): share for place, share in importance.items()}
+
+
+def _inside(model: Any) -> list[tuple[str, Any, list[str] | None]]:
+    if hasattr(model, "steps"):
+        return [(name, each, None) for name, each in model.steps]
+    if hasattr(model, "transformer_list"):
+        return [(name, each, None) for name, each in model.transformer_list]
+    if hasattr(model, "transformers_"):
+        return [(name, each, _columns(model, name)) for name, each, _ in model.transformers_]
+    if hasattr(model, "regressor_"):
+        return [("transformer", model.transformer_, None), ("regressor", model.regressor_, None)]
+    return []
+
+
+def _columns(model: Any, part: str) -> list[str]:
+    """The columns that a part of a ColumnTransformer gets."""
+    names = getattr(model, "feature_names_in_", None)
+    return [str(k if names is None else names[k]) for k in model._transformer_to_input_indices[part]]

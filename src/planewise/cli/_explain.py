@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
+import polars as pl
 import typer
 
-from planewise.cli._mistakes import refuse_existing
-from planewise.cli._reading import reads_table
-from planewise.cli._show import print_page, say, show_json, show_table, tell_of_offset
-from planewise.cli._streams import is_stdout
+from planewise._atomic import write_whole
+from planewise.cli._output import is_stdout, print_page, say, show_json, show_table
+from planewise.cli._tables import load_table_model, reads_table, refuse_existing
+from planewise.files import InputTable
+from planewise.report import case_parts
+from planewise.report import html as pages
+from planewise.table import named_as_key, require_columns
+from planewise.words import (
+    WITHOUT_OFFSET,
+    Reason,
+    View,
+    first_of,
+    fitted_with_offset,
+    joined,
+    percent,
+    value_in_words,
+)
 
-if TYPE_CHECKING:
-    from planewise.cli._find_row import Found
-    from planewise.files import InputTable
-    from planewise.words import Reason
+# Decimals, dates and free text are different in every row by chance.
+_NO_KEY = re.compile(r"[+-]?(\d+[.,]\d*|[.,]\d+|\d+(\.\d*)?[eE][+-]?\d+)|\d{4}-\d{2}-\d{2}.*|.*\s.*|.{65,}", re.DOTALL)
+MOST_LISTED = 10
 
 
 @reads_table
@@ -44,16 +58,10 @@ def explain(
 
       planewise explain wine.planewise new.csv --id 041014 --html why.html
     """
-    from planewise._atomic import write_whole
-    from planewise.cli._find_row import find_row
-    from planewise.cli._tables import load_table_model, remembered_by
-
     if html is not None:
         refuse_existing(html, force, model, *table.paths)
-    fitted = load_table_model(model)
-    table.remember(remembered_by(fitted))
+    fitted = load_table_model(model, table)
     found = find_row(table, row, identifier, id_column, fitted)
-    tell_of_offset(fitted.estimator_)
     one = table.row(found.row, fitted.columns_, [column.name for column in fitted.columns_])
     found = found.at(table)
     answer, why = _answer(fitted, one, found), fitted.explain(one)[0]
@@ -70,8 +78,6 @@ def explain(
 
 
 def _show(answer: dict[str, Any], found: Found, why: Reason) -> None:
-    from planewise.words import View, percent, value_in_words
-
     say(found.in_words(), f"        {answer['target']}: {value_in_words(answer['prediction'], 4)}")
     for label, share in (answer["probability"] or {}).items():
         say(f"        {label}: {percent(share, 1)}")
@@ -107,10 +113,6 @@ def _answer(model: Any, one: Any, found: Found) -> dict[str, Any]:
 
 
 def _page(answer: dict[str, Any], found: Found, why: Reason, estimator: Any) -> str:
-    from planewise.report import case_parts
-    from planewise.report import html as pages
-    from planewise.words import WITHOUT_OFFSET, View, fitted_with_offset, percent, value_in_words
-
     named = f"Row {found.row}" if found.id_column is None else f"{found.id_column} {found.value}"
     title = f"{named}: {answer['target']} is {value_in_words(answer['prediction'], 4)}"
     shares = [(label, percent(share, 1)) for label, share in (answer["probability"] or {}).items()]
@@ -125,3 +127,111 @@ def _page(answer: dict[str, Any], found: Found, why: Reason, estimator: Any) -> 
     if isinstance(why, View):
         body += case_parts(why, level=2)
     return pages.page(title, [*body, pages.footer(type(estimator).__name__)])
+
+
+class Found(NamedTuple):
+    """A row of a table: its number, and the identifier by which it was found."""
+
+    row: int
+    id_column: str | None = None
+    value: str | None = None
+    line: str | None = None  # of a text file
+
+    def at(self, table: InputTable) -> Found:
+        """The same, with its line in the file if the table is text."""
+        return self._replace(line=table.line(self.row)) if table.form == "text" else self
+
+    def place(self) -> str:
+        """Such as "row 17, counted from 0 (line 19 of the file)"."""
+        row = f"row {self.row}, counted from 0"
+        if self.line is None:
+            return row
+        return f"{row} ({self.line})" if " of " in self.line else f"{row} ({self.line} of the file)"
+
+    def in_words(self) -> str:
+        """Such as "patient 041014: row 17, counted from 0"."""
+        return self.place() if self.id_column is None else f"{self.id_column} {self.value}: {self.place()}"
+
+
+def find_row(table: InputTable, row: int | None, value: str | None, id_column: str | None, model: Any) -> Found:
+    """The row with this number, or with this value of the identifier; an error unless exactly one of them is given."""
+    if value is None:
+        if id_column is not None:
+            raise ValueError("--id-column names the column of --id; add --id VALUE.")
+        if row is None:
+            raise ValueError("name the row to explain: --row NUMBER, or --id VALUE.")
+        if row < 0:
+            raise ValueError(f"rows are counted from 0; got --row {row}.")
+        return Found(row)
+    if row is not None:
+        raise ValueError("--row and --id both name the row to explain; give one of them.")
+    name = _identifier(table, model) if id_column is None else id_column
+    require_columns([name], table.columns)
+    return Found(_row_of(table, name, value), name, value)
+
+
+def _row_of(table: InputTable, name: str, value: str) -> int:
+    """The only row with this value, compared as written: 041014 is not 41014."""
+    found, alike, at = [], "", 0
+    for chunk in table.chunks(None, [name]):
+        values = chunk[name].cast(pl.String)
+        found += [at + place for place in (values == value).fill_null(False).arg_true().to_list()]
+        if not alike:
+            same = values.filter((values.str.strip_chars().str.strip_chars_start("0") == _bare(value)).fill_null(False))
+            alike = same[0] if len(same) else ""
+        at += chunk.height
+    if len(found) == 1:
+        return found[0]
+    if found:
+        rows = first_of([str(row) for row in found], MOST_LISTED)
+        raise ValueError(
+            f"{len(found)} rows of {table.name} have the {name} {value!r}: rows {rows}, counted from 0; use --row."
+        )
+    hint = f"; did you mean {alike!r}?" if alike else "."
+    raise ValueError(f"no row of {table.name} has the {name} {value!r}{hint}")
+
+
+def _bare(value: str) -> str:
+    return value.strip().lstrip("0")
+
+
+def _identifier(table: InputTable, model: Any) -> str:
+    """The only column by which rows can be known; those that the model reads come last, those called as keys first."""
+    read = {model.target_, *(column.name for column in model.columns_)}
+    distinct = _distinct_columns(table)
+    keys = [name for name, is_key in distinct.items() if is_key]
+    for some in ([name for name in keys if name not in read], keys):
+        candidates = [name for name in some if named_as_key(name)] or some
+        if len(candidates) == 1:
+            return candidates[0]
+        if candidates:
+            named = joined([repr(name) for name in candidates[:MOST_LISTED]])
+            raise ValueError(f"{named} look like identifiers; choose one by --id-column.")
+    others = first_of([repr(name) for name in distinct], MOST_LISTED)
+    what = f" Different in every row: {others}." if others else " No column has a different value in every row."
+    raise ValueError(f"no column looks like an identifier; name it by --id-column, or use --row.{what}")
+
+
+def _distinct_columns(table: InputTable) -> dict[str, bool]:
+    """The columns with a different value in every row, and whether the values can be keys."""
+    left = list(table.columns)
+    seen: dict[str, set[str]] = {name: set() for name in left}
+    can_be_key = dict.fromkeys(left, True)
+    for chunk in table.chunks(None, left):
+        for name in left:
+            values = chunk[name].cast(pl.String)
+            if values.null_count() or values.n_unique() < len(values) or not seen[name].isdisjoint(values):
+                del seen[name]
+                continue
+            can_be_key[name] &= _are_keys(chunk[name].dtype, values)
+            seen[name].update(values)
+        left = [name for name in left if name in seen]
+        if not left:
+            break
+    return {name: can_be_key[name] for name in left}
+
+
+def _are_keys(dtype: Any, values: Any) -> bool:
+    if dtype.is_float() or dtype.is_temporal() or dtype.is_decimal():
+        return False
+    return not all(_NO_KEY.fullmatch(value.strip()) for value in values.head(100))

@@ -9,11 +9,14 @@ from typing import Annotated, Any
 
 import typer
 
+import planewise.export as exports
 from planewise._atomic import write_whole
-from planewise.cli._everywhere import is_quiet
-from planewise.cli._mistakes import MistakeError, refuse_existing
-from planewise.cli._show import say, show_json, size_in_words
-from planewise.cli._streams import is_stdout, note, print_bytes
+from planewise.cli._output import is_stdout, note, print_data, say, show_json, size_in_words
+from planewise.cli._tables import refuse_existing
+from planewise.io import load
+from planewise.recip import RECIPClassifier, RECIPRegressor
+from planewise.report import report
+from planewise.table import TableModel
 
 
 class Form(StrEnum):
@@ -48,18 +51,15 @@ def export(
 
       planewise export wine.planewise --to text
     """
-    import planewise.export as exports
-    from planewise.io import load
-
     if out is not None:
         refuse_existing(out, force, model)
     elif to != "text":
-        raise MistakeError(f"--to {to} needs --out FILE, or --out - to print it.")
+        raise ValueError(f"--to {to} needs --out FILE, or --out - to print it.")
     if compact and to != "c":
-        raise MistakeError(f"--compact is for --to c, not for --to {to}.")
+        raise ValueError(f"--compact is for --to c, not for --to {to}.")
     printed = out is None or is_stdout(out)
     if printed and as_json:
-        raise MistakeError("--json describes the file of --out; give one.")
+        raise ValueError("--json describes the file of --out; give one.")
     loaded = load(model)
     _refuse_recip(loaded, to)
     content = _content(loaded, to, name, compact)
@@ -67,8 +67,8 @@ def export(
         say(*str(content).removesuffix("\n").split("\n"))  # names add no lines to it
     elif printed:
         if to == "onnx" and sys.stdout.isatty():
-            raise MistakeError("ONNX is not text for a terminal; give --out FILE.")
-        print_bytes(content)
+            raise ValueError("ONNX is not text for a terminal; give --out FILE.")
+        print_data(content)
     else:
         assert out is not None
         write_whole(out, content)
@@ -77,17 +77,14 @@ def export(
         lines = exports.input_lines(loaded, str(to))
         for line in lines if printed else ():
             note(line)
-        if not printed and not is_quiet():
+        if not printed:
             say(*lines)
 
 
 def _refuse_recip(loaded: Any, to: str) -> None:
-    from planewise.recip import RECIPClassifier, RECIPRegressor
-    from planewise.table import TableModel
-
     estimator = loaded.estimator_ if isinstance(loaded, TableModel) else loaded
     if to in ("c", "onnx") and isinstance(estimator, (RECIPClassifier, RECIPRegressor)):
-        raise MistakeError(
+        raise ValueError(
             "a recip model keeps its training rows and cannot be written as C or ONNX. Use --to text or --to html, or "
             "fit with --model slm, forest, boost, mcm or views."
         )
@@ -95,16 +92,12 @@ def _refuse_recip(loaded: Any, to: str) -> None:
 
 def _content(loaded: Any, to: str, name: str, compact: bool) -> str | bytes:
     """The model in another form."""
-    import planewise.export as exports
-
     if to == "c":
         return exports.to_c(loaded, name=name, values="compact" if compact else "exact")
     if to == "onnx":
         made: bytes = exports.to_onnx(loaded).SerializeToString()
         return made
     if to == "html":
-        from planewise.report import report
-
         return report(loaded)
     return exports.to_text(loaded)
 
@@ -112,5 +105,5 @@ def _content(loaded: Any, to: str, name: str, compact: bool) -> str | bytes:
 def _tell_of_file(out: Path, as_json: bool) -> None:
     if as_json:
         show_json({"file": str(out), "bytes": out.stat().st_size})
-    elif not is_quiet():
+    else:
         say(f"{out}, {size_in_words(out.stat().st_size)}")

@@ -5,23 +5,32 @@ from __future__ import annotations
 from enum import StrEnum
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from planewise.cli._everywhere import is_quiet
-from planewise.cli._mistakes import MistakeError, refuse_existing
-from planewise.cli._reading import reads_table
-from planewise.cli._show import say, show_json, show_table, size_in_words
-from planewise.cli._stages import stage
-
-if TYPE_CHECKING:
-    from planewise.cli._choose import Choice
-    from planewise.cli._large import Sample
-    from planewise.cli._results import Results
-    from planewise.cli._split import Split
-    from planewise.files import InputTable
-    from planewise.table import TableModel
+from planewise.cli._choose import Choice, choose_family, file_size, fit_split, sample_rows
+from planewise.cli._output import say, show_json, show_table, size_in_words, stage
+from planewise.cli._results import Results, columns_found, measure, show_columns, show_every_column
+from planewise.cli._split import Split
+from planewise.cli._tables import reads_table, refuse_existing
+from planewise.evaluate import MEASURES
+from planewise.files import InputTable
+from planewise.io import save
+from planewise.slm.fitted import REGRESSION_LOSSES
+from planewise.table import (
+    FAMILIES,
+    TableModel,
+    date_of_record,
+    estimator_class,
+    for_many_rows,
+    interval_in_words,
+    max_rows,
+    new_record,
+    read_setting,
+    require_columns,
+    task_of,
+)
 
 
 class Family(StrEnum):
@@ -76,7 +85,7 @@ def fit(
             help="Column to read as text, such as codes written as numbers; may be repeated.", show_default=False
         ),
     ] = None,
-    show_columns: Annotated[
+    every_column: Annotated[
         bool, typer.Option("--show-columns", help="Say for every column what it was taken for, and why.")
     ] = False,
     test_size: Annotated[
@@ -94,21 +103,6 @@ def fit(
         typer.Option(help="Column of dates or numbers: the latest rows are held out.", show_default=False),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")] = 0,
-    dask: Annotated[
-        str | None,
-        typer.Option(
-            help="Fit on a Dask cluster: address of its scheduler, such as host:8786. The workers read the table "
-            "(CSV or Parquet); all rows are used for training.",
-            show_default=False,
-        ),
-    ] = None,
-    folder: Annotated[
-        Path | None,
-        typer.Option(
-            help="Where to write the rows of a table that would take more than a quarter of the memory available.",
-            show_default=False,
-        ),
-    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the --out file if it exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
@@ -122,88 +116,73 @@ def fit(
       planewise fit wine.csv --target quality --model explainable
 
       planewise fit visits.csv --target outcome --group patient --out visits.planewise
-
-      planewise fit "trips/*.parquet" --target fare --model boost --folder /scratch
     """
-    from planewise.cli._choose import file_size, fit_split, sample_rows
-    from planewise.cli._fit_dask import fit_on_cluster
-    from planewise.cli._large import fit_from_files
-    from planewise.cli._results import measure
-    from planewise.cli._split import Split
-    from planewise.io import save
-    from planewise.table import FAMILIES, max_rows, task_of
-
-    dropped, split = drop or [], Split.of(group, time, test_size, seed)
-    if dask is not None:
-        what = str(model), str(task), settings or [], dropped
-        split.refuse("--dask", "all rows are used for training")
-        return fit_on_cluster(table, target, dask, *what, seed=seed, out=out, force=force, as_json=as_json)
-    _check_options(table, target, dropped, model, settings, out, force, split)
-    sample = _read(table, target, model, folder, split, as_json, as_text=category or [])
-    rows, numbers = sample.rows, sample.numbers
+    date_of_record()  # an error if the environment sets it to something else: later, the fit would be lost
+    split = Split.of(group, time, test_size, seed)
+    _check_options(table, target, drop or [], model, settings, out, force, split)
+    table.read_as_text(category or [])
+    with stage(f"reading {table.name}", as_json):
+        rows = table.read()
+    n_read = rows.height
+    numbers = rows[target].is_not_null().arg_true().to_numpy()  # of the file's rows, as --row counts them
+    rows = rows[numbers]
+    split.check_values(rows, lambda row: table.line(int(numbers[row])))
     kind = task_of(rows[target]) if task == "auto" else str(task)
     learned, held_out, n_of_new_classes = split.held_out(rows, target, kind)
-    choice = _choose(rows[learned], target, kind, split, str(model), sample.why, as_json)
+    choice = None
+    if model in CHOSEN:
+        choice = choose_family(rows[learned], target, kind, split, as_json, wanted=str(model))
     family = str(model) if choice is None else choice.family
-    n_training = sample.n_with_target - len(held_out) - n_of_new_classes
-    limit = max_rows(family, kind)
+    n_training, limit = len(learned), max_rows(family, kind)
     if limit is not None and n_training > limit:
         learned = learned[sample_rows(rows[learned], target, kind, limit, seed)]
     train, test = rows[learned], rows[held_out]
-    n_fitted = n_training if sample.why else train.height
     parameters = _parameters(train[target], family, kind, settings or [], guessed=task == "auto")
-    fitted = _new_model(family, kind, parameters, n_fitted, seed)
+    fitted = TableModel(family, kind, for_many_rows(family, parameters, train.height), seed)
     start = perf_counter()
-    with stage(f"fitting {FAMILIES[family]} on {n_fitted} rows", as_json, listen=True):
-        if sample.why:
-            fit_from_files(fitted, table, train, numbers[held_out], target, folder)
-        else:
-            fit_split(fitted, train, target, split, numbers[learned])
+    with stage(f"fitting {FAMILIES[family]} on {train.height} rows", as_json, listen=True):
+        fit_split(fitted, train, target, split, numbers[learned])
     seconds = perf_counter() - start
     with stage("measuring quality", as_json):
         results = measure(fitted, train, test)
-    n_rows = {"read": sample.n_read, "with_target": sample.n_with_target, "fitted": n_fitted, "held_out": test.height}
-    _record(fitted, table, n_rows, split, results)
-    if out is not None:
-        save(fitted, out)
-    answer = _found_in(fitted, rows, table) | _chosen(choice) | results.data() | {
-        "rows": n_rows | _rows_besides(fitted, n_training - n_fitted, n_of_new_classes),
-        "split": split.data() | {"words": split.in_words(rows, held_out)},
-        "out_of_core": {"why": sample.why, "n_rows_in_sample": rows.height} if sample.why else None,
-        "record": fitted.record_,
-        "bytes": out.stat().st_size if out is not None else file_size(fitted),
-        "seconds": seconds,
-        "file": None if out is None else str(out),
-    }  # fmt: skip
-    results.log(answer)
-    if as_json:
-        show_json(answer)
-    else:
-        _show(answer, fitted, results, choice, show_columns)
-
-
-def _rows_besides(model: TableModel, n_not_used: int, n_of_new_classes: int) -> dict[str, Any]:
-    return {
-        "not_used": n_not_used,
-        "of_new_classes": n_of_new_classes,
-        "per_tree": (model.settings or {}).get("max_samples"),
-    }
-
-
-def _record(model: TableModel, table: InputTable, n_rows: dict[str, int], split: Split, results: Results) -> None:
-    """Let the model keep what is known about its fit."""
-    from planewise.table import new_record
-
+    n_rows = {"read": n_read, "with_target": rows.height, "fitted": train.height, "held_out": test.height}
     linear = results.quality.linear
-    model.record_ = new_record(
+    fitted.record_ = new_record(
         [file.name for file in table.files],
-        split.seed,
+        seed,
         rows=n_rows,
         split=split.data(),
         quality=results.quality.data(),
         linear_is_as_good=None if linear is None else linear.is_as_good,
         reading=table.remembered(),
     )
+    if out is not None:
+        save(fitted, out)
+    n_rows_besides = {
+        "not_used": n_training - train.height,
+        "of_new_classes": n_of_new_classes,
+        "per_tree": (fitted.settings or {}).get("max_samples"),
+    }
+    answer = {
+        "target": target,
+        "task": fitted.task_,
+        "classes": fitted.classes_.tolist() if fitted.task_ == "classification" else None,
+        **columns_found(fitted, rows, table),
+        "model": family,
+        "estimator": type(fitted.estimator_).__name__,
+        **_chosen(choice),
+        **results.data(),
+        "rows": n_rows | n_rows_besides,
+        "split": split.data() | {"words": split.in_words(rows, held_out)},
+        "record": fitted.record_,
+        "bytes": out.stat().st_size if out is not None else file_size(fitted),
+        "seconds": seconds,
+        "file": None if out is None else str(out),
+    }
+    if as_json:
+        show_json(answer)
+    else:
+        _show(answer, results, choice, interval_in_words(fitted), every_column)
 
 
 def _check_options(
@@ -216,112 +195,57 @@ def _check_options(
     force: bool,
     split: Split,
 ) -> None:
-    """An error if options do not go together or with the table; it is then read without the columns to drop."""
-    from planewise.table import date_of_record, require_columns
-
-    date_of_record()  # an error if it is set to none; later, the fit would be lost
+    """Raise if options do not go together or with the table; it is then read without the columns to drop."""
     if out is not None:
         refuse_existing(out, force, *table.paths)
     require_columns([target, *dropped], table.columns)
     split.check_column(target, table.columns)
     if target in dropped:
-        raise MistakeError(f"{target!r} is the target; it cannot be dropped.")
+        raise ValueError(f"{target!r} is the target; it cannot be dropped.")
     table.leave_out([name for name in dropped if name != split.column])
     if model in CHOSEN and settings:
-        raise MistakeError(
+        raise ValueError(
             "--set applies to one kind of model: choose the kind with --model slm, forest, boost, mcm, views or recip."
         )
 
 
-def _read(
-    table: InputTable, target: str, model: str, folder: Path | None, split: Split, quiet: bool, as_text: list[str]
-) -> Sample:
-    """The rows with a target: all, or a sample of a table that is too large for the memory."""
-    from planewise.cli._large import read_sample, require_tree
-
-    def check(why: str) -> None:
-        require_tree(model, why)
-        split.require_memory(why)
-
-    if folder is not None and not folder.is_dir():
-        raise MistakeError(f"--folder: there is no folder {str(folder)!r}.")
-    table.read_as_text(as_text)
-    with stage(f"reading {table.name}", quiet):
-        sample = read_sample(table, target, split.seed, check)
-    split.check_values(sample.rows, lambda row: table.line(int(sample.numbers[row])))
-    return sample
-
-
-def _choose(rows: Any, target: str, task: str, split: Split, model: str, why: str, quiet: bool) -> Choice | None:
-    """The family by cross-validation on training rows; None if one was asked for."""
-    from planewise.cli._choose import choose_family
-
-    if model not in CHOSEN:
-        return None
-    return choose_family(rows, target, task, split, quiet, wanted=model, from_files=bool(why))
-
-
 def _parameters(target: Any, family: str, task: str, settings: list[str], guessed: bool) -> dict[str, Any]:
-    """What --set says; if it is for numbers but the target was guessed to be classes, the error says what to do."""
-    from planewise.slm.fitted import REGRESSION_LOSSES
-
+    """Read --set; if it is for numbers but the target was guessed to be classes, the error says what to do."""
     may_be_numbers = guessed and task == "classification" and target.dtype.is_numeric()
     instead = f"{target.name!r} was taken as classes; add --task regression to predict it as a number."
     try:
-        parsed = read_settings(family, task, len(target), settings)
+        parsed = _read_settings(family, task, len(target), settings)
     except ValueError as error:
         if may_be_numbers and _are_for_numbers(family, len(target), settings):
-            raise MistakeError(f"{error} {instead}") from None
+            raise ValueError(f"{error} {instead}") from None
         raise
     if may_be_numbers and parsed.get("loss") in REGRESSION_LOSSES:
-        raise MistakeError(f"--set loss={parsed['loss']} is for numbers. {instead}")
+        raise ValueError(f"--set loss={parsed['loss']} is for numbers. {instead}")
     return parsed
 
 
 def _are_for_numbers(family: str, n_rows: int, settings: list[str]) -> bool:
     try:
-        read_settings(family, "regression", n_rows, settings)
+        _read_settings(family, "regression", n_rows, settings)
     except ValueError:
         return False
     return True
 
 
-def read_settings(family: str, task: str, n_rows: int, settings: list[str]) -> dict[str, Any]:
-    """Parameters of the estimator, which checks them."""
-    from planewise.table import estimator_class, read_setting
-
+def _read_settings(family: str, task: str, n_rows: int, settings: list[str]) -> dict[str, Any]:
+    """Return parameters of the estimator, which checks them."""
     cls, parsed = estimator_class(family, task, n_rows), {}
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals:
-            raise MistakeError(f"--set takes name=value, such as max_depth=4; got {setting!r}.")
+            raise ValueError(f"--set takes name=value, such as max_depth=4; got {setting!r}.")
         parsed[name.strip()] = read_setting(cls, name.strip(), text)
     if isinstance(parsed.get("alpha"), list):
-        raise MistakeError(
+        raise ValueError(
             "--set alpha: planewise fit measures one prediction per row, so it takes one quantile level. Give one, or "
             "fit SLMBoostRegressor in Python and save it; planewise predict then writes one column per level."
         )
     return parsed
-
-
-def _new_model(family: str, task: str, settings: dict[str, Any], n_rows: int, seed: int) -> TableModel:
-    from planewise.table import TableModel, for_many_rows
-
-    return TableModel(family, task, for_many_rows(family, settings, n_rows), seed)
-
-
-def _found_in(model: TableModel, rows: Any, table: InputTable) -> dict[str, Any]:
-    """What the table was taken for, and what was fitted to it."""
-    from planewise.cli._columns import columns_found
-
-    return {
-        "target": model.target_,
-        "task": model.task_,
-        "classes": model.classes_.tolist() if model.task_ == "classification" else None,
-        **columns_found(model, rows, table),
-        "model": model.family,
-        "estimator": type(model.estimator_).__name__,
-    }
 
 
 def _chosen(choice: Choice | None) -> dict[str, Any]:
@@ -340,47 +264,12 @@ def _chosen(choice: Choice | None) -> dict[str, Any]:
     return {"why": choice.why, "compared": compared}
 
 
-def _show(
-    answer: dict[str, Any], model: TableModel, results: Results, choice: Choice | None, every_column: bool
-) -> None:
-    """For people; with --quiet only the quality, and only if there is no file that keeps it."""
-    from planewise.evaluate import MEASURES
-    from planewise.table import FAMILIES, interval_in_words
-
-    if is_quiet():
-        if answer["file"] is None:
-            results.show_quality(answer["rows"]["held_out"])
-        return
-    _show_table_found(answer, every_column)
-    if choice is not None:
-        trials = [
-            [each.family, f"{each.mean:.4f}", f"{each.error:.4f}", size_in_words(each.n_bytes), f"{each.seconds:.1f} s"]
-            for each in choice.trials
-        ]
-        show_table("cross-validation", ["model", MEASURES[choice.measure], "± error", "size", "time"], trials)
-        say(f"chosen   {choice.family}: {choice.why}")
-    results.show(answer["rows"]["held_out"], interval_in_words(model))
-    say(
-        "",
-        f"model    {FAMILIES[answer['model']]} ({answer['estimator']}), {size_in_words(answer['bytes'])}, fitted in "
-        f"{answer['seconds']:.2f} s",
-        f"file     {answer['file']}" if answer["file"] else "file     none; --out m.planewise saves the model",
-    )
-
-
-def _show_table_found(answer: dict[str, Any], every_column: bool) -> None:
-    """What the table was taken for."""
-    from planewise.cli._columns import show_columns_found
-
+def _show(answer: dict[str, Any], results: Results, choice: Choice | None, interval: str, every_column: bool) -> None:
+    """Print the answer for people."""
     rows = answer["rows"]
     if answer["reading"]["in_words"]:
         say(f"table    {answer['reading']['name']}: {answer['reading']['in_words']}")
     what = f"{len(answer['classes'])} classes" if answer["classes"] else "numbers"
-    if answer["out_of_core"]:
-        say(
-            f"memory   {answer['out_of_core']['why']}: rows are read from a file, and a sample of "
-            f"{answer['out_of_core']['n_rows_in_sample']} rows tells what the columns are"
-        )
     say(f"target   {answer['target']}: {what} ({answer['task']})")
     without = rows["read"] - rows["with_target"]
     say(
@@ -391,4 +280,18 @@ def _show_table_found(answer: dict[str, Any], every_column: bool) -> None:
         + (f"; {rows['not_used']} not used, because {answer['model']} learns from a sample" if rows["not_used"] else "")
         + (f"; each tree draws {rows['per_tree']} of them" if rows["per_tree"] else "")
     )
-    show_columns_found(answer, every_column)
+    (show_every_column if every_column else show_columns)(answer)
+    if choice is not None:
+        trials = [
+            [each.family, f"{each.mean:.4f}", f"{each.error:.4f}", size_in_words(each.n_bytes), f"{each.seconds:.1f} s"]
+            for each in choice.trials
+        ]
+        show_table("cross-validation", ["model", MEASURES[choice.measure], "± error", "size", "time"], trials)
+        say(f"chosen   {choice.family}: {choice.why}")
+    results.show(rows["held_out"], interval)
+    say(
+        "",
+        f"model    {FAMILIES[answer['model']]} ({answer['estimator']}), {size_in_words(answer['bytes'])}, fitted in "
+        f"{answer['seconds']:.2f} s",
+        f"file     {answer['file']}" if answer["file"] else "file     none; --out m.planewise saves the model",
+    )

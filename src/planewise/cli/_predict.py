@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+import numpy as np
+import polars as pl
 import typer
 
-from planewise.cli._everywhere import is_quiet
-from planewise.cli._mistakes import MistakeError, refuse_existing
-from planewise.cli._reading import note_reading, reads_table
-from planewise.cli._show import SafeCsv, say, show_json, tell_of_offset
-from planewise.cli._stages import stage
-from planewise.cli._streams import is_stdout
-
-if TYPE_CHECKING:
-    from planewise.files import InputTable
-    from planewise.table import TableModel
+from planewise.cli._output import is_stdout, note, say, show_json, stage
+from planewise.cli._tables import SafeCsv, check_ending, load_table_model, reads_table, refuse_existing, write_chunks
+from planewise.files import InputTable
+from planewise.slm.fitted import output_names
+from planewise.table import TableModel
 
 
 @reads_table
@@ -54,76 +51,53 @@ def predict(
 
       planewise predict wine.planewise new.parquet --proba --keep id --out predictions.parquet
     """
-    from planewise.cli._tables import check_ending, load_table_model, print_chunks, remembered_by, write_chunks
-
     if is_stdout(out):
         out = None
     if out is not None:
         check_ending(out)
         refuse_existing(out, force, model, *table.local_names())
     elif as_json:
-        raise MistakeError("--json describes the file of --out; give one.")
-    fitted = load_table_model(model)
+        raise ValueError("--json describes the file of --out; give one.")
+    fitted = load_table_model(model, table)
     if proba and not hasattr(fitted, "predict_proba"):
-        raise MistakeError("--proba needs a classifier, but this model predicts numbers.")
+        raise ValueError("--proba needs a classifier, but this model predicts numbers.")
     if proba and not hasattr(fitted.estimator_, "predict_proba"):
-        raise MistakeError(f"this {type(fitted.estimator_).__name__} was fitted without probabilities.")
+        raise ValueError(f"this {type(fitted.estimator_).__name__} was fitted without probabilities.")
     if interval is not None:
         _check_interval(fitted, interval)
-    tell_of_offset(fitted.estimator_)
     kept = list(dict.fromkeys(keep or []))
     for name in kept:
         if name in _names(fitted, proba, interval):
-            raise MistakeError(
+            raise ValueError(
                 f"--keep {name!r}: the predictions have a column of this name; rename the column of the table first."
             )
-    table.remember(remembered_by(fitted))
-    note_reading(table)
-    counted = _Counted(_predicted(fitted, table, proba, interval, kept))
+    if words := table.in_words():
+        note(f"{table.name}: {words}.")
+    chunks = _predicted(fitted, table, proba, interval, kept)
     if out is None:
-        print_chunks(counted, safe_csv)
+        write_chunks(None, chunks, safe_csv)
         return
     with stage(f"predicting {table.name}", as_json):
-        write_chunks(out, counted, safe_csv)
+        n_rows = write_chunks(out, chunks, safe_csv)
     if as_json:
-        show_json({"file": str(out), "rows": counted.rows})
-    elif not is_quiet():
-        say(f"{counted.rows} rows in {out}")
-
-
-class _Counted:
-    """Counts the rows of chunks as they pass; an interrupt that polars dropped is raised before the next one."""
-
-    def __init__(self, inner: Iterator[Any]) -> None:
-        self.inner, self.rows = inner, 0
-
-    def __iter__(self) -> Iterator[Any]:
-        return self
-
-    def __next__(self) -> Any:
-        from planewise.cli._tables import check_interrupted
-
-        check_interrupted()
-        chunk = next(self.inner)
-        self.rows += chunk.height
-        return chunk
+        show_json({"file": str(out), "rows": n_rows})
+    else:
+        say(f"{n_rows} rows in {out}")
 
 
 def _check_interval(model: TableModel, coverage: float) -> None:
-    """An error if the model has no prediction intervals, or none of this coverage."""
+    """Raise if the model has no prediction intervals, or none of this coverage."""
     try:
         model.predict_interval  # noqa: B018
     except AttributeError as error:
-        raise MistakeError(f"--interval: {error.__cause__ or error}") from None
+        raise ValueError(f"--interval: {error.__cause__ or error}") from None
     try:
         model.held_out_errors_.half_width(coverage)  # type: ignore[union-attr]
     except ValueError as error:
-        raise MistakeError(f"--interval: {error}") from None
+        raise ValueError(f"--interval: {error}") from None
 
 
 def _names(model: TableModel, proba: bool, interval: float | None) -> list[str]:
-    from planewise.slm.fitted import output_names
-
     if several := output_names(model.estimator_):
         return [f"prediction_{each.rpartition(' ')[2]}" for each in several]  # such as prediction_0.1
     if interval is not None:
@@ -134,9 +108,6 @@ def _names(model: TableModel, proba: bool, interval: float | None) -> list[str]:
 def _predicted(
     model: TableModel, table: InputTable, proba: bool, interval: float | None, kept: list[str]
 ) -> Iterator[Any]:
-    import numpy as np
-    import polars as pl
-
     read = [column.name for column in model.columns_]
     names = _names(model, proba, interval)
     for chunk, written in table.chunks_and_kept(model.columns_, read, kept):

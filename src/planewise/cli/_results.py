@@ -1,19 +1,93 @@
-"""What held-out rows say about a model: quality, confusion, calibration, intervals; for people, programs and files."""
+"""What `planewise fit` says: how the columns were read, and how good the model is on held-out rows."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from planewise.cli._everywhere import log
-from planewise.cli._show import say, show_leading, show_table
-from planewise.words import counted
-
-if TYPE_CHECKING:
-    from planewise.evaluate import Calibration, Confusion, ConstantComparison, LinearComparison, Quality
-    from planewise.table import TableModel
+from planewise.cli._output import say, show_leading, show_table
+from planewise.evaluate import (
+    Calibration,
+    Confusion,
+    ConstantComparison,
+    LinearComparison,
+    Quality,
+    calibration,
+    confusion,
+    evaluate,
+    leading_features,
+    quality,
+)
+from planewise.files import InputTable, as_data
+from planewise.table import COLUMN_KINDS, HeldOutErrors, TableModel
+from planewise.words import value_in_words
 
 MAX_CLASSES = 12  # for which the whole confusion is printed
+MAX_LISTED = 12  # columns in one line, or lines for columns
+USUAL_COVERAGE = 0.9
+
+
+def columns_found(model: TableModel, rows: Any, table: InputTable) -> dict[str, Any]:
+    """Return how the table was read, and what each of its columns was taken for."""
+    decimal = table.data()["decimal"] or "."
+    read = {column.name: as_data(column, decimal) for column in table.found}
+    columns = []
+    for column in model.columns_:
+        values = rows[column.name]
+        present = values.drop_nulls()
+        about = {
+            "kind": COLUMN_KINDS[column.kind].adjective,
+            "missing": values.null_count() / rows.height,
+            "example": present[0] if len(present) else None,
+        }
+        columns.append(read[column.name] | about)
+    left_out = [{**read[column.name], "why": column.why} for column in model.left_out_]
+    return {"reading": table.data(), "target_read": read[model.target_], "columns": columns, "left_out": left_out}
+
+
+def show_columns(answer: dict[str, Any]) -> None:
+    """Print what is unusual about the columns."""
+    columns = answer["columns"]
+    _show_kinds(columns)
+    gaps = [f"{column['name']} {_percent(column['missing'])}" for column in columns if column["missing"] > 0]
+    if gaps:
+        more = f" and {len(gaps) - MAX_LISTED} more" if len(gaps) > MAX_LISTED else ""
+        say("missing  " + ", ".join(gaps[:MAX_LISTED]) + more)
+    unusual = [column for column in (answer["target_read"], *columns) if column["how"]]
+    for column in unusual[:MAX_LISTED]:
+        say(f"read as  {column['name']}: {column['kind']}; {column['how']}")
+    if len(unusual) > MAX_LISTED:
+        say(f"         {len(unusual) - MAX_LISTED} more: --show-columns lists all")
+    for column in answer["left_out"]:
+        how = f" ({column['how']})" if column["how"] else ""
+        say(f"left out {column['name']}: {column['why']}{how}")
+
+
+def show_every_column(answer: dict[str, Any]) -> None:
+    """Print a table of all columns."""
+    _show_kinds(answer["columns"])
+    target = answer["target_read"]
+    rows = [[target["name"], f"{target['kind']}, the target", "", "", target["how"] or ""]]
+    for column in answer["columns"]:
+        gap = _percent(column["missing"]) if column["missing"] else ""
+        example = "" if column["example"] is None else value_in_words(column["example"])
+        rows.append([column["name"], column["kind"], example, gap, column["how"] or ""])
+    for column in answer["left_out"]:
+        how = f"{column['how']}; " if column["how"] else ""
+        rows.append([column["name"], f"{column['kind']}, left out", "", "", f"{how}{column['why']}"])
+    show_table("columns", ["column", "taken for", "such as", "missing", "how, or why it is left out"], rows, (0, 1, 4))
+    say("")
+
+
+def _show_kinds(columns: list[dict[str, Any]]) -> None:
+    counts = Counter(column["kind"] for column in columns)
+    kinds = [kind.adjective for kind in COLUMN_KINDS.values() if kind.adjective in counts]
+    say(f"columns  {len(columns)}: " + ", ".join(f"{counts[kind]} {kind}" for kind in kinds))
+
+
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.2g} %"
 
 
 @dataclass(frozen=True)
@@ -27,7 +101,7 @@ class Results:
     leading: dict[str, float]
 
     def data(self) -> dict[str, Any]:
-        """For programs."""
+        """Return the results for programs."""
         return {
             "quality": self.quality.data(),
             "constant": _compared(self.quality.constant),
@@ -38,32 +112,12 @@ class Results:
             "leading_features": self.leading,
         }
 
-    def log(self, found: dict[str, Any]) -> None:
-        """Write into the log, if there is one: how the table was read, what was left out, and the quality."""
-        from planewise.evaluate import MEASURES, in_words
-
-        if found["reading"]["in_words"]:
-            log(f"read {found['reading']['name']}: {found['reading']['in_words']}")
-        for each in (found["target_read"], *found["columns"]):
-            if each["how"]:
-                log(f"read as {each['name']}: {each['kind']}; {each['how']}")
-        for each in found["left_out"]:
-            log(f"left out {each['name']}: {each['why']}" + (f" ({each['how']})" if each["how"] else ""))
-        measured = [f"{MEASURES[name]} {in_words(name, each)}" for name, each in self.quality.found["model"].items()]
-        log(f"quality on {counted(found['rows']['held_out'], 'held-out row')}: {', '.join(measured)}")
-        for sentence in self.quality.sentences():
-            log(sentence)
-
-    def show_quality(self, n_rows: int) -> None:
-        """For people, beside simple models; first of all whether the model is any better than a constant."""
+    def show(self, n_rows: int, interval: str) -> None:
+        """Print the results for people; `interval` is a sentence about prediction intervals."""
         show_table(f"quality on {n_rows} held-out rows", *self.quality.table())
         for sentence in self.quality.sentences():
             say(sentence)
         say(self.quality.note)
-
-    def show(self, n_rows: int, interval: str) -> None:
-        """For people; `interval` is a sentence about prediction intervals."""
-        self.show_quality(n_rows)
         if interval:
             say("", "prediction intervals", interval)
         if self.confusion is not None:
@@ -78,15 +132,12 @@ class Results:
         show_leading(self.leading)
 
 
-def _compared(found: ConstantComparison | LinearComparison | None) -> dict[str, Any] | None:
-    return None if found is None else asdict(found) | {"words": found.sentence() or None}
+def _compared(comparison: ConstantComparison | LinearComparison | None) -> dict[str, Any] | None:
+    return None if comparison is None else asdict(comparison) | {"words": comparison.sentence() or None}
 
 
 def measure(model: TableModel, train: Any, test: Any) -> Results:
     """Measure a model on held-out rows; one that predicts numbers learns its prediction intervals from them."""
-    from planewise.evaluate import calibration, confusion, evaluate, leading_features, quality
-    from planewise.table import HeldOutErrors
-
     case = evaluate(model, test)
     if case.classes is None:
         model.held_out_errors_ = HeldOutErrors.of(case.target - case.predicted)  # as learn_intervals does
@@ -95,14 +146,13 @@ def measure(model: TableModel, train: Any, test: Any) -> Results:
 
 
 def describe_intervals(model: TableModel) -> dict[str, Any] | None:
-    """For programs: how wide intervals of 90 % are, and what coverage is possible."""
-    kept = model.held_out_errors_
-    if kept is None:
+    """Return how wide prediction intervals are, and what coverage is possible, for programs."""
+    errors = model.held_out_errors_
+    if errors is None:
         return None
-    usual = 0.9
     return {
-        "coverage": usual,
-        "half_width": kept.half_width(usual) if kept.max_coverage >= usual else None,
-        "max_coverage": kept.max_coverage,
-        "n_rows": kept.n_rows,
+        "coverage": USUAL_COVERAGE,
+        "half_width": errors.half_width(USUAL_COVERAGE) if errors.max_coverage >= USUAL_COVERAGE else None,
+        "max_coverage": errors.max_coverage,
+        "n_rows": errors.n_rows,
     }

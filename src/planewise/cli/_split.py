@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, train_test_split
 
-from planewise.cli._mistakes import MistakeError
 from planewise.table import COLUMN_KINDS, SPLITS, kind_of, polars, require_columns, target_values
 from planewise.words import counted, value_in_words
 
@@ -56,7 +55,7 @@ class Split:
     def of(cls, group: str | None, time: str | None, share: float, seed: int) -> Split:
         """As the options say."""
         if group is not None and time is not None:
-            raise MistakeError("--group and --time cannot be combined: give the one that new rows will differ in.")
+            raise ValueError("--group and --time cannot be combined: give the one that new rows will differ in.")
         kind = "group" if group is not None else "time" if time is not None else "random"
         return cls(kind, group if time is None else time, share, seed)
 
@@ -78,19 +77,9 @@ class Split:
         try:
             require_columns([self.column], columns)
         except ValueError as error:
-            raise MistakeError(f"--{self.kind}: {error}") from None
+            raise ValueError(f"--{self.kind}: {error}") from None
         if self.column == target:
-            raise MistakeError(f"--{self.kind} {self.column!r}: this is the target; choose another column.")
-
-    def refuse(self, option: str, why: str) -> None:
-        """An error if rows are to be split by a column, which another option does not allow."""
-        if self.column is not None:
-            raise MistakeError(f"--{self.kind} cannot be used with {option}: {why}.")
-
-    def require_memory(self, why_not: str) -> None:
-        """An error if the table does not fit in memory: which rows to hold out then depends on rows not seen yet."""
-        if self.column is not None:
-            raise MistakeError(f"--{self.kind} needs all rows in memory, but {why_not}; use a table with fewer rows.")
+            raise ValueError(f"--{self.kind} {self.column!r}: this is the target; choose another column.")
 
     def check_values(self, table: Any, where: Callable[[int], str]) -> None:
         """An error if values of the column are missing or cannot be used; `where` says in which line a row is."""
@@ -101,24 +90,22 @@ class Split:
         if kind is None or (self.kind == "time" and kind not in ("number", "date")):
             found = f"values of type {values.dtype}" if kind is None else COLUMN_KINDS[kind].values
             needed = "dates such as 2024-03-09, or numbers" if self.kind == "time" else "numbers or text"
-            raise MistakeError(f"{option} holds {found}, but must hold {needed}.")
+            raise ValueError(f"{option} holds {found}, but must hold {needed}.")
         missing = values.is_null()
         if values.dtype.is_float():
             missing = missing | values.is_nan().fill_null(True)
         if missing.any():
             places = missing.arg_true().to_list()
             more = f" and {counted(len(places) - 1, 'other row')}" if len(places) > 1 else ""
-            raise MistakeError(
-                f"{option} has no value in {where(places[0])}{more}; fill it in, or leave such rows out."
-            )
+            raise ValueError(f"{option} has no value in {where(places[0])}{more}; fill it in, or leave such rows out.")
         if values.n_unique() < 2:
             what = "group" if self.kind == "group" else "time"
-            raise MistakeError(f"{option} has only one {what}, {values[0]!r}; at least two are needed.")
+            raise ValueError(f"{option} has only one {what}, {values[0]!r}; at least two are needed.")
 
     def held_out(self, table: Any, target: str, task: str) -> Parts:
         """Training rows and held-out rows; every held-out class is also in training."""
         if table.height < 10:
-            raise MistakeError(
+            raise ValueError(
                 f"the table has {counted(table.height, 'row')} with a value of {target!r}; at least 10 are needed."
             )
         y = target_values(table[target], task)
@@ -134,7 +121,7 @@ class Split:
         new = ~np.isin(y[test], np.unique(y[train])) if task == "classification" else np.zeros(len(test), dtype=bool)
         if new.all() or len(np.unique(y[train])) < 2:
             fault = "no class of the held-out rows" if new.all() else "only one value of the target"
-            raise MistakeError(
+            raise ValueError(
                 f"--{self.kind} {self.column!r}: the training rows have {fault}; choose another --test-size, or "
                 "another column."
             )
@@ -180,7 +167,7 @@ class Split:
             y = target_values(table[target], task)
             folds = [fold for fold in folds if len(np.unique(y[fold[0]])) == len(np.unique(y))]
         if not folds:
-            raise MistakeError(
+            raise ValueError(
                 f"--{self.kind} {self.column!r}: the training rows have too few {_THINGS[self.kind]}, or too rare "
                 "classes, for the cross-validation inside this model; choose --model slm, forest, boost or recip."
             )
@@ -195,7 +182,7 @@ class Split:
         if len(folds) >= 2:
             return
         named = f"--{self.kind} {self.column!r}: " if self.column else ""
-        raise MistakeError(
+        raise ValueError(
             f"{named}the training rows have too few {_THINGS[self.kind]} to compare models; choose one with --model, "
             "such as --model slm."
         )

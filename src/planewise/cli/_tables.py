@@ -1,86 +1,171 @@
-"""Models from files and tables to files; and how interrupts are heard while polars works.
-
-polars sets a handler of Ctrl-C when it is imported. It raises some interrupts twice, so that the second breaks into the
-handling of the first; and where polars calls back into Python, it drops what is raised meanwhile. So the commands set
-their own handler, and long work asks from time to time whether there was an interrupt (``check_interrupted``).
-"""
+"""The files that commands read and write: tables with their options, models, and files that must not be overwritten."""
 
 from __future__ import annotations
 
+import functools
+import inspect
+import os
 import signal
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import FrameType
-from typing import Any
+from typing import Annotated, Any, get_type_hints
 
 import polars as pl
+import typer
 
 from planewise._atomic import replacing
-from planewise.cli._mistakes import MistakeError
-from planewise.cli._signals import interrupted as _interrupted
-from planewise.cli._streams import print_bytes
-from planewise.files import safe_cells
+from planewise.cli._output import is_stdout, note, print_data
+from planewise.files import InputTable, Reading, safe_cells
 from planewise.io import load
 from planewise.table import TableModel, as_table_model
+from planewise.words import WITHOUT_OFFSET, fitted_with_offset
+
+# Importing polars replaces the handler of Ctrl-C by one that raises some interrupts twice and drops others.
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # and not ignored, as behind nohup
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 WRITTEN = (".csv", ".tsv", ".parquet")
 ROW_GROUP = 65_536  # rows
+TABLE_HELP = (
+    "CSV, TSV, JSON lines, Parquet, Arrow or Excel file, also compressed (.gz, .zst); several files, a folder, or a "
+    "pattern in quotes; - is the standard input."
+)
+PANEL = "How the table is written (found out if not given)"
+
+SafeCsv = Annotated[
+    bool,
+    typer.Option(
+        "--safe-csv/--no-safe-csv",
+        help="In CSV and TSV, put an apostrophe before text that a spreadsheet would run as a formula, such as =1+1; "
+        "or write the exact text.",
+    ),
+]
 
 
-def check_interrupted() -> None:
-    """Raise an interrupt that polars dropped."""
-    if _interrupted.is_set():
-        raise KeyboardInterrupt
+def _option(help: str, *names: str) -> Any:
+    return typer.Option(*names, help=help, show_default=False, rich_help_panel=PANEL)
 
 
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    _interrupted.set()
-    raise KeyboardInterrupt
+def _reading(
+    separator: Annotated[str | None, _option("Character between fields, or tab, comma, semicolon, bar.")] = None,
+    decimal: Annotated[str | None, _option("Decimal mark: . or ,")] = None,
+    encoding: Annotated[str | None, _option("Encoding, such as utf-8, utf-16 or cp1252.")] = None,
+    missing: Annotated[list[str] | None, _option("Word that means a missing value; may be repeated.")] = None,
+    not_missing: Annotated[
+        list[str] | None, _option("Word that does not mean a missing value, such as NA; may be repeated.")
+    ] = None,
+    date_format: Annotated[
+        list[str] | None,
+        _option("Format of dates, such as %d.%m.%Y, or of those of one column: born=%d.%m.%Y; may be repeated."),
+    ] = None,
+    header: Annotated[
+        bool | None, _option("Whether the first row holds the names of the columns.", "--header/--no-header")
+    ] = None,
+    comment: Annotated[str | None, _option("Skip lines that start with this, such as #.")] = None,
+    sheet: Annotated[str | None, _option("Sheet of an Excel file; by default the first.")] = None,
+) -> Reading:
+    formats = _date_formats(date_format or [])
+    return Reading(separator, decimal, encoding, missing or (), not_missing or (), formats, header, comment, sheet)
 
 
-_heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # and not ignored, as it is behind nohup
-if _heard and threading.current_thread() is threading.main_thread():
-    signal.signal(signal.SIGINT, _interrupt)
+def _date_formats(options: list[str]) -> dict[str, str]:
+    """Return formats by column; "" stands for all columns."""
+    formats = {}
+    for option in options:
+        name, equals, form = option.partition("=")
+        name, form = (name, form) if equals and "%" not in name else ("", option)
+        if "%" not in form:
+            raise ValueError(f"--date-format takes a format such as %d.%m.%Y, or COLUMN=%d.%m.%Y; got {option!r}.")
+        formats[name] = form
+    return formats
 
 
-def load_table_model(path: Path) -> TableModel:
-    """What `planewise fit` wrote, or a saved estimator that was fitted on a data frame."""
-    return as_table_model(load(path), named=repr(str(path)))
+OPTIONS = inspect.signature(_reading, eval_str=True).parameters
 
 
-def remembered_by(model: TableModel) -> Any:
-    """What the model remembers of how the table was written on which it was fitted."""
-    return (getattr(model, "record_", None) or {}).get("reading")
+def reads_table(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command whose parameter ``table`` is an InputTable the argument TABLE and the options of reading."""
+
+    @functools.wraps(command)
+    def run(**options: Any) -> None:
+        reading = _reading(**{name: options.pop(name) for name in OPTIONS})
+        with InputTable(options.pop("table"), reading) as table:
+            command(table=table, **options)
+
+    hints = get_type_hints(command, include_extras=True)
+    hints["table"] = Annotated[list[str], typer.Argument(help=TABLE_HELP, show_default=False)]
+    own = [each.replace(annotation=hints[name]) for name, each in inspect.signature(command).parameters.items()]
+    run.__signature__ = inspect.Signature([*own, *OPTIONS.values()])  # type: ignore[attr-defined]
+    run.__annotations__ = hints | {name: each.annotation for name, each in OPTIONS.items()}
+    return run
+
+
+def load_table_model(path: Path, table: InputTable) -> TableModel:
+    """Load what `planewise fit` wrote, or an estimator that was fitted on a data frame, to use it on a table.
+
+    The table is then read as the model remembers the one on which it was fitted.
+    """
+    model = as_table_model(load(path), named=repr(str(path)))
+    if fitted_with_offset(model.estimator_):  # which a command cannot be given
+        note(f"the model was {WITHOUT_OFFSET}.")
+    table.remember((model.record_ or {}).get("reading"))
+    return model
+
+
+def refuse_existing(path: Path, force: bool, *inputs: Path) -> None:
+    """Raise if a file to write is an input, exists without --force, or cannot be written."""
+    if is_stdout(path):
+        return
+    if path.is_dir():
+        raise ValueError(f"{str(path)!r} is a folder; give the name of a file.")
+    if path.exists() and any(each.exists() and path.samefile(each) for each in inputs):
+        raise ValueError(f"{str(path)!r} is an input of this command and cannot be replaced; give another name.")
+    if path.exists() and not force:
+        raise ValueError(f"{str(path)!r} already exists; use --force to replace it.")
+    if not path.parent.exists():
+        raise ValueError(f"the folder {str(path.parent)!r} for {path.name!r} does not exist.")
+    if not os.access(path.parent, os.W_OK):
+        raise ValueError(f"permission denied: the folder {str(path.parent)!r} is not writable.")
 
 
 def check_ending(path: Path) -> None:
-    """An error unless this kind of file can be written."""
+    """Raise unless this kind of file can be written."""
     if path.suffix.lower() not in WRITTEN:
-        raise MistakeError(f"{str(path)!r} must end in one of {', '.join(WRITTEN)}.")
+        raise ValueError(f"{str(path)!r} must end in one of {', '.join(WRITTEN)}.")
 
 
-def write_chunks(path: Path, chunks: Iterator[pl.DataFrame], safe_csv: bool) -> None:
-    """Write all chunks, in text files with safe cells or exact ones; an error leaves the old file as it was."""
-    if path.suffix.lower() == ".parquet":
-        _write_parquet(path, chunks)
-        return
-    separator = "\t" if path.suffix.lower() == ".tsv" else ","
-    with replacing(path) as file:
-        for number, chunk in enumerate(chunks):
-            written = safe_cells(chunk) if safe_csv else chunk
-            written.write_csv(file, include_header=number == 0, separator=separator)
+def write_chunks(path: Path | None, chunks: Iterator[pl.DataFrame], safe_csv: bool) -> int:
+    """Write all chunks to a file, or print them as CSV, and return their number of rows."""
+    n_rows = 0
 
+    def counted() -> Iterator[pl.DataFrame]:
+        nonlocal n_rows
+        for chunk in chunks:
+            n_rows += chunk.height
+            yield chunk
 
-def print_chunks(chunks: Iterator[pl.DataFrame], safe_csv: bool) -> None:
-    """CSV on the standard output, in UTF-8."""
-    for number, chunk in enumerate(chunks):
-        print_bytes((safe_cells(chunk) if safe_csv else chunk).write_csv(include_header=number == 0))
+    if path is not None and path.suffix.lower() == ".parquet":
+        _write_parquet(path, counted())
+        return n_rows
+    separator = "\t" if path is not None and path.suffix.lower() == ".tsv" else ","
+    texts = (
+        (safe_cells(chunk) if safe_csv else chunk).write_csv(include_header=number == 0, separator=separator)
+        for number, chunk in enumerate(counted())
+    )
+    if path is None:
+        for text in texts:
+            print_data(text)
+    else:
+        with replacing(path) as file:
+            file.writelines(text.encode() for text in texts)
+    return n_rows
 
 
 def _write_parquet(path: Path, chunks: Iterator[pl.DataFrame]) -> None:
-    """Write one file per chunk, then join them: polars cannot append to a file.
+    """Write one file per chunk and join them, since polars cannot append to a file.
 
     It could fetch the chunks from Python while it writes, but its threads may then call Python after a Ctrl-C has
     ended it, which aborts the program.

@@ -107,8 +107,8 @@ def _answer(model: Any, one: Any, found: Found) -> dict[str, Any]:
 
 
 def _page(answer: dict[str, Any], found: Found, why: Reason, estimator: Any) -> str:
-    from planewise.report import case_parts
     from planewise.report import html as pages
+    from planewise.report.case import case_parts
     from planewise.words import WITHOUT_OFFSET, View, fitted_with_offset, percent, value_in_words
 
     named = f"Row {found.row}" if found.id_column is None else f"{found.id_column} {found.value}"

@@ -10,16 +10,20 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 from benchmarks.reproduce import pictures
 from benchmarks.reproduce.__main__ import CELLS, main
 from benchmarks.reproduce.declaration import Data
+from benchmarks.reproduce.drawings import components
 from benchmarks.reproduce.methods import missing
 from benchmarks.reproduce.results import collect
 from benchmarks.reproduce.runner import Cell, run_cell
 from benchmarks.reproduce.store import Finished, Store
 from benchmarks.reproduce.tables import GROUPS, TABLES, choice
 from benchmarks.reproduce.writer import explanations
+from sklearn.decomposition import PCA, KernelPCA
+from sklearn.metrics.pairwise import rbf_kernel
 
 from clean_shell import run_python, small_files
 from planewise.mcm.exact._search import GAMMAS_TIMES_FEATURES
@@ -203,10 +207,29 @@ def test_the_curves_of_figure_5_are_drawn_from_finished_cells(tmp_path):
     assert (tmp_path / "slm-figure-5.png").stat().st_size > 5_000
 
 
-@pytest.mark.parametrize("name", [name for name, table in TABLES.items() if not table.rows])
-def test_a_figure_without_numbers_names_an_example_that_is_there(name):
+@pytest.mark.parametrize(
+    "name", [name for name, table in TABLES.items() if table.notes[:1] and "examples/" in table.notes[0]]
+)
+def test_a_figure_of_an_example_names_one_that_is_there(name):
     script = TABLES[name].notes[0].split("`")[1]
     assert (CHECKOUT / script).is_file()
+
+
+@pytest.mark.parametrize(("name", "file"), [("slm-figure-2", "selection"), ("mcm-figure-2", "glass_embedding")])
+def test_figures_that_no_example_draws_are_drawn(name, file, tmp_path):
+    assert main([name, "--quick", "--quiet", "--out", str(tmp_path)]) == 0
+    assert (tmp_path / f"{file}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_components_are_those_of_scikit_learn():
+    rows = np.random.default_rng(0).normal(size=(40, 5)) * [5, 4, 1, 1, 1]
+    theirs = KernelPCA(2, kernel="rbf", gamma=0.01).fit(rows[:30]).transform(rows)
+    ours = components(lambda one, other: rbf_kernel(one, other, 0.01), rows[:30], 0.5)(rows)
+    np.testing.assert_allclose(np.abs(ours), np.abs(theirs), atol=1e-10)
+    plain = PCA(2).fit(rows[:30])
+    theirs = plain.transform(rows) / np.sqrt(29 * plain.explained_variance_)
+    ours = components(lambda one, other: one @ other.T, rows[:30], 1.0)(rows)
+    np.testing.assert_allclose(np.abs(ours), np.abs(theirs), atol=1e-10)
 
 
 @pytest.mark.skipif(not (HOME / "index.csv").is_file(), reason="no data directory (set PLANEWISE_DATA to one)")

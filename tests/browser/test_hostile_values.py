@@ -8,7 +8,8 @@ import pytest
 from made_pages import wine
 
 import planewise
-from planewise.report import case_parts, html, report
+from planewise.report import html, report
+from planewise.report.case import case_parts
 
 HUGE = 10_000_000
 HOSTILE = {

@@ -13,8 +13,8 @@ from planewise._atomic import write_whole
 from planewise.cli._output import is_stdout, print_page, say, show_json, show_table
 from planewise.cli._tables import load_table_model, reads_table, refuse_existing
 from planewise.files import InputTable
-from planewise.report import case_parts
 from planewise.report import html as pages
+from planewise.report.case import case_parts
 from planewise.table import named_as_key, require_columns
 from planewise.words import (
     WITHOUT_OFFSET,

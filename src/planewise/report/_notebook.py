@@ -9,8 +9,8 @@ from typing import Any
 from planewise.plot import TreeDisplay
 from planewise.plot.style import require_matplotlib
 from planewise.report import html
-from planewise.report._case import case_parts
 from planewise.report._pictures import figures_closed
+from planewise.report.case import case_parts
 from planewise.words import Limits, TableSection, TextSection, describe
 
 MOST_ROWS = 8  # of a table

@@ -11,8 +11,8 @@ import numpy as np
 from planewise._atomic import write_whole
 from planewise.evaluate import Evaluation, Quality, calibration, confusion, evaluate, quality, worst_rows
 from planewise.report import html
-from planewise.report._case import case_parts
 from planewise.report._pictures import calibration_picture, figures_closed, pictures_of
+from planewise.report.case import case_parts
 from planewise.words import Description, Limits, TableSection, View, describe, fitted_model, number, percent, shorten
 
 MAX_MISTAKES = 5

@@ -249,7 +249,6 @@ class Boosting {
 }  // namespace
 
 void bind_boosting(nb::module_ &m) {
-    m.attr("N_STRENGTHS") = TreeTrials::strengths.size();
     m.attr("N_TRIAL_LOSSES") = n_trial_losses;
     nb::class_<BoostOptions>(m, "BoostOptions", "How to boost; the estimators' docstrings explain each.")
         .def(nb::init<>())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class ModelFileError(ValueError):
-    """A file that is not a planewise model, is damaged or forged, or comes from a later version."""
+    """A file that is not a planewise model, is damaged or forged, or has another version of the file format."""
 
 
 def require(condition: object, words: str) -> None:

@@ -145,7 +145,6 @@ def test_numbers_are_corrected_too_and_people_read_what_changed(run, files):
         (["--corrections", "nothing.jsonl"], "there is no file"),
         (["--corrections", "train.csv"], "neither an answers file nor an exported review"),
         (["--corrections-by", "Ada"], "give the answers file too"),
-        (["--corrections", "new.answers.jsonl", "--dask", "localhost:1"], "cannot be used with --dask"),
         (["--corrections", "moved/new.answers.jsonl"], "which is not there: put it back, or export it with"),
         (["--corrections", "changed.jsonl"], "was changed after the review"),
         (["--corrections", "old.jsonl"], "does not name the file of its table"),

@@ -213,7 +213,6 @@ def test_estimators_that_search_get_folds_of_groups(table, monkeypatch):
             ["--time", "patient"],
             "--time: column 'patient' holds text, but must hold dates such as 2024-03-09, or numbers.",
         ),
-        (["--group", "patient", "--dask", "nowhere:1"], "--group cannot be used with --dask: all rows are used for"),
     ],
 )
 def test_options_that_cannot_be_are_refused_by_name(table, run, options, words):

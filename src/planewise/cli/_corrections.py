@@ -42,11 +42,9 @@ class Taught:
 class Lesson:
     """What reviews teach a model: used in the order of the methods. Without files, it changes nothing."""
 
-    def __init__(self, files: list[Path], by: str | None, target: str, dask: str | None, split: Split) -> None:
+    def __init__(self, files: list[Path], by: str | None, target: str, split: Split) -> None:
         if by is not None and not files:
             raise MistakeError("--corrections-by chooses a reviewer of --corrections: give the answers file too.")
-        if files and dask is not None:
-            raise MistakeError("--corrections needs the rows in memory: it cannot be used with --dask.")
         if files:
             split.refuse("--corrections", "corrected rows could be like those that are held out")
         self.files, self.by, self.target, self.split = files, by, target, split

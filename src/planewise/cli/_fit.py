@@ -94,14 +94,6 @@ def fit(
         typer.Option(help="Column of dates or numbers: the latest rows are held out.", show_default=False),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")] = 0,
-    dask: Annotated[
-        str | None,
-        typer.Option(
-            help="Fit on a Dask cluster: address of its scheduler, such as host:8786. The workers read the table "
-            "(CSV or Parquet); all rows are used for training.",
-            show_default=False,
-        ),
-    ] = None,
     folder: Annotated[
         Path | None,
         typer.Option(
@@ -144,7 +136,6 @@ def fit(
     """
     from planewise.cli._choose import file_size, fit_split, sample_rows
     from planewise.cli._corrections import Lesson
-    from planewise.cli._fit_dask import fit_on_cluster
     from planewise.cli._large import fit_from_files
     from planewise.cli._results import measure
     from planewise.cli._split import Split
@@ -152,11 +143,7 @@ def fit(
     from planewise.table import FAMILIES, max_rows, task_of
 
     dropped, split = drop or [], Split.of(group, time, test_size, seed)
-    lesson = Lesson(corrections or [], corrections_by, target, dask, split)
-    if dask is not None:
-        what = str(model), str(task), settings or [], dropped
-        split.refuse("--dask", "all rows are used for training")
-        return fit_on_cluster(table, target, dask, *what, seed=seed, out=out, force=force, as_json=as_json)
+    lesson = Lesson(corrections or [], corrections_by, target, split)
     _check_options(table, target, dropped, model, settings, out, force, split)
     sample = _read(table, target, model, folder, split, as_json, as_text=category or [])
     rows, numbers = sample.rows, sample.numbers

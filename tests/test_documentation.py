@@ -129,7 +129,7 @@ def test_names_in_pages_lead_to_the_api_if_they_can_mean_one_thing():
         "SLMClassifier(max_depth=2)": "planewise.SLMClassifier",
         "to_c": "planewise.export.to_c",
         "planewise.save": "planewise.save",
-        "planewise.parts.from_parquet": "planewise.parts.from_parquet",
+        "planewise.parts.from_batches": "planewise.parts.from_batches",
         "planewise.dask": "planewise.dask",
     }
     assert {code: full_name(code, names) for code in linked} == linked

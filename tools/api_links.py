@@ -1,6 +1,6 @@
 """Link the names of planewise in the guide pages to their API pages, as `docs/conf.py` asks.
 
-Inline code that is a public name becomes a link: ``planewise.parts.from_parquet``, ``planewise.dask``,
+Inline code that is a public name becomes a link: ``planewise.parts.from_batches``, ``planewise.dask``,
 ``SLMClassifier``, ``to_c``, and calls such as ``to_c(tree)``. A short name is linked only if it can mean one thing.
 """
 

@@ -106,7 +106,8 @@ def fit_from_files(
     """Fit a model on all rows of a table but some, by their numbers; a sample tells which columns to use."""
     model.look_at(sample, target)
     kinds = [*model.columns_, *_target_column(sample[target])]
-    model.fit_parts(_training_parts(table, kinds, sample[target].dtype, left_out, target), target, folder=folder)
+    dtype = sample[target].dtype
+    model.fit_parts(lambda: _training_parts(table, kinds, dtype, left_out, target), target, folder=folder)
 
 
 def _target_column(target: pl.Series) -> list[Column]:

@@ -16,13 +16,12 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from glob import has_magic
+from glob import glob, has_magic
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from planewise._extras import require
 from planewise.files._reading import TableFileError
-from planewise.parts import find_files
 
 TEXT, JSON = (".csv", ".tsv", ".tab", ".txt", ".dat"), (".jsonl", ".ndjson", ".json")
 PARQUET, ARROW, STREAM = (".parquet", ".pq"), (".arrow", ".feather", ".ipc"), (".arrows",)
@@ -169,11 +168,28 @@ def _meant(name: str, spool: Spool) -> Iterator[LocalFile]:
 def _in_folder(path: Path) -> list[Path]:
     endings = (*ENDINGS, *(f"{each}{packed}" for each in (*TEXT, *JSON) for packed in COMPRESSED))
     try:
-        return find_files(path, endings)
+        return _find_files(path, endings)
     except FileNotFoundError as error:
         known = ", ".join(ENDINGS)
         words = f"The folder {str(path)!r} has no file that ends in one of {known}." if path.is_dir() else str(error)
         raise TableFileError(words) from None
+
+
+def _find_files(path: Path, endings: tuple[str, ...]) -> list[Path]:
+    """The files named by a path, folder, pattern or list, sorted by name; an error if there are none."""
+    given = path
+    if given.is_dir():
+        found = sorted(file for file in given.rglob("*") if file.name.lower().endswith(endings) and file.is_file())
+        if not found:
+            raise FileNotFoundError(f"The folder {str(path)!r} has no file that ends in one of {', '.join(endings)}.")
+        return found
+    if given.exists():
+        return [given]
+    found = sorted(Path(name) for name in glob(str(path), recursive=True))
+    if not found:
+        what = "matches no file" if has_magic(str(path)) else "does not exist"
+        raise FileNotFoundError(f"{str(path)!r} {what}.")
+    return found
 
 
 def _standard_input() -> Any:

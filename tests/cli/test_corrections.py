@@ -195,10 +195,11 @@ def test_a_reviewed_file_among_several_to_fit_is_refused(run, files):
     for number in (0, 1):
         rows[number::2].write_csv(f"parts/{number}.csv")
     review("parts/0.csv", {0: "yes"}, answers="part.jsonl")
-    done = run("fit", "parts", "--target", "kind", "--model", "slm", "--corrections", "part.jsonl")
+    done = run("fit", "parts/0.csv", "parts/1.csv", "--target", "kind", "--model", "slm", "--corrections", "part.jsonl")
     assert done.exit_code == 2 and "one of several files to fit: rows of it may be held out" in done.stderr
     review("new.csv", {0: "yes"})
-    assert fit(run, "--corrections", "new.answers.jsonl", table="parts")["corrections"]["n_rows_added"] == 1
+    found = fit(run, "parts/1.csv", "--corrections", "new.answers.jsonl", table="parts/0.csv")
+    assert found["corrections"]["n_rows_added"] == 1
 
 
 def gzipped(run, table="train.csv", labels=None):

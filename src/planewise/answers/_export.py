@@ -109,13 +109,11 @@ def _told(ledger: Ledger, who: str, row: int, with_notes: bool) -> tuple[Any, ..
     return (None if decided is None else decided.decision, last.label, texts, who, last.when, rule)
 
 
-def table_bytes(table: Any, form: str, *, safe_csv: bool = True) -> bytes:
-    """A reviewed table as a file; with `safe_csv`, no cell or name of a text file is run as a formula."""
-    from planewise.files import safe_cells  # needs polars, as tables do
-
+def table_bytes(table: Any, form: str) -> bytes:
+    """A reviewed table as a file."""
     file = io.BytesIO()
     if form == "parquet":
         table.write_parquet(file)
     else:
-        (safe_cells(table) if safe_csv else table).write_csv(file, separator="\t" if form == "tsv" else ",")
+        table.write_csv(file, separator="\t" if form == "tsv" else ",")
     return file.getvalue()

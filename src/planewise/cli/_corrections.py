@@ -19,7 +19,7 @@ from planewise.cli._review import tell_torn
 from planewise.cli._show import say, show_table
 from planewise.cli._split import Split
 from planewise.evaluate import MEASURES, Measured, evaluate, in_words, measures
-from planewise.files import BY_ENDING, InputTable, Reading, ending_of, exact_cells
+from planewise.files import InputTable, Reading
 from planewise.table import TableModel, read_as
 from planewise.words import counted, number
 
@@ -236,19 +236,14 @@ def _from_answers(file: Path, by: str | None, target: str, reading: Reading) -> 
 
 def _read(file: Path, target: str, reading: Reading) -> pl.DataFrame:
     """All rows of a reviewed table; its target, if it has one, does not matter."""
-    with InputTable([file], reading) as table:
-        table.read_as_text([name for name in table.columns if name == target])
-        return table.read()
+    table = InputTable([file], reading)
+    table.read_as_text([name for name in table.columns if name == target])
+    return table.read()
 
 
 def _from_export(file: Path, by: str | None, target: str, reading: Reading) -> Taught:
     found = replace(reading, separator=None, encoding=None, header=None, comment=None)  # it is written by planewise
     rows = _read(file, target, found)
-    if BY_ENDING.get(ending_of(str(file))) == "text":
-        try:
-            rows = exact_cells(rows)
-        except ValueError as error:
-            raise MistakeError(f"{str(file)!r}: {error}") from None
     columns = exported_columns(rows.columns, new=False)
     if columns is None:
         raise MistakeError(

@@ -130,7 +130,7 @@ def fit(
 
       planewise fit visits.csv --target outcome --group patient --out visits.planewise
 
-      planewise fit "trips/*.parquet" --target fare --model boost --folder /scratch
+      planewise fit trips/*.parquet --target fare --model boost --folder /scratch
 
       planewise fit mails.csv --target kind --corrections new.answers.jsonl
     """

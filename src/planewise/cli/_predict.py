@@ -11,7 +11,7 @@ import typer
 from planewise.cli._everywhere import is_quiet
 from planewise.cli._mistakes import MistakeError, refuse_existing
 from planewise.cli._reading import note_reading, reads_table
-from planewise.cli._show import SafeCsv, say, show_json, tell_of_offset
+from planewise.cli._show import say, show_json, tell_of_offset
 from planewise.cli._stages import stage
 from planewise.cli._streams import is_stdout
 
@@ -41,7 +41,6 @@ def predict(
     keep: Annotated[
         list[str] | None, typer.Option(help="Column of the table to copy; may be repeated.", show_default=False)
     ] = None,
-    safe_csv: SafeCsv = True,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the --out file if it exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON with the number of rows written.")] = False,
 ) -> None:
@@ -81,10 +80,10 @@ def predict(
     note_reading(table)
     counted = _Counted(_predicted(fitted, table, proba, interval, kept))
     if out is None:
-        print_chunks(counted, safe_csv)
+        print_chunks(counted)
         return
     with stage(f"predicting {table.name}", as_json):
-        write_chunks(out, counted, safe_csv)
+        write_chunks(out, counted)
     if as_json:
         show_json({"file": str(out), "rows": counted.rows})
     elif not is_quiet():

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from planewise.files import InputTable, Reading
 
 TABLE_HELP = (
-    "CSV, TSV, JSON lines, Parquet, Arrow or Excel file, also compressed (.gz, .zst); several files, a folder, or a "
-    "pattern in quotes; - is the standard input."
+    "CSV, TSV, JSON lines, Parquet, Arrow or Excel file, also compressed (.gz, .zst); several files; - is the "
+    "standard input."
 )
 PANEL = "How the table is written (found out if not given)"
 
@@ -75,8 +75,7 @@ def reads_table(command: Callable[..., None]) -> Callable[..., None]:
         from planewise.files import InputTable
 
         given = {name: options.pop(name) for name in OPTIONS}
-        with InputTable(options.pop("table"), _reading(**given)) as table:
-            command(table=table, **options)
+        command(table=InputTable(options.pop("table"), _reading(**given)), **options)
 
     hints = get_type_hints(command, localns={"InputTable": object}, include_extras=True)
     hints["table"] = Annotated[list[str], typer.Argument(help=TABLE_HELP, show_default=False)]

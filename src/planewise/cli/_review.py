@@ -16,7 +16,7 @@ import typer
 from planewise._extras import require_all
 from planewise.cli._mistakes import MistakeError, refuse_existing
 from planewise.cli._reading import reads_table
-from planewise.cli._show import SafeCsv, say
+from planewise.cli._show import say
 from planewise.cli._stages import stage
 from planewise.cli._streams import tell
 
@@ -65,7 +65,6 @@ def review(
     all_rows: Annotated[
         bool, typer.Option("--all-rows", help="With --export, also write the cases that nobody decided.")
     ] = False,
-    safe_csv: SafeCsv = True,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the --export file if it exists.")] = False,
     repair: Annotated[
         bool,
@@ -117,7 +116,7 @@ def review(
     if export is not None and repair:
         raise MistakeError("--repair and --export are two steps: repair the file first.")
     if export is not None:
-        _export(model, table, path, id_column, export, all_rows, force, safe_csv)
+        _export(model, table, path, id_column, export, all_rows, force)
         return
     if repair:
         _repair(model, table, path, id_column)
@@ -161,7 +160,7 @@ def _answers_beside(table: InputTable) -> Path:
     from planewise.files import COMPRESSED
 
     path = Path(table.given[0])
-    if table.given[0] in ("-", "/dev/stdin") or "://" in table.given[0] or len(table.given) > 1:
+    if table.given[0] in ("-", "/dev/stdin") or len(table.given) > 1:
         raise MistakeError(f"{table.name}: give the file of answers with --answers.")
     name = path.name
     if path.suffix.lower() in COMPRESSED:
@@ -177,7 +176,6 @@ def _export(
     out: Path,
     all_rows: bool,
     force: bool,
-    safe_csv: bool,
 ) -> None:
     """Write the columns of the table as they are, and the review after them."""
     from planewise._atomic import write_whole
@@ -194,7 +192,7 @@ def _export(
     tell_torn(read_content(answers), answers)
     if found.height == 0:
         raise MistakeError(f"{str(answers)!r} holds no decision yet, so there is nothing to export.")
-    write_whole(out, table_bytes(found, out.suffix.lower().removeprefix("."), safe_csv=safe_csv))
+    write_whole(out, table_bytes(found, out.suffix.lower().removeprefix(".")))
     label = next(name for name in reversed(found.columns) if name.endswith("_label"))
     say(f"{found.height} rows in {out}: {original.width} columns as they are, the labels in {label!r}")
 

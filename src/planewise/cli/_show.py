@@ -8,25 +8,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from planewise._json import plain
 from planewise._printable import shown, shown_json
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-
-SafeCsv = Annotated[
-    bool,
-    typer.Option(
-        "--safe-csv/--no-safe-csv",
-        help="In CSV and TSV, put an apostrophe before text that a spreadsheet would run as a formula, such as =1+1; "
-        "or write the exact text.",
-    ),
-]
 
 
 def console() -> Console:

@@ -21,7 +21,6 @@ from planewise._atomic import replacing
 from planewise.cli._mistakes import MistakeError
 from planewise.cli._signals import interrupted as _interrupted
 from planewise.cli._streams import print_bytes
-from planewise.files import safe_cells
 from planewise.io import load
 from planewise.table import TableModel, as_table_model
 
@@ -61,22 +60,21 @@ def check_ending(path: Path) -> None:
         raise MistakeError(f"{str(path)!r} must end in one of {', '.join(WRITTEN)}.")
 
 
-def write_chunks(path: Path, chunks: Iterator[pl.DataFrame], safe_csv: bool) -> None:
-    """Write all chunks, in text files with safe cells or exact ones; an error leaves the old file as it was."""
+def write_chunks(path: Path, chunks: Iterator[pl.DataFrame]) -> None:
+    """Write all chunks; an error leaves the old file as it was."""
     if path.suffix.lower() == ".parquet":
         _write_parquet(path, chunks)
         return
     separator = "\t" if path.suffix.lower() == ".tsv" else ","
     with replacing(path) as file:
         for number, chunk in enumerate(chunks):
-            written = safe_cells(chunk) if safe_csv else chunk
-            written.write_csv(file, include_header=number == 0, separator=separator)
+            chunk.write_csv(file, include_header=number == 0, separator=separator)
 
 
-def print_chunks(chunks: Iterator[pl.DataFrame], safe_csv: bool) -> None:
+def print_chunks(chunks: Iterator[pl.DataFrame]) -> None:
     """CSV on the standard output, in UTF-8."""
     for number, chunk in enumerate(chunks):
-        print_bytes((safe_cells(chunk) if safe_csv else chunk).write_csv(include_header=number == 0))
+        print_bytes(chunk.write_csv(include_header=number == 0))
 
 
 def _write_parquet(path: Path, chunks: Iterator[pl.DataFrame]) -> None:

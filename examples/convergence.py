@@ -5,24 +5,19 @@ How quickly ensembles converge
 
 Accuracy of forests and log loss of boosting by the number of trees: Figure 5 of the SLM paper.
 
-The data are Wine and breast cancer from scikit-learn and, if ``PLANEWISE_DATA`` names a folder with the papers' data
-sets, Pima. Curves are means over four splits, and bands are one standard error. scikit-learn's gradient boosting
-replaces the XGBoost of the paper.
+The data are Wine and breast cancer from scikit-learn. Curves are means over four splits, and bands are one standard
+error. scikit-learn's gradient boosting replaces the XGBoost of the paper.
 """
 
-import os
-
 import matplotlib.pyplot as plt
+from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
 from planewise import SLMBoostClassifier, SLMForestClassifier
-from planewise.datasets import load
 from planewise.plot import ConvergenceDisplay
 
-SETS = {"Wine": ("wine", None), "breast cancer": ("breast_cancer_wdbc", None)}
-if os.environ.get("PLANEWISE_DATA"):
-    SETS["Pima"] = ("pima_diabetes", "slm")
+SETS = {"Wine": load_wine, "breast cancer": load_breast_cancer}
 TREES, SEEDS = 40, 4
 
 
@@ -45,9 +40,8 @@ def curves(X, y, seed):
 
 
 figure, axes = plt.subplots(2, len(SETS), figsize=(3.6 * len(SETS), 6), layout="constrained")
-for column, (title, (name, variant)) in enumerate(SETS.items()):
-    data = load(name, variant=variant)
-    runs = [curves(data.data, data.target, seed) for seed in range(SEEDS)]
+for column, (title, load) in enumerate(SETS.items()):
+    runs = [curves(*load(return_X_y=True), seed) for seed in range(SEEDS)]
     for row, displays in enumerate(zip(*runs, strict=True)):
         ConvergenceDisplay.joined(displays).plot(axes[row, column], title=title)
 plt.show()

@@ -56,7 +56,6 @@ PARTS = [
     "answers",
     "app",
     "dask",
-    "datasets",
     "evaluate",
     "export",
     "files",

@@ -13,7 +13,7 @@ from collections import defaultdict
 import planewise
 
 # Their functions are also called by their short names. Those of other packages share names with parameters: max_rows.
-CALLED = ("datasets", "export", "parts", "published", "recip", "tools")
+CALLED = ("export", "parts", "published", "recip", "tools")
 CALL = re.compile(r"([\w.]+)(\(.*\))?", flags=re.S)
 
 

@@ -1,7 +1,7 @@
 """Make docs/images/review_*.png: cases of the review page, photographed in Chromium.
 
 ``python tools/review_pictures.py --data FOLDER`` needs the data sets spambase and german_credit (see
-planewise.datasets) and what ``make test-browser`` installs.
+benchmarks.data) and what ``make test-browser`` installs.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import tempfile
 from pathlib import Path
 
 import polars as pl
+from benchmarks.data import load
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
 import planewise
-from planewise.datasets import load
 from planewise.table import TableModel
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -26,18 +26,19 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 N_COLUMNS = 28
 PER_FILE = 1_000_000
 
 
 def write_files(folder, n_rows):
     import polars as pl
-    from generated_parts import features, labels
+    from benchmarks.data import labels_of, normal_features
 
     for seed in range(max(1, n_rows // PER_FILE)):
-        X = features(seed, min(n_rows, PER_FILE))
+        X = normal_features(seed, min(n_rows, PER_FILE))
         columns = {f"x{j}": X[:, j] for j in range(N_COLUMNS)}
-        table = pl.DataFrame(columns | {"y": labels(X, seed).astype(np.int8)})
+        table = pl.DataFrame(columns | {"y": labels_of(X, seed).astype(np.int8)})
         table.write_parquet(folder / f"{seed:03}.parquet", compression="uncompressed")
 
 

@@ -22,8 +22,8 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from generators import make_half_oblique
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from benchmarks.data import make_half_oblique
 
 ROUNDS = 100
 N_TRAIN = 10_000

@@ -59,7 +59,6 @@ _PARTS = (
     "answers",
     "app",
     "dask",
-    "datasets",
     "evaluate",
     "export",
     "files",

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from benchmarks.data import make_subspace_batches
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -17,7 +18,6 @@ from sklearn.exceptions import ConvergenceWarning
 import planewise
 from planewise import RECIPClassifier
 from planewise.app._why import view_sentence
-from planewise.datasets import make_subspace_batches
 from planewise.recip import _candidates, _selection
 
 PUBLISHED = {"estimate": "distances", "k": 1, "selection": "recip"}

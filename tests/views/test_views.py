@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.data import make_friedman
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -11,7 +12,6 @@ from sklearn.model_selection import KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from planewise import SLMViewsClassifier, SLMViewsRegressor
-from planewise.datasets import make_friedman
 from planewise.parts import from_batches
 from planewise.slm.boosting import Data
 from planewise.views._search import folds

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 from pathlib import Path
 
@@ -18,7 +19,9 @@ import numpy as np
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
-from planewise import SLMViewsClassifier, SLMViewsRegressor, datasets
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.data import load, make_friedman
+from planewise import SLMViewsClassifier, SLMViewsRegressor
 
 THREADS = 2
 SETS = [
@@ -35,9 +38,9 @@ def table(name, data_home):
     """X as a data frame, y, and whether y holds numbers."""
     if name.startswith("made"):
         n_rows = int(name.split(" ")[1].replace(",", ""))
-        X, y = datasets.make_friedman(1, n_samples=n_rows, random_state=0)
+        X, y = make_friedman(1, n_samples=n_rows, random_state=0)
         return X.astype(np.float32), (y > np.median(y)).astype(int), False
-    bunch = datasets.load(name, data_home=data_home, as_frame="pandas")
+    bunch = load(name, data_home=data_home, as_frame="pandas")
     X, y = bunch.data, np.asarray(bunch.target)
     for column in X.columns:
         if X[column].dtype.kind not in "ifb":

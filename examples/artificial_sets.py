@@ -7,16 +7,18 @@ Training rows, test rows and predictions of one tree on three artificial data se
 """
 
 import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import make_circles, make_moons
 from sklearn.model_selection import train_test_split
 
 from planewise import SLMClassifier
-from planewise.datasets import make_circle_and_ring, make_new_moons
 from planewise.plot import PartitionDisplay
 
+(left, y_left), (right, y_right) = (make_moons(1000, noise=0.2, random_state=seed) for seed in (0, 1))
 SETS = {
-    "circle and ring": make_circle_and_ring(random_state=0),
-    "2 new moons": make_new_moons(random_state=0),
-    "4 new moons": make_new_moons(n_moons=4, random_state=0),
+    "circle and ring": make_circles(1000, noise=0.2, factor=0.5, random_state=0),
+    "2 new moons": make_moons(1000, noise=0.3, random_state=0),
+    "4 new moons": (np.concatenate([left, right + np.array([3.5, 0])]), np.concatenate([y_left, y_right + 2])),
 }
 figure, axes = plt.subplots(3, 3, figsize=(9, 8.4), dpi=90, layout="constrained")
 for column, (name, (X, y)) in enumerate(SETS.items()):

@@ -7,13 +7,13 @@ A tree of planes and a decision tree on the same two features.
 """
 
 import matplotlib.pyplot as plt
+from sklearn.datasets import make_moons
 from sklearn.tree import DecisionTreeClassifier
 
 from planewise import SLMClassifier
-from planewise.datasets import make_new_moons
 from planewise.plot import PartitionDisplay
 
-X, y = make_new_moons(random_state=0)
+X, y = make_moons(1000, noise=0.3, random_state=0)
 train, test = slice(0, 600), slice(600, None)
 ours = SLMClassifier(random_state=0).fit(X[train], y[train])
 theirs = DecisionTreeClassifier(random_state=0).fit(X[train], y[train])

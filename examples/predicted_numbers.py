@@ -7,12 +7,12 @@ The predictions of one tree, a forest, boosting and a kernel machine.
 """
 
 import matplotlib.pyplot as plt
+from sklearn.datasets import make_friedman1
 
 from planewise import MCMRegressor, SLMBoostRegressor, SLMForestRegressor, SLMRegressor
-from planewise.datasets import make_friedman
 from planewise.plot import PartitionDisplay
 
-X, y = make_friedman(1, random_state=0)
+X, y = make_friedman1(1000, random_state=0)
 X_train, y_train, X_test, y_test = X[:600], y[:600], X[600:], y[600:]
 MODELS = {
     "one tree": SLMRegressor(random_state=0),

@@ -11,7 +11,6 @@ import pytest
 
 from clean_shell import run_python
 from planewise._extras import require
-from planewise.datasets import load
 from planewise.export import to_onnx
 from planewise.plot import TreeDisplay
 from planewise.slm import SLMClassifier
@@ -57,20 +56,6 @@ def test_a_missing_package_is_named_with_its_extra(tree, monkeypatch, packages, 
         ask[extra]()
     assert str(told.value) == sentence(what, packages, extra)
     assert told.value.name == packages
-
-
-def test_data_sets_name_both_libraries_and_their_extra(monkeypatch):
-    without(monkeypatch, "polars", "pandas")
-    with pytest.raises(ModuleNotFoundError) as told:
-        load("iris", as_frame=True)
-    assert str(told.value) == sentence("as_frame=True", "polars or pandas", "data")
-    with pytest.raises(ModuleNotFoundError, match=r"^as_frame='pandas' needs pandas: pip install pandas\.$"):
-        load("iris", as_frame="pandas")
-    from planewise.datasets._columns import table_library
-
-    with pytest.raises(ModuleNotFoundError) as told:
-        table_library()
-    assert str(told.value) == sentence("Reading this data set", "polars (or pandas with pyarrow)", "data")
 
 
 @pytest.mark.parametrize("missing", ["typer", "polars", "rich"])

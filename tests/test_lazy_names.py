@@ -54,7 +54,6 @@ def test_a_name_that_is_not_there():
 
 PARTS = [
     "dask",
-    "datasets",
     "evaluate",
     "export",
     "files",

@@ -26,7 +26,7 @@ from planewise import (
     save,
 )
 from planewise._labels import text_array
-from planewise.parts import from_frames
+from planewise.parts import from_batches
 from planewise.table import TableModel
 
 N_ROWS = 300
@@ -155,7 +155,7 @@ def test_labels_of_a_file_take_about_their_own_size_if_one_is_longer_than_the_ot
 
 def test_rows_in_parts_take_about_the_size_of_a_long_label():
     table = pl.DataFrame(columns(long_label=True))
-    (X, y), most = peak(lambda: from_frames([table], target="y", categorical_features=["town"]))
+    (X, y), most = peak(lambda: from_batches([table], target="y", categorical_features=["town"]))
     with X:
         assert most < MOST and len(set(y.tolist())) == 3
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from planewise import SLMBoostClassifier, SLMClassifier, load, save
-from planewise.parts import from_frames
+from planewise.parts import from_batches
 from planewise.table import TableModel
 
 N_ROWS = 20
@@ -105,7 +105,7 @@ def test_names_of_columns_of_parts_are_listed_equally_often_however_many_there_a
     found = []
     for width in (10, 40):
         listings.clear()
-        with from_frames([categories(width).with_columns(y=pl.Series(LABEL))], target="y")[0]:
+        with from_batches([categories(width).with_columns(y=pl.Series(LABEL))], target="y")[0]:
             found.append(len(listings))
     assert found[0] == found[1]
 

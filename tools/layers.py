@@ -23,7 +23,7 @@ LAYERS = (
     ("parts",),
     ("slm", "mcm", "recip"),
     ("views",),
-    ("datasets", "published"),
+    ("published",),
     ("table",),
     ("files",),
     ("evaluate",),

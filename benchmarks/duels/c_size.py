@@ -11,7 +11,7 @@ beforehand, whose code is not counted) and its plain one (float); m2cgen a sciki
 Cortex-M4 code are stated where arm-none-eabi-gcc is at hand.
 
 Where --out names a file of an earlier run, its other data sets are kept. Data sets are found as
-`planewise.datasets.load` finds them: give a folder by --data, or the environment variable.
+`benchmarks.data.load` finds them: give a folder by --data, or the environment variable.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import importlib.util
 import json
 import shutil
 import subprocess
+import sys
 import tempfile
 import warnings
 from pathlib import Path
@@ -33,8 +34,10 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.pipeline import make_pipeline
 
 from planewise import MCMClassifier, SLMBoostClassifier, SLMClassifier, SLMForestClassifier
-from planewise.datasets import load
 from planewise.export import to_c
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from benchmarks.data import load
 
 warnings.filterwarnings("ignore")
 SETS = ("breast_cancer_wdbc", "ionosphere", "waveform5000", "spambase", "optdigits")

@@ -15,6 +15,7 @@ import argparse
 import gc
 import json
 import statistics
+import sys
 import threading
 import time
 from pathlib import Path
@@ -25,18 +26,20 @@ import numpy as np
 import xgboost
 import xgboost.dask
 from dask.distributed import Client, LocalCluster, wait
-from generated_parts import N_COLUMNS, features, labels
 from sklearn.metrics import log_loss
 
 import dask
 import planewise
 import planewise.dask
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from benchmarks.data import N_COLUMNS, labels_of, normal_features
+
 
 def collections(n_rows, n_parts):
     size = n_rows // n_parts
-    blocks = [dask.delayed(features)(seed, size) for seed in range(n_parts)]
-    targets = [dask.delayed(labels)(block, seed) for seed, block in enumerate(blocks)]
+    blocks = [dask.delayed(normal_features)(seed, size) for seed in range(n_parts)]
+    targets = [dask.delayed(labels_of)(block, seed) for seed, block in enumerate(blocks)]
     X = da.concatenate([da.from_delayed(block, (size, N_COLUMNS), np.float32) for block in blocks])
     return X, da.concatenate([da.from_delayed(target, (size,), np.int64) for target in targets])
 
@@ -93,8 +96,8 @@ def seconds_of(fit):
 def run(args, client):
     X, y = client.persist(list(collections(args.rows, args.parts)))
     wait([X, y])
-    X_test = features(9_999, 200_000)
-    y_test = labels(X_test, 9_999)
+    X_test = normal_features(9_999, 200_000)
+    y_test = labels_of(X_test, 9_999)
     seconds = {}
     losses = {}
     for _ in range(args.repeats):

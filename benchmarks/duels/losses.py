@@ -27,10 +27,9 @@ from sklearn.metrics import mean_pinball_loss, mean_tweedie_deviance
 from sklearn.multioutput import MultiOutputRegressor
 
 from planewise import SLMBoostRegressor
-from planewise.datasets import make_friedman
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from generators import make_half_oblique
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from benchmarks.data import make_friedman, make_half_oblique
 
 COMMON = {"n_estimators": 100, "learning_rate": 0.1, "n_jobs": 1}
 POWERS = {"poisson": 1.0, "exposure": 1.0, "gamma": 2.0, "tweedie": 1.5}

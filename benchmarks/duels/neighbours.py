@@ -21,10 +21,10 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial import cKDTree
 
-from planewise.datasets import load
 from planewise.recip._neighbours import own_and_other_distances
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from benchmarks.data import load
 from scale_boost import PeakMemory
 
 ROUNDS = 3

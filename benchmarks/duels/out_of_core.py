@@ -3,7 +3,7 @@
     python benchmarks/duels/out_of_core.py [--rows 1e7] [--rounds 20] [--limit-mb 1024] [--folder DIR] [--out FILE]
 
 Writes a table of 28 float32 columns as Parquet files, then fits it twice, each time in a new process: "file" reads it
-by `planewise.parts.from_parquet` with at most `--limit-mb` of anonymous memory (RLIMIT_DATA, as `ulimit -d`; address
+by `planewise.parts.from_batches` with at most `--limit-mb` of anonymous memory (RLIMIT_DATA, as `ulimit -d`; address
 space that is only reserved counts, so polars and BLAS get one thread); "memory" reads it whole. Seconds, the growth of
 anonymous memory during the fit in bytes per row, and whether both models are the same. `--only file` leaves the second
 one out.
@@ -21,22 +21,24 @@ import sys
 import tempfile
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 N_COLUMNS = 28
 PER_FILE = 1_000_000
 
 
 def write_files(folder, n_rows):
     import polars as pl
-    from generated_parts import features, labels
+    from benchmarks.data import labels_of, normal_features
 
     for seed in range(max(1, n_rows // PER_FILE)):
-        X = features(seed, min(n_rows, PER_FILE))
+        X = normal_features(seed, min(n_rows, PER_FILE))
         columns = {f"x{j}": X[:, j] for j in range(N_COLUMNS)}
-        table = pl.DataFrame(columns | {"y": labels(X, seed).astype(np.int8)})
+        table = pl.DataFrame(columns | {"y": labels_of(X, seed).astype(np.int8)})
         table.write_parquet(folder / f"{seed:03}.parquet", compression="uncompressed")
 
 
@@ -49,11 +51,13 @@ def fit(kind, folder, n_rounds):
     import polars as pl
 
     from planewise import SLMBoostClassifier
-    from planewise.parts import from_parquet
+    from planewise.parts import from_batches
 
     start = time.perf_counter()
     if kind == "file":
-        X, y = from_parquet(folder, target="y", folder=folder)
+        query = pl.scan_parquet(f"{folder}/*.parquet")
+        batches = partial(query.collect_batches, chunk_size=2**15, maintain_order=True)
+        X, y = from_batches(batches, target="y", folder=folder)
     else:
         table = pl.read_parquet(f"{folder}/*.parquet")
         X, y = table.drop("y").to_numpy(), table["y"].to_numpy()

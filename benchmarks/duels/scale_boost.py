@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import log_loss
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from generators import make_half_oblique
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from benchmarks.data import load, make_half_oblique
 
 THREADS = 2
 REPEAT_BELOW_S = 20.0
@@ -33,9 +33,7 @@ def make_table(task: str, n_rows: int, folder: Path | None):
     if task != "covertype":
         X, y = make_half_oblique(n_rows + N_TEST, 28, task=task)
         return X[:n_rows], y[:n_rows], X[n_rows:], y[n_rows:]
-    from planewise import datasets
-
-    data = datasets.load("covertype", data_home=folder)
+    data = load("covertype", data_home=folder)
     X, y = np.asarray(data.data, dtype=np.float32), np.unique(data.target, return_inverse=True)[1]
     order = np.random.default_rng(0).permutation(len(y))
     test, train = order[: len(y) // 5], order[len(y) // 5 :]

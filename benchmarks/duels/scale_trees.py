@@ -19,8 +19,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from planewise import SLMClassifier, SLMRegressor
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from generators import make_half_oblique
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from benchmarks.data import make_half_oblique
 
 REPEAT_BELOW_S = 5.0
 MODELS = {

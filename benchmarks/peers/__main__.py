@@ -17,7 +17,7 @@ seconds are timed three times, predictions always, and the median counts. The si
 Each ratio of losses is clipped to [1/2, 2] before averaging. Our own failure counts as 2; a data set on which a peer
 failed does not count for that peer. Peers that are not installed are named and left out (pip install --group peers).
 
-Data sets of planewise.datasets come from --data (or PLANEWISE_DATA), scikit-learn or OpenML. OpenML has the rows of
+Data sets of benchmarks.data come from --data (or PLANEWISE_DATA), scikit-learn or OpenML. OpenML has the rows of
 some sets in another order or form, so that splits and losses differ. The sets of field and machines come from --data
 only: a folder with an index.csv (columns name, file and task) and Parquet or CSV files with a column "target". Run the
 report sets only for figures that will be published, never to choose a default, and on a machine that does nothing else.

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
-from planewise import datasets
+from benchmarks import data as datasets
 
 from .families import Family
 
@@ -57,14 +57,14 @@ def listed(kind: str) -> dict[str, list[str]]:
 def read(name: str, folder: Path | None) -> tuple[pd.DataFrame, str]:
     """The data set with its column "target", and its task.
 
-    Those of `planewise.datasets` are found as its `load` finds them. All others have to be in `folder`.
+    Those of `benchmarks.data` are found as its `load` finds them. All others have to be in `folder`.
     """
     if name in datasets.list_datasets():
         bunch = datasets.load(name, as_frame="pandas", data_home=folder)
         return bunch.data.assign(**{TARGET: bunch.target}), bunch.task
     if folder is None:
         raise datasets.DatasetNotFoundError(
-            f"Data set {name!r} is not one of planewise.datasets: pass --data with the folder that has it."
+            f"Data set {name!r} is not one of benchmarks.data: pass --data with the folder that has it."
         )
     if not (folder / "index.csv").is_file():
         raise ValueError(f"--data is '{folder}', which has no index.csv.")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise import datasets
+from benchmarks import data as datasets
 from planewise.published import recip, recip_known
 from planewise.recip import RECIPClassifier, local_entropy
 

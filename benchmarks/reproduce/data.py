@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise import datasets
+from benchmarks import data as datasets
 
 from .declaration import Data
 

@@ -19,7 +19,7 @@ class Data:
     Attributes
     ----------
     source : tuple
-        ("load", name, variant) for a loader's set; else the name of a generator of planewise.datasets, its arguments
+        ("load", name, variant) for a loader's set; else the name of a generator of `benchmarks.data`, its arguments
         and, in a dict, its keywords.
     classes : tuple
         The classes the paper kept, where a set has more.

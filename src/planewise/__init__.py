@@ -57,7 +57,6 @@ __all__ = [
 
 _PARTS = (
     "dask",
-    "datasets",
     "evaluate",
     "export",
     "files",

@@ -242,7 +242,7 @@ def _refuse_unread(estimator: Any, X: Any) -> None:
     if nw.dependencies.is_polars_lazyframe(X):
         raise TypeError(
             "X is a polars LazyFrame, which has no rows yet; pass X.collect() instead. If these are more rows than fit "
-            "into memory, planewise.parts.from_polars reads them for trees."
+            "into memory, planewise.parts.from_batches(X.collect_batches, target=...) reads them for trees."
         )
     if nw.dependencies.is_polars_dataframe(X):
         refuse_patterns(X.columns, "X")
@@ -426,8 +426,7 @@ def _refuse_zeros_in_file(X: Any, counts: NDArray[np.bool_]) -> None:
     if isinstance(X, MappedTable) and not counts.all():
         raise ValueError(
             f"Row {np.flatnonzero(~counts)[0]} has a weight of 0, by sample_weight or class_weight, but rows in a file "
-            "cannot be left out of a fit. Pass weight= to the function of planewise.parts that reads the table, or "
-            "leave the rows out there."
+            "cannot be left out of a fit. Pass weight= to planewise.parts.from_batches, or leave the rows out there."
         )
 
 

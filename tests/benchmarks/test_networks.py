@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.data import make_circle_and_ring, make_new_moons
 from benchmarks.reproduce.networks import (
     BackpropagatedMLPClassifier,
     FeedforwardMLPClassifier,
@@ -13,8 +14,6 @@ from benchmarks.reproduce.networks import (
 )
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neural_network import MLPClassifier
-
-from planewise.datasets import make_circle_and_ring, make_new_moons
 
 BOTH = pytest.mark.parametrize("kind", [FeedforwardMLPClassifier, BackpropagatedMLPClassifier])
 

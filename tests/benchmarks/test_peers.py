@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.data import list_datasets
 from benchmarks.peers import fight as fight_module
 from benchmarks.peers.__main__ import main
 from benchmarks.peers.contenders import Contender
@@ -19,8 +20,6 @@ from benchmarks.peers.fight import fight, loss
 from benchmarks.peers.referee import in_turn, not_installed, open_corners, run
 from benchmarks.peers.summary import summarise
 from benchmarks.peers.tables import SECTIONS, tables
-
-from planewise.datasets import list_datasets
 
 ROOT = Path(__file__).resolve().parents[2]
 TREE = Contender("tree", "sklearn.tree.DecisionTree{}", threads=None)
@@ -271,7 +270,7 @@ def test_a_comparison_is_run_and_its_tables_printed(tmp_path, capsys):
     [
         (["run", "tree", "--seeds", "0"], "--seeds must be at least 1, got 0."),
         (["run", "tree", "--sets", "mixed"], "--sets must be one of develop, report for tree, got 'mixed'."),
-        (["run", "field"], "'splice' is not one of planewise.datasets: pass --data"),
+        (["run", "field"], "'splice' is not one of benchmarks.data: pass --data"),
         (["run", "field", "--data", "{results}"], "results', which has no index.csv."),
         (["run", "svm", "--without", "xgboost"], "the peers of svm are svc."),
         (["run", "tree", "--out", "no_folder/x.json"], "there is no folder 'no_folder'."),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from benchmarks.data import make_circle_and_ring
 from benchmarks.reproduce import sizes, sources
 from benchmarks.reproduce.__main__ import listing
 from benchmarks.reproduce.claims import (
@@ -27,7 +28,6 @@ from benchmarks.reproduce.tables import TABLES
 from benchmarks.reproduce.writer import as_html, as_json, markdown, terminal
 
 from planewise import MCMClassifier
-from planewise.datasets import make_circle_and_ring
 
 MOONS = Data("moons", ("make_new_moons", {"n_samples": 60}))
 RINGS = Data("rings", ("make_circle_and_ring", {"n_samples": 60}))

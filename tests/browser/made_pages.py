@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+from benchmarks.data import make_new_moons
 from sklearn.datasets import load_diabetes, load_digits, load_wine, make_classification
 
 import planewise
-from planewise.datasets import make_new_moons
 from planewise.report import report
 from planewise.table import TableModel
 

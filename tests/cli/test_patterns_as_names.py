@@ -39,14 +39,6 @@ def test_a_star_is_a_name_in_every_command(run, ending, target):
     assert run("explain", "m.planewise", f"t.{ending}", "--row", 0).exit_code == 0
 
 
-@pytest.mark.parametrize("source", [parts.from_csv, parts.from_parquet])
-def test_a_star_is_a_name_in_parts(source):
-    with_names(NAMES)
-    ending = source.__name__.removeprefix("from_")
-    X, y = source(f"t.{ending}", target="t", columns=["*", "c"])
-    assert list(SLMClassifier(random_state=0).fit(X, y).feature_names_in_) == ["*", "c"]
-
-
 @pytest.mark.parametrize("ending", ["csv", "parquet", "xlsx"])
 def test_a_name_that_is_a_pattern_is_refused_in_words(run, ending):
     table = with_names(["^a$", "b", "c", "t"])
@@ -59,6 +51,6 @@ def test_a_name_that_is_a_pattern_is_refused_in_words(run, ending):
     with pytest.raises(ValueError, match=r"^the table has a column '\^a\$'"):
         TableModel("slm").fit(table, "t")
     with pytest.raises(ValueError, match=r": the table has a column '\^a\$'"):
-        parts.from_frames([table], target="t")
+        parts.from_batches([table], target="t")
     model = SLMClassifier(random_state=0).fit(features.to_pandas(), target.to_list())  # which is no matter elsewhere
     assert model.feature_names_in_[0] == "^a$"

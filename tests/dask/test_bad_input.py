@@ -50,6 +50,12 @@ def test_without_a_client(table):
         on_dask.SLMClassifier().fit(frame(table[0], [600]), frame(table[1], [600]))
 
 
+def test_asynchronous_clients_are_refused(client, table, monkeypatch):
+    monkeypatch.setattr(type(client), "asynchronous", True)
+    with pytest.raises(ValueError, match="SLMClassifier needs a client that is not asynchronous"):
+        on_dask.SLMClassifier(client=client).fit(frame(table[0], [600]), frame(table[1], [600]))
+
+
 def test_partitions_with_different_columns(tree, boost, table):
     X, y = table[0][["a", "c"]], frame(table[1], [300, 300])
     for model in (tree, boost):

@@ -16,8 +16,9 @@ from dask_partitions import frame, model_bytes, wait_for_two_workers
 import dask
 import planewise
 import planewise.dask as on_dask
+from local_parts import LocalParts
 from planewise.dask import DaskParts, LostSchedulerError, LostWorkersError
-from planewise.parts import LocalParts, Part
+from planewise.parts import Part
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:pytest.PytestUnhandledThreadExceptionWarning")
 N_PARTS, N_ROWS = 6, 50

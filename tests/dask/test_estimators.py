@@ -20,7 +20,7 @@ import planewise
 import planewise.dask as on_dask
 
 SIZES = {1: [600], 3: [100, 350, 150], 7: [0, 90, 200, 1, 0, 209, 100]}
-CLASSIFIERS = ["SLMBoostClassifier", "SLMForestClassifier", "SLMClassifier", "RECIPClassifier"]
+CLASSIFIERS = ["SLMBoostClassifier", "SLMForestClassifier", "SLMClassifier"]
 REGRESSORS = ["SLMBoostRegressor", "SLMForestRegressor", "SLMRegressor"]
 SETTINGS = {
     "SLMBoostClassifier": {"n_estimators": 6},
@@ -28,8 +28,6 @@ SETTINGS = {
     "SLMForestClassifier": {"n_estimators": 5, "bootstrap": True, "max_samples": 0.5},
     "SLMForestRegressor": {"n_estimators": 5},
     "SLMRegressor": {"n_projections": 20},
-    "RECIPClassifier": {},
-    "LargeScaleMCMClassifier": {"n_components": 20, "max_iter": 3},
 }
 
 
@@ -59,20 +57,6 @@ def test_arrays_give_the_model_of_the_array_in_memory_whatever_their_chunks(clie
         da.from_array(X, chunks=(170, 3)), da.from_array(y, chunks=600), da.from_array(weight.to_numpy(), chunks=90)
     )
     assert model_bytes(remote) == model_bytes(local)
-
-
-def test_the_rows_of_a_large_table_are_sampled_for_views_by_their_numbers(client, monkeypatch, table):
-    monkeypatch.setattr("planewise.dask._others.max_rows", lambda *_: 200)
-    X, y, _, weight = table
-    models = [
-        on_dask.RECIPClassifier(random_state=0).fit(frame(X, sizes), frame(y, sizes), frame(weight, sizes))
-        for sizes in SIZES.values()
-    ]
-    assert model_bytes(models[0]) == model_bytes(models[1]) == model_bytes(models[2])
-    kept = models[2].to_local().training_rows() if hasattr(models[2], "training_rows") else models[2]._rows
-    numbers = np.asarray(kept.origin)
-    assert len(numbers) == 200
-    assert (weight.to_numpy()[numbers] > 0).all() and numbers.max() > 500
 
 
 def test_early_stopping_by_a_validation_set_and_further_sets(client, table):
@@ -193,32 +177,6 @@ def test_searches_through_the_dask_backend_of_joblib(client, table):
     with joblib.parallel_backend("dask", client=client, wait_for_workers_timeout=5):
         search.fit(X, y)
     assert np.array_equal(search.cv_results_["mean_test_score"], clone(search).fit(X, y).cv_results_["mean_test_score"])
-
-
-def test_asynchronous_clients_get_something_to_await(table):
-    import asyncio
-
-    from dask.distributed import Client, LocalCluster
-
-    X, y = table[:2]
-
-    async def run():
-        options = {"processes": False, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
-        async with LocalCluster(asynchronous=True, **options) as cluster, Client(cluster, asynchronous=True) as client:
-            model = on_dask.SLMForestClassifier(n_estimators=3, random_state=0, client=client)
-            boost = on_dask.SLMBoostClassifier(n_estimators=3, random_state=0, client=client)
-            collections = frame(X, [200, 400]), frame(y, [200, 400])
-            assert await model.fit(*collections) is model
-            await boost.fit(*collections)
-            with pytest.raises(TypeError, match=r"X is a numpy.ndarray"):
-                await model.fit(np.zeros((2, 2)), collections[1])
-            return model, boost, await client.compute(model.predict(collections[0]))
-
-    model, boost, answers = asyncio.run(run())
-    local = planewise.SLMForestClassifier(n_estimators=3, random_state=0).fit(X, y)
-    assert model_bytes(model) == model_bytes(local)
-    assert model_bytes(boost) == model_bytes(planewise.SLMBoostClassifier(n_estimators=3, random_state=0).fit(X, y))
-    assert np.array_equal(answers, local.predict(X))
 
 
 def test_several_fits_at_once_on_one_cluster(client, table):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import os
 import signal
@@ -166,19 +165,6 @@ def test_progress_is_shown(client, rows, capsys, is_in_parts):
 
 
 # ------------------------------------------------------------------------------------------------------------- clients
-def test_an_asynchronous_client(rows, is_in_parts):
-    X, y = rows[:2]
-    local, remote = boosting(early_stopping=True, refit=True)
-
-    async def run():
-        options = {"asynchronous": True}
-        async with LocalCluster(n_workers=2, **options, **NEAR) as cluster, Client(cluster, **options) as client:
-            assert await remote.set_params(client=client).fit(*lazily([X, y], SIZES[7])) is remote
-
-    asyncio.run(run())
-    assert model_bytes(remote) == model_bytes(local.fit(X, y))
-
-
 def test_ten_fits_at_once_on_one_cluster(client, rows, is_in_parts):
     collections = lazily(rows[:2], SIZES[3])
 

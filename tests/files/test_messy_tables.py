@@ -217,8 +217,7 @@ READ_RIGHT = {
     "thousands with apostrophes": ("t.csv", column(["1'234.50", "12.00"]), numbered([1234.5, 12.0])),
     "currencies": ("t.csv", column(["€ 1.234,50", "12,00 €", "-3 €"]), numbered([1234.5, 12.0, -3.0])),
     "dollars, negative in brackets": ("t.csv", column(["$1,234.50", "($12.00)"]), numbered([1234.5, -12.0])),
-    "percent": ("t.csv", column(["12,5 %", "3 %"]), numbered([12.5, 3.0])),
-    "units": ("t.csv", column(["12.5 kg", "3 kg"]), numbered([12.5, 3.0])),
+    "units": ("t.csv", column(["12.5 kg", "3 %"]), numbered(["12.5 kg", "3 %"])),
     "a minus that is not a hyphen": ("t.csv", column(["−1.5", "2.5"]), numbered([-1.5, 2.5])),
     "a minus behind the number": ("t.csv", column(["1,5-", "2,5"]), numbered([-1.5, 2.5])),
     "powers of ten with decimal commas": ("t.csv", column(["1,5E+03", "2,5e-2"]), numbered([1500.0, 0.025])),
@@ -306,8 +305,8 @@ REFUSED = {
     ),
     "some numbers with a unit": (
         "t.csv",
-        column([*(f"{k} kg" for k in range(60)), "50"]),
-        ["some numbers have 'kg' behind them, others do not", "--category x"],
+        column(["50 kg", *NUMBERS]),
+        ["200 of 201 values of 'x' are numbers; '50 kg' in line 2 is not", "--category x"],
     ),
     "separators at the end of the rows": (
         "t.csv",
@@ -359,12 +358,7 @@ REFUSED = {
         column([*("1,5", "2.5") * 40]),
         ["Column 'x' cannot be read as numbers", "--decimal ,"],
     ),
-    "two units": ("t.csv", column([*(f"{k}.5 kg" for k in range(60)), "500 g"]), ["values are in 'kg' and in 'g'"]),
-    "percent and shares": (
-        "t.csv",
-        column([*(f"{k} %" for k in range(60)), "0.5"]),
-        ["some numbers have '%' behind them, others do not"],
-    ),
+    "two currencies": ("t.csv", column([*(f"{k}.5 €" for k in range(60)), "$500"]), ["values are in '€' and in '$'"]),
     "a line with a field too many": ("t.csv", rows() + "1,2,3,4,5\n", ["line 62 has 5 fields, but the header has 4"]),
     "a line with a field too few": (
         "t.csv",
@@ -445,12 +439,12 @@ def write(name, content):
 def test_it_is_read_right(case):
     name, content, expected, *options = READ_RIGHT[case]
     write(name, content)
-    with InputTable([name], Reading(**(options[0] if options else {}))) as table:
-        found = table.read()
-        assert found.columns == expected.columns
-        for each in expected.columns:
-            assert found[each].to_list() == expected[each].to_list(), (each, table.in_words())
-        assert [each.name for each in table.found] == expected.columns  # none is lost
+    table = InputTable([name], Reading(**(options[0] if options else {})))
+    found = table.read()
+    assert found.columns == expected.columns
+    for each in expected.columns:
+        assert found[each].to_list() == expected[each].to_list(), (each, table.in_words())
+    assert [each.name for each in table.found] == expected.columns  # none is lost
 
 
 @pytest.mark.parametrize("case", READ_RIGHT)
@@ -459,14 +453,14 @@ def test_a_model_reads_the_same_in_chunks(case, monkeypatch):
     name, content, expected, *options = READ_RIGHT[case]
     write(name, content)
     reading = Reading(**(options[0] if options else {}))
-    with InputTable([name], reading) as table:
-        table.read()
-        columns, known = [Column(each.name, str(each.kind)) for each in table.found], table.remembered()
+    table = InputTable([name], reading)
+    table.read()
+    columns, known = [Column(each.name, str(each.kind)) for each in table.found], table.remembered()
     monkeypatch.setattr("planewise.files._lines.CHUNK_BYTES", 400)
     monkeypatch.setattr("planewise.files._tables.CHUNK_ROWS", 7)
-    with InputTable([name], Reading(comment=reading.comment)) as table:
-        table.remember(known)
-        chunks = list(table.chunks(columns, expected.columns))
+    table = InputTable([name], Reading(comment=reading.comment))
+    table.remember(known)
+    chunks = list(table.chunks(columns, expected.columns))
     found = pl.concat(chunks, how="vertical_relaxed")
     for each in columns:
         wanted = expected[each.name].to_list()
@@ -482,11 +476,8 @@ def test_a_model_reads_the_same_in_chunks(case, monkeypatch):
 def test_it_is_refused_with_the_place_and_the_remedy(case):
     name, content, words, *options = REFUSED[case]
     write(name, content)
-    with (
-        pytest.raises(TableFileError) as error,
-        InputTable([name], Reading(**(options[0] if options else {}))) as table,
-    ):
-        table.read()
+    with pytest.raises(TableFileError) as error:
+        InputTable([name], Reading(**(options[0] if options else {}))).read()
     for word in words:
         assert word in str(error.value)
     assert "\n" not in str(error.value)
@@ -536,21 +527,21 @@ def test_damaged_tables_are_read_or_refused_in_words(seed):
             else:
                 data[at:at] = data[end : end + rng.randrange(80)]
         Path(name).write_bytes(bytes(data))
-        with InputTable([name]) as table:
-            try:
-                found = table.read()
-            except TableFileError:
-                continue
-            assert found.columns == table.columns == [each.name for each in table.found]
-            assert sum(chunk.height for chunk in table.chunks(None, table.columns)) == found.height
+        table = InputTable([name])
+        try:
+            found = table.read()
+        except TableFileError:
+            continue
+        assert found.columns == table.columns == [each.name for each in table.found]
+        assert sum(chunk.height for chunk in table.chunks(None, table.columns)) == found.height
 
 
 @pytest.mark.parametrize("case", ["levels, some of them words", "dates of two formats"])
 def test_text_that_looks_like_something_else_is_noted(case):
     name, content, _ = READ_RIGHT[case]
     write(name, content)
-    with InputTable([name]) as table:
-        table.read()
-        what = {"levels, some of them words": "18 of 27 values are numbers, 'A' in line 4 is not"}
-        words = what.get(case, "9 of 18 values are dates of the format %Y-%m-%d, '28.02.2024' in line 3 is not")
-        assert table.found[0].in_words() == f"read as text: {words}"
+    table = InputTable([name])
+    table.read()
+    what = {"levels, some of them words": "18 of 27 values are numbers, 'A' in line 4 is not"}
+    words = what.get(case, "9 of 18 values are dates of the format %Y-%m-%d, '28.02.2024' in line 3 is not")
+    assert table.found[0].in_words() == f"read as text: {words}"

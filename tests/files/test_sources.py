@@ -1,4 +1,4 @@
-"""Where tables come from: several files, folders, patterns, pipes, addresses; and laws of reading."""
+"""Tables in several files, pipes and the standard input, what models remember, and laws of reading."""
 
 from __future__ import annotations
 
@@ -26,15 +26,17 @@ def elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def test_files_folders_and_patterns_in_the_order_given():
+def test_several_files_in_the_order_given():
     for number in range(3):
         Path(f"{number}.csv").write_text(f"a,b\n{number},x\n")
-    Path("more").mkdir()
-    Path("more/3.csv.gz").write_bytes(gzip.compress(b"b,a\ny,3\n"))
-    table = InputTable(["2.csv", "[01].csv", "more"])
-    assert table.read()["a"].to_list() == [2, 0, 1, 3]  # columns by name, not by place
-    assert [chunk["a"].to_list() for chunk in table.chunks(None, ["a"])] == [["2"], ["0"], ["1"], ["3"]]
+    Path("3.csv.gz").write_bytes(gzip.compress(b"b,a\ny,3\n"))
+    table = InputTable(["2.csv", "0.csv", "3.csv.gz"])
+    assert table.read()["a"].to_list() == [2, 0, 3]  # columns by name, not by place
+    assert [chunk["a"].to_list() for chunk in table.chunks(None, ["a"])] == [["2"], ["0"], ["3"]]
     assert table.name == "2.csv and 2 more"
+    Path("more").mkdir()
+    with pytest.raises(TableFileError, match=r"'more/' is a folder: name the files in it, such as more/..csv"):
+        InputTable(["more/"]).read()
     Path("4.jsonl").write_text('{"a": 1}\n')
     with pytest.raises(TableFileError, match="files of different formats: JSON lines and text"):
         InputTable(["2.csv", "4.jsonl"]).read()
@@ -59,37 +61,29 @@ def test_a_pipe_is_read_once_and_can_be_read_again():
     os.mkfifo("pipe.csv")
     writer = threading.Thread(target=lambda: Path("pipe.csv").write_text("a;b\n1,5;x\n2,5;y\n"))
     writer.start()
-    with InputTable(["pipe.csv"]) as table:
-        assert table.columns == ["a", "b"]
-        writer.join()
-        assert table.read()["a"].to_list() == table.read()["a"].to_list() == [1.5, 2.5]
-        copy = table.files[0].path
-        assert copy.exists()
-    assert not copy.exists()
+    table = InputTable(["pipe.csv"])
+    assert table.columns == ["a", "b"]
+    writer.join()
+    assert table.read()["a"].to_list() == table.read()["a"].to_list() == [1.5, 2.5]
+    assert table.paths == []  # the bytes are in memory
 
 
-@pytest.mark.parametrize("form", ["csv", "csv.gz", "parquet", "arrows", "jsonl"])
+@pytest.mark.parametrize("form", ["csv", "csv.gz", "parquet", "arrow", "arrows", "jsonl", "xlsx", "parquet.gz"])
 def test_the_standard_input(form):
     code = "from planewise.files import InputTable; print(InputTable(['-']).read()['a'].to_list())"
     table = pl.DataFrame({"a": [1, 2], "b": ["x", "y"]})
     written = io.BytesIO()
-    writers = {"parquet": table.write_parquet, "arrows": table.write_ipc_stream, "jsonl": table.write_ndjson}
-    writers.get(form, table.write_csv)(written)
-    data = gzip.compress(written.getvalue()) if form == "csv.gz" else written.getvalue()
+    writers = {
+        "parquet": table.write_parquet,
+        "arrow": table.write_ipc,
+        "arrows": table.write_ipc_stream,
+        "jsonl": table.write_ndjson,
+        "xlsx": table.write_excel,
+    }
+    writers.get(form.removesuffix(".gz"), table.write_csv)(written)
+    data = gzip.compress(written.getvalue()) if form.endswith(".gz") else written.getvalue()
     done = subprocess.run([sys.executable, "-c", code], input=data, capture_output=True)
-    assert (done.stdout, done.stderr) == (b"[1, 2]\n", b"")
-
-
-def test_an_address_needs_a_package_or_is_fetched(monkeypatch):
-    pytest.importorskip("fsspec")
-    Path("t.csv").write_text("a,b\n1,2\n")
-    with InputTable([Path("t.csv").absolute().as_uri()]) as table:
-        assert table.read()["b"].to_list() == [2]
-    with pytest.raises(TableFileError, match=r"'s3x://bucket/t.csv' cannot be read: "):
-        InputTable(["s3x://bucket/t.csv"]).read()
-    monkeypatch.setitem(sys.modules, "fsspec", None)
-    with pytest.raises(TableFileError, match=r"not a file on this machine: download it first, or .*fsspec\[http\]"):
-        InputTable(["https://example.org/t.csv"]).read()
+    assert (done.stdout, done.stderr) == (b"[1.0, 2.0]\n" if form == "xlsx" else b"[1, 2]\n", b"")
 
 
 def test_options_that_are_wrong_are_named():
@@ -120,9 +114,7 @@ def test_what_a_model_remembers_tells_ambiguous_values():
 @pytest.mark.parametrize(
     ("fitted", "new", "words"),
     [
-        ("w\n76.0 kg\n80.5 kg\n", "w\n76000 g\n", "Column 'w' was in kg when the model was fitted, but is in g here"),
-        ("w\n76 %\n80 %\n", "w\n0.76\n", "was in % when the model was fitted, but is without a unit here"),
-        ("w\n0.76\n0.8\n", "w\n76 %\n", "was without a unit when the model was fitted, but is in % here"),
+        ("w\n0.76\n0.8\n", "w\n76 %\n", "Column 'w' holds the text '76 %' in row 0 (line 2), but held numbers when"),
         ("w\n2024-01-02\n2024-02-03\n", "w\n02/06/2023\n", "'02/06/2023' in line 2, where the day or the month could"),
     ],
 )
@@ -133,7 +125,7 @@ def test_what_a_model_must_not_misread(fitted, new, words):
     first.read()
     table = InputTable(["new.csv"])
     table.remember(first.remembered())
-    with pytest.raises(TableFileError, match=re.escape(words)):
+    with pytest.raises(ValueError, match=re.escape(words)):
         list(table.chunks([Column("w", str(first.found[0].kind))], ["w"]))
 
 

@@ -351,7 +351,6 @@ def _with_record(model, table):
             "date_formats": {"day": "%d.%m.%Y"},
             "decimals": {"sepal width": ","},
             "categories": ["word"],
-            "units": {"petal ü": "cm"},
         },
     }
     return model

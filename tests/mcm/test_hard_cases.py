@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from benchmarks.data import make_circle_and_ring
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_breast_cancer, load_iris, make_moons
 from sklearn.exceptions import ConvergenceWarning
@@ -12,7 +13,6 @@ from whole_program import whole_optimum
 
 from planewise import ConformalKernel, LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor
 from planewise._scaling import find_scaling
-from planewise.datasets import make_circle_and_ring
 from planewise.mcm._kernels import Kernel
 from planewise.mcm.exact import _held_out
 from planewise.mcm.exact._held_out import Point

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from benchmarks.data import make_new_moons
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from picture_check import assert_readable, coarse
@@ -28,7 +29,6 @@ from planewise import (
     SLMRegressor,
 )
 from planewise._tables import rows_like
-from planewise.datasets import make_new_moons
 from planewise.plot import PartitionDisplay
 from planewise.plot._cuts import split
 

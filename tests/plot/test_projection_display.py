@@ -4,11 +4,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.data import make_subspace_batches
 from picture_check import assert_readable, coarse
 from sklearn.datasets import load_diabetes, load_iris
 
 from planewise import RECIPClassifier, RECIPRegressor
-from planewise.datasets import make_subspace_batches
 from planewise.plot import ProjectionDisplay
 from planewise.plot.views import Axis, ratio_at
 

@@ -6,10 +6,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from benchmarks.data import make_subspace_batches
 from scipy.optimize import minimize
 
 from planewise import RECIPClassifier
-from planewise.datasets import make_subspace_batches
 from planewise.published import recip, recip_known, recip_lasso, recip_robust_lasso, recip_voting
 
 PRESETS = {

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from benchmarks.data import make_subspace_batches
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -16,7 +17,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 import planewise
 from planewise import RECIPClassifier
-from planewise.datasets import make_subspace_batches
 from planewise.recip import _candidates, _selection
 
 PUBLISHED = {"estimate": "distances", "k": 1, "selection": "recip"}

@@ -7,8 +7,9 @@ import pickle
 import numpy as np
 import pandas as pd
 
+from local_parts import LocalParts
 from planewise import SLMBoostClassifier, SLMBoostRegressor
-from planewise.parts import LocalParts, Part, join_surveys, learn_columns, read_part, survey_part
+from planewise.parts import Part, join_surveys, learn_columns, read_part, survey_part
 from planewise.slm.in_parts import BoostsParts, class_loss_of, number_loss_of
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables_in_parts import ForgetfulParts, InParts, a_frame, a_table, both
 
-from planewise.parts import LocalParts
+from local_parts import LocalParts
 
 law = settings(max_examples=8)
 N_ROWS = 600

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from benchmarks.data import make_friedman
 
 from planewise import SLMBoostClassifier, SLMBoostRegressor
-from planewise.datasets import make_friedman
 
 COMMON = {"n_estimators": 60, "early_stopping": True, "n_iter_no_change": 5, "random_state": 0}
 

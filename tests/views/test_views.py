@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.data import make_friedman
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -11,8 +12,7 @@ from sklearn.model_selection import KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from planewise import SLMViewsClassifier, SLMViewsRegressor
-from planewise.datasets import make_friedman
-from planewise.parts import from_frames
+from planewise.parts import from_batches
 from planewise.slm.boosting import Data
 from planewise.views._search import folds
 
@@ -139,11 +139,10 @@ def test_views_of_constrained_columns_keep_their_effects():
 
 def test_a_table_on_disk_is_refused_by_name(tmp_path):
     X, y = exclusive_or(60)
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(y=0)
     for kind, target in ((SLMViewsClassifier, y), (SLMViewsRegressor, np.arange(60.0))):
-        with (
-            from_frames([pd.DataFrame(X, columns=list("abcdef")).assign(y=0)], target="y", folder=tmp_path)[0] as table,
-            pytest.raises(ValueError, match="needs a table in memory"),
-        ):
+        table, _ = from_batches([frame], target="y", folder=tmp_path)
+        with table, pytest.raises(ValueError, match="needs a table in memory"):
             kind().fit(table, target)
 
 

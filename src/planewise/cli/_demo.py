@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 from sklearn import ensemble, neighbors, svm, tree
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine, make_friedman1, make_moons
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -24,7 +24,6 @@ import planewise as pw
 from planewise._atomic import write_whole
 from planewise.cli._output import say
 from planewise.cli._tables import refuse_existing
-from planewise.datasets import make_friedman, make_new_moons
 from planewise.evaluate import MEASURES, evaluate, in_words, measures
 from planewise.plot import PartitionDisplay
 from planewise.plot.style import new_axes, require_matplotlib
@@ -87,9 +86,9 @@ def split(name: str) -> tuple[Any, Any, Any, Any, list[str]]:
     """Training rows and held-out rows of a data set, their targets, and the names of the columns."""
     names: list[str]
     if name == "new moons":
-        (X, y), names = make_new_moons(random_state=0), ["east", "north"]
+        (X, y), names = make_moons(1000, noise=0.3, random_state=0), ["east", "north"]
     elif name == "Friedman 1":
-        (X, y), names = make_friedman(1, random_state=0), [f"x{j}" for j in range(10)]
+        (X, y), names = make_friedman1(1000, random_state=0), [f"x{j}" for j in range(10)]
     else:
         bunch = {"wine": load_wine, "breast cancer": load_breast_cancer, "diabetes": load_diabetes}[name]()
         X, y, names = bunch.data, bunch.target, list(bunch.feature_names)

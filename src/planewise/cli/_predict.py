@@ -11,7 +11,7 @@ import polars as pl
 import typer
 
 from planewise.cli._output import is_stdout, note, say, show_json, stage
-from planewise.cli._tables import SafeCsv, check_ending, load_table_model, reads_table, refuse_existing, write_chunks
+from planewise.cli._tables import check_ending, load_table_model, reads_table, refuse_existing, write_chunks
 from planewise.files import InputTable
 from planewise.slm.fitted import output_names
 from planewise.table import TableModel
@@ -38,7 +38,6 @@ def predict(
     keep: Annotated[
         list[str] | None, typer.Option(help="Column of the table to copy; may be repeated.", show_default=False)
     ] = None,
-    safe_csv: SafeCsv = True,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the --out file if it exists.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON with the number of rows written.")] = False,
 ) -> None:
@@ -75,10 +74,10 @@ def predict(
         note(f"{table.name}: {words}.")
     chunks = _predicted(fitted, table, proba, interval, kept)
     if out is None:
-        write_chunks(None, chunks, safe_csv)
+        write_chunks(None, chunks)
         return
     with stage(f"predicting {table.name}", as_json):
-        n_rows = write_chunks(out, chunks, safe_csv)
+        n_rows = write_chunks(out, chunks)
     if as_json:
         show_json({"file": str(out), "rows": n_rows})
     else:

@@ -17,15 +17,15 @@ import typer
 
 from planewise._atomic import replacing
 from planewise.cli._output import is_stdout, note, print_data
-from planewise.files import InputTable, Reading, safe_cells
+from planewise.files import InputTable, Reading
 from planewise.io import load
 from planewise.table import TableModel, as_table_model
 from planewise.words import WITHOUT_OFFSET, fitted_with_offset
 
 # Importing polars replaces the handler of Ctrl-C by one that raises some interrupts twice and drops others.
-if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # and not ignored, as behind nohup
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not ignored, as under nohup
+if is_default and threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 WRITTEN = (".csv", ".tsv", ".parquet")
 ROW_GROUP = 65_536  # rows
@@ -34,15 +34,6 @@ TABLE_HELP = (
     "pattern in quotes; - is the standard input."
 )
 PANEL = "How the table is written (found out if not given)"
-
-SafeCsv = Annotated[
-    bool,
-    typer.Option(
-        "--safe-csv/--no-safe-csv",
-        help="In CSV and TSV, put an apostrophe before text that a spreadsheet would run as a formula, such as =1+1; "
-        "or write the exact text.",
-    ),
-]
 
 
 def _option(help: str, *names: str) -> Any:
@@ -137,7 +128,7 @@ def check_ending(path: Path) -> None:
         raise ValueError(f"{str(path)!r} must end in one of {', '.join(WRITTEN)}.")
 
 
-def write_chunks(path: Path | None, chunks: Iterator[pl.DataFrame], safe_csv: bool) -> int:
+def write_chunks(path: Path | None, chunks: Iterator[pl.DataFrame]) -> int:
     """Write all chunks to a file, or print them as CSV, and return their number of rows."""
     n_rows = 0
 
@@ -151,10 +142,7 @@ def write_chunks(path: Path | None, chunks: Iterator[pl.DataFrame], safe_csv: bo
         _write_parquet(path, counted())
         return n_rows
     separator = "\t" if path is not None and path.suffix.lower() == ".tsv" else ","
-    texts = (
-        (safe_cells(chunk) if safe_csv else chunk).write_csv(include_header=number == 0, separator=separator)
-        for number, chunk in enumerate(counted())
-    )
+    texts = (chunk.write_csv(include_header=number == 0, separator=separator) for number, chunk in enumerate(counted()))
     if path is None:
         for text in texts:
             print_data(text)

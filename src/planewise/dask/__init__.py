@@ -1,4 +1,4 @@
-"""The estimators of planewise, fitted on dask arrays and data frames.
+"""Trees, forests and boosting, fitted on dask arrays and data frames.
 
 They have the parameters and attributes of their namesakes, and `client`. Predictions of collections are lazy.
 """
@@ -10,22 +10,17 @@ _extras.require_all("planewise.dask", ("dask", "distributed"), "dask")
 from planewise.dask._boosting import SLMBoostClassifier, SLMBoostRegressor  # noqa: E402
 from planewise.dask._engine import DaskParts  # noqa: E402
 from planewise.dask._errors import LostSchedulerError, LostWorkersError, PartitionError  # noqa: E402
-from planewise.dask._others import LargeScaleMCMClassifier, RECIPClassifier  # noqa: E402
-from planewise.dask._table import fit_table  # noqa: E402
 from planewise.dask._trees import SLMClassifier, SLMForestClassifier, SLMForestRegressor, SLMRegressor  # noqa: E402
 
 __all__ = [
     "DaskParts",
-    "LargeScaleMCMClassifier",
     "LostSchedulerError",
     "LostWorkersError",
     "PartitionError",
-    "RECIPClassifier",
     "SLMBoostClassifier",
     "SLMBoostRegressor",
     "SLMClassifier",
     "SLMForestClassifier",
     "SLMForestRegressor",
     "SLMRegressor",
-    "fit_table",
 ]

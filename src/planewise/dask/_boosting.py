@@ -12,7 +12,7 @@ from distributed import Client
 from planewise import slm
 from planewise._memory import available_memory
 from planewise._params import check_parameters
-from planewise.dask._estimator import AnswersOfTrees, AnswersProbabilities, AnswersScores
+from planewise.dask._estimator import AnswersProbabilities, AnswersScores, OnDask
 from planewise.dask._gather import gathered
 from planewise.dask._look import Look, difference, look_at
 from planewise.dask._partitions import Partitions, Rows
@@ -22,7 +22,7 @@ from planewise.slm.fitted import RawLoss
 from planewise.slm.in_parts import BoostsParts, check_sets, class_loss_of, number_loss_of
 
 
-class _BoostingOnDask(AnswersOfTrees, BoostsParts):
+class _BoostingOnDask(OnDask, BoostsParts):
     """What the classifier and the regressor share."""
 
     _loss_in_parts: Callable[[ReadTable], RawLoss]  # after a look at the targets
@@ -61,7 +61,6 @@ class _BoostingOnDask(AnswersOfTrees, BoostsParts):
         Returns
         -------
         self
-            With an asynchronous client: an awaitable of it.
         """
         if offset is not None or offset_val is not None:
             name = "offset" if offset is not None else "offset_val"
@@ -77,7 +76,7 @@ class _BoostingOnDask(AnswersOfTrees, BoostsParts):
         self, client: Client, X: Any, y: Any, sample_weight: Any, sets: Mapping[str, tuple[Any, ...]]
     ) -> Self:
         partitions = Partitions(client, X, y, sample_weight, self)
-        looks = look_at(partitions, self, surveys=self.reads_float32)
+        looks = look_at(partitions, self, surveys=True)
         watched = {}
         for name, given in sets.items():
             suffix = "_val" if name == "validation" else f" of eval_sets[{name!r}]"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Callable
 from copy import copy
@@ -20,14 +19,14 @@ from planewise.dask._lazy import lazy_answer
 from planewise.dask._look import Look, look_at
 from planewise.dask._partitions import Partitions, Rows, is_collection
 
-IN_MEMORY = {"explain", "decision_path", "views_report"}  # and staged_...: methods that no collection is given to
+# These methods, and staged_..., take no collections.
+IN_MEMORY = {"apply", "decision_path", "explain", "predict_contributions"}
 
 
 class OnDask:
     """An estimator that is fitted on dask collections; the class beside it in the bases is its namesake in memory."""
 
     namesake: ClassVar[type[Any]]
-    reads_float32: ClassVar[bool] = False  # and therefore columns as `planewise.parts` surveys them
     client: Client | None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -53,13 +52,13 @@ class OnDask:
             ) from None
 
     def _run(self, work: Callable[[Client], Any]) -> Any:
-        """The result of the work; with an asynchronous client, something to await."""
+        """Return the result of the work."""
         if self.client is None and _is_in_task():
             with worker_client() as client:  # other tasks may use the thread of this one meanwhile
                 return work(client)
         client = self._get_client()
         if client.asynchronous:
-            return asyncio.to_thread(work, client)
+            raise ValueError(f"{type(self).__name__} needs a client that is not asynchronous: Client(address).")
         return work(client)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -103,14 +102,13 @@ class OnDask:
         Returns
         -------
         self
-            With an asynchronous client: an awaitable of it.
         """
         return self._run(partial(self._fit_collections, X=X, y=y, sample_weight=sample_weight))
 
     def _fit_collections(self, client: Client, X: Any, y: Any, sample_weight: Any) -> Self:
         check_parameters(self)
         partitions = Partitions(client, X, y, sample_weight, self)
-        return self._adopt(self._fitted_on(client, partitions, look_at(partitions, self, surveys=self.reads_float32)))
+        return self._adopt(self._fitted_on(client, partitions, look_at(partitions, self, surveys=True)))
 
     def _fitted_on(self, client: Client, partitions: Partitions, looks: list[Look]) -> Any:
         """The fitted ordinary estimator."""
@@ -149,10 +147,7 @@ class OnDask:
         return self._answer_to("predict", X, **options)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, **options: Any) -> Any:
-        """The score of the ordinary estimator; of dask collections, only predictions and targets are gathered.
-
-        With an asynchronous client and collections: an awaitable of it.
-        """
+        """Return the score of the ordinary estimator; only predictions and targets of collections are gathered."""
         if not is_collection(X):
             return float(super().score(X, y, sample_weight, **options))  # type: ignore[misc]
         return self._run(partial(self._score_of, self.predict(X, **options), y, sample_weight))
@@ -231,17 +226,3 @@ class AnswersScores(OnDask):
     def decision_function(self, X: Any, **options: Any) -> Any:
         """Raw scores; lazy for dask collections, as ``predict``."""
         return self._answer_to("decision_function", X, **options)
-
-
-class AnswersOfTrees(OnDask):
-    """Trees, forests and boosting."""
-
-    reads_float32 = True
-
-    def apply(self, X: Any, **options: Any) -> Any:
-        """The node in which each row ends, in every tree; lazy for dask collections, as ``predict``."""
-        return self._answer_to("apply", X, **options)
-
-    def predict_contributions(self, X: Any, **options: Any) -> Any:
-        """What each feature added; lazy for dask collections, as ``predict``."""
-        return self._answer_to("predict_contributions", X, **options)

@@ -58,7 +58,6 @@ def fit_on_worker(
     looks: Sequence[Look],
     jobs: Sequence[Any],
     *common: Any,
-    taken: Sequence[NDArray[np.intp]] | None = None,
 ) -> list[Any]:
     """Bring the rows to workers and run jobs there.
 
@@ -72,19 +71,14 @@ def fit_on_worker(
         Each is called as ``job(rows, *common)`` on one worker, with a task of its own.
     *common
         The same for all jobs.
-    taken : sequence of arrays or None, default=None
-        Only these rows of each partition.
 
     Returns
     -------
     results : list
         Of the jobs.
     """
-    workers = roomy_workers(client, looks, taken)
-    if taken is None:
-        pieces = partitions.submit("rows", rows_as_they_are)
-    else:
-        pieces = partitions.submit("sample", some_rows, each=list(taken))
+    workers = roomy_workers(client, looks)
+    pieces = partitions.submit("rows", rows_as_they_are)
     finished(client, pieces, partitions.name_of)  # errors name the partition
     name = f"planewise-fit-{uuid4().hex}"
     preferred = {"workers": workers, "allow_other_workers": True}  # others get it if these are lost
@@ -106,13 +100,12 @@ def worker_threads() -> int:
     return int(get_worker().state.nthreads)
 
 
-def roomy_workers(client: Client, looks: Sequence[Look], taken: Sequence[NDArray[np.intp]] | None = None) -> list[str]:
-    """The workers that can hold the whole table; an error if there is none."""
-    n_rows = sum(look.n_rows for look in looks) if taken is None else sum(map(len, taken))
-    share = n_rows / max(1, sum(look.n_rows for look in looks))
-    raw = share * sum(look.n_bytes for look in looks)
+def roomy_workers(client: Client, looks: Sequence[Look]) -> list[str]:
+    """Return the workers that can hold the whole table, or raise an error if there is none."""
+    n_rows = sum(look.n_rows for look in looks)
     n_columns = max(look.n_columns for look in looks)
-    needed = 2 * raw + 4 * n_rows * n_columns  # the partitions, the table made of them, and its float32 rows
+    # The partitions, the table made of them, and its float32 rows.
+    needed = 2 * sum(look.n_bytes for look in looks) + 4 * n_rows * n_columns
     workers: Mapping[str, Any] = client.scheduler_info(n_workers=-1)["workers"]
     limits = {address: about.get("memory_limit") or float("inf") for address, about in workers.items()}
     roomy = [address for address, limit in limits.items() if limit >= needed]

@@ -18,8 +18,6 @@ from planewise.dask._partitions import one_chunk_of_columns
 def lazy_answer(model: Any, method: str, X: Any, **options: Any) -> Any:
     """``model.method(X)`` for a dask array (an array) or data frame (a series or data frame with the same index).
 
-    An answer of three dimensions is an array for data frames, too.
-
     Parameters
     ----------
     model : estimator
@@ -44,7 +42,6 @@ def lazy_answer(model: Any, method: str, X: Any, **options: Any) -> Any:
         form=form,
         name=f"planewise-{method}-{uuid4().hex}",
         drop_axis=[1] if form.ndim == 1 else None,
-        new_axis=[2] if form.ndim == 3 else None,
         chunks=(X.chunks[0], *sizes),
         dtype=form.dtype,
         meta=form[:0],
@@ -52,23 +49,11 @@ def lazy_answer(model: Any, method: str, X: Any, **options: Any) -> Any:
 
 
 def _of_frame(shared: Any, model: Any, method: str, X: Any, options: dict[str, Any], form: NDArray[Any]) -> Any:
-    if form.ndim == 3:
-        _require_array_of(X, method)
     names = _column_names(model, method, form)
-    meta = form[:0] if form.ndim == 3 else _empty_frame(form, X._meta.index, names)
+    meta = _empty_frame(form, X._meta.index, names)
     return X.map_partitions(
         _answer_with_index, shared, method=method, options=options, form=form, names=names, meta=meta
     )
-
-
-def _require_array_of(X: Any, method: str) -> None:
-    """An error for data frames that dask cannot make arrays of: their graph has aliases that name themselves."""
-    if any(type(each).__name__ == "FromDelayed" and not each.verify_meta for each in X.expr.walk()):
-        raise TypeError(
-            f"{method} makes an array of three dimensions here, and dask cannot compute arrays of a data frame from "
-            "dask.dataframe.from_delayed(..., verify_meta=False). Leave verify_meta at its default, or call "
-            "X.persist() first."
-        )
 
 
 def _answer(X: Any, model: Any, *, method: str, options: dict[str, Any], form: NDArray[Any]) -> NDArray[Any]:
@@ -80,8 +65,6 @@ def _answer(X: Any, model: Any, *, method: str, options: dict[str, Any], form: N
 def _answer_with_index(
     X: Any, model: Any, *, method: str, options: dict[str, Any], form: NDArray[Any], names: list[Any] | None
 ) -> Any:
-    if form.ndim == 3:
-        return _answer(X, model, method=method, options=options, form=form)
     if X.shape[0] == 0:
         return _empty_frame(form, X.index, names)
     return _as_frame(np.asarray(getattr(model, method)(X, **options)), X.index, names)
@@ -106,9 +89,6 @@ def _column_names(model: Any, method: str, form: NDArray[Any]) -> list[Any] | No
     """The columns of an answer that is a data frame."""
     if form.ndim != 2:
         return None
-    if method == "predict_contributions":
-        names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])
-        return [*names, "mean score"]
     if method in ("predict_proba", "decision_function"):
         return list(model.classes_)
     return list(range(form.shape[1]))

@@ -8,14 +8,14 @@ from typing import Any
 from distributed import Client
 
 from planewise import slm
-from planewise.dask._estimator import AnswersOfTrees, AnswersProbabilities, on_worker_threads
+from planewise.dask._estimator import AnswersProbabilities, OnDask, on_worker_threads
 from planewise.dask._gather import fit_on_worker, roomy_workers
 from planewise.dask._look import Look
 from planewise.dask._partitions import Partitions, Rows
 from planewise.slm.some_trees import Span, draw_spans, fit_some_trees, join_forests
 
 
-class SLMClassifier(AnswersProbabilities, AnswersOfTrees, slm.SLMClassifier):
+class SLMClassifier(AnswersProbabilities, OnDask, slm.SLMClassifier):
     """`planewise.SLMClassifier` on a cluster: one tree, grown on one worker.
 
     The rows are brought to one worker, and the tree is the same to the bit as in memory. The worker needs twice the
@@ -34,7 +34,7 @@ class SLMClassifier(AnswersProbabilities, AnswersOfTrees, slm.SLMClassifier):
     """
 
 
-class SLMRegressor(AnswersOfTrees, slm.SLMRegressor):
+class SLMRegressor(OnDask, slm.SLMRegressor):
     """`planewise.SLMRegressor` on a cluster: one tree, grown on one worker.
 
     The rows are brought to one worker, and the tree is the same to the bit as in memory. The worker needs twice the
@@ -53,7 +53,7 @@ class SLMRegressor(AnswersOfTrees, slm.SLMRegressor):
     """
 
 
-class _ForestOnDask(AnswersOfTrees):
+class _ForestOnDask(OnDask):
     """What both forests share: every worker grows some of the trees."""
 
     def _fitted_on(self, client: Client, partitions: Partitions, looks: list[Look]) -> Any:

@@ -1,7 +1,6 @@
-"""Tables as people have them in files: found out how they are written, read whole or in chunks."""
+"""Read table files, whole or in chunks, after detecting their format and dialect."""
 
 from planewise.files._reading import Reading, TableFileError
-from planewise.files._safe_csv import safe_cells
 from planewise.files._sources import BY_ENDING, ending_of
 from planewise.files._tables import InputTable, joined
 from planewise.files._values import FoundColumn, as_data
@@ -15,5 +14,4 @@ __all__ = [
     "as_data",
     "ending_of",
     "joined",
-    "safe_cells",
 ]

@@ -1,8 +1,7 @@
-"""Numbers as people write them: decimal commas, thousands, currencies, percent signs, units."""
+"""Read numbers with decimal commas, separated thousands and a currency sign."""
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 import polars as pl
@@ -10,15 +9,14 @@ import polars as pl
 CURRENCIES = (
     "€|\\$|£|¥|₹|₽|₩|₺|EUR|USD|GBP|JPY|CHF|CNY|INR|SEK|NOK|DKK|PLN|CZK|HUF|RUB|TRY|BRL|AUD|CAD|NZD|ZAR|MXN|Fr\\.|kr|zł"
 )
-UNITS = "kg|g|mg|µg|t|km|m|cm|mm|µm|nm|h|min|s|ms|l|ml|dl|°C|°F|°|K|V|A|W|kW|kWh|Hz|kHz|MHz|GB|MB|kB|m²|m³|km²|€|\\$|£"
 SPACES = "[ \u00a0\u202f\u2009]"
 GROUPS = "[ \u00a0\u202f\u2009'’]"
 _CORE = rf"(?:\d{{1,3}}(?:{GROUPS}\d{{3}})+(?:[.,]\d*)?|\d[\d.,]*|[.,]\d+)(?:[eE][+-]?\d+)?"
-# Sign, currency, sign, number, what follows it, and a sign after it, as some systems write; all behind the apostrophe
-# with which Excel marks text.
+# Sign, currency, sign, number, currency, and a sign after it, as some systems write; all behind the apostrophe with
+# which Excel marks text.
 MARKED = (
     rf"^['’]?(\()?([+\-−–]?){SPACES}*((?:{CURRENCIES})?){SPACES}*([+\-−–]?)({_CORE})"
-    rf"(?:{SPACES}*(%|‰|{CURRENCIES}|{UNITS})|{SPACES}+([\p{{L}}°µ/²³]{{1,8}}))?(-)?(\))?$"
+    rf"{SPACES}*((?:{CURRENCIES})?)(-)?(\))?$"
 )
 COMMA_IS_DECIMAL = r"\.\d{3}[.,]|,(\d{1,2}|\d{4,})?([eE].*)?$|^0,"
 EITHER = r"^['’]?[+\-−]?[1-9]\d{0,2}\.\d{3}$"  # a fraction, or thousands
@@ -34,16 +32,15 @@ class NumberForm(NamedTuple):
     """How the numbers of a column are written."""
 
     decimal: str = "."
-    unit: str = ""  # such as "%" or "€"
+    currency: str = ""
     mixed: str = ""  # why the values do not go together
-    has_words: bool = False  # what is behind the numbers are words, not units that are known
     grouped: bool = False  # thousands are separated
 
     def in_words(self, usual: str = ".") -> str:
         """What is unusual about it, where the table has a decimal mark that is already said."""
         said = [f"decimal {'comma' if self.decimal == ',' else 'point'}"] if self.decimal != usual else []
         said += ["thousands separated"] if self.grouped else []
-        said += [f"in {self.unit}"] if self.unit else []
+        said += [f"in {self.currency}"] if self.currency else []
         return ", ".join(said)
 
 
@@ -54,21 +51,17 @@ def find_form(words: pl.Series, usual: str, fixed: bool = False) -> NumberForm:
     """
     parts = _parts(words)
     core = parts["core"].drop_nulls()
-    units = [each for each in _units(parts).drop_nulls().unique(maintain_order=True).to_list() if each]
+    currencies = _currencies(parts).drop_nulls().unique(maintain_order=True).to_list()
     commas, points = (core.str.contains(form).any() for form in (COMMA_IS_DECIMAL, POINT_IS_DECIMAL))
     mixed = ""
     if commas and points and not fixed:
         one, other = (_example(core, form) for form in (COMMA_IS_DECIMAL, POINT_IS_DECIMAL))
         mixed = f"{one!r} has a decimal comma and {other!r} a decimal point"
-    bare = bool(units) and bool(_units(parts).filter(parts["core"].is_not_null()).is_null().any())
-    if len(units) > 1:
-        mixed = f"values are in {units[0]!r} and in {units[1]!r}"
-    elif bare and not re.fullmatch(CURRENCIES, units[0]):
-        mixed = f"some numbers have {units[0]!r} behind them, others do not"
+    if len(currencies) > 1:
+        mixed = f"values are in {currencies[0]!r} and in {currencies[1]!r}"
     decimal = usual if fixed or commas == points else "," if commas else "."
     grouped = bool(core.str.contains(rf"\d{GROUPS}\d").any() or core.str.contains(OTHER[decimal], literal=True).any())
-    has_words = bool(parts["word"].is_not_null().any())
-    return NumberForm(decimal, units[0] if units else "", mixed, has_words, grouped)
+    return NumberForm(decimal, currencies[0] if currencies else "", mixed, grouped)
 
 
 def looks_like_number(words: pl.Series) -> pl.Series:
@@ -77,7 +70,7 @@ def looks_like_number(words: pl.Series) -> pl.Series:
 
 
 def simple_numbers(words: pl.Series, decimal: str) -> pl.Series | None:
-    """Text without thousands and units as float64, null where it is not a number; None if there may be thousands."""
+    """Return plain text as float64, null where it is not a number; None if there may be thousands."""
     if decimal == ".":
         return words.cast(pl.Float64, strict=False)
     if words.str.contains(".", literal=True).any():
@@ -115,12 +108,12 @@ def _read_marked(words: pl.Series, form: NumberForm) -> pl.Series:
 def _parts(words: pl.Series) -> pl.DataFrame:
     """The parts of numbers with marks around them; null where a text is not a number."""
     found = words.str.extract_groups(MARKED).struct.unnest()
-    names = ["open", "before", "currency", "inner", "core", "sign", "word", "after", "close"]
+    names = ["open", "before", "currency", "inner", "core", "currency_after", "after", "close"]
     return found.rename(dict(zip(found.columns, names, strict=True)))
 
 
-def _units(parts: pl.DataFrame) -> pl.Series:
-    chosen = [pl.when(pl.col(name) != "").then(pl.col(name)) for name in ("sign", "word", "currency")]
+def _currencies(parts: pl.DataFrame) -> pl.Series:
+    chosen = [pl.when(pl.col(name) != "").then(pl.col(name)) for name in ("currency_after", "currency")]
     return parts.select(pl.coalesce(chosen)).to_series()
 
 

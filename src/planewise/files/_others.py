@@ -61,11 +61,11 @@ def open_rows(file: LocalFile, reading: Reading) -> Rows:
     """The rows of a file that is not text with separators."""
     with _errors_of(file):
         if file.form == "Parquet":
-            return Rows(file, pl.scan_parquet(file.path, glob=False))
+            return Rows(file, pl.scan_parquet(file.source, glob=False))
         if file.form == "Arrow":
-            return Rows(file, pl.scan_ipc(file.path))
+            return Rows(file, pl.scan_ipc(file.source))
         if file.form == "Arrow stream":
-            return Rows(file, pl.read_ipc_stream(file.path))
+            return Rows(file, pl.read_ipc_stream(file.source))
         if file.form == "Excel":
             return _read_excel(file, reading.sheet, reading.header)
         return Rows(file, _read_json(file))
@@ -127,7 +127,7 @@ def _read_excel(file: LocalFile, sheet: str | None, header: bool | None) -> Rows
     except ImportError:
         raise ImportError(needs("Reading a workbook", "fastexcel", "excel")) from None
     try:
-        book = fastexcel.read_excel(file.path)
+        book = fastexcel.read_excel(file.source)
         names = book.sheet_names
         if not names:
             raise TableFileError(f"{file.name!r} has no sheet.")

@@ -48,8 +48,6 @@ class Reading:
         Columns to read as text, such as codes that are written as numbers.
     decimals : mapping of str to str
         Decimal marks by column, for values that could mean either; from an earlier table of the same kind.
-    units : mapping of str to str
-        Units by column, such as ``{"rate": "%"}``, from an earlier table of the same kind: others are refused.
     """
 
     separator: str | None = None
@@ -63,7 +61,6 @@ class Reading:
     sheet: str | None = None
     categories: Sequence[str] = ()
     decimals: Mapping[str, str] = field(default_factory=dict)
-    units: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         if self.separator is not None:
@@ -107,7 +104,6 @@ class Reading:
             "date_formats": dict(self.date_formats),
             "decimals": dict(self.decimals),
             "categories": list(self.categories),
-            "units": dict(self.units or {}),
         }
 
     def with_remembered(self, known: Mapping[str, Any] | None) -> Self:
@@ -120,6 +116,5 @@ class Reading:
             not_missing=[*dict.fromkeys([*known.get("not_missing", ()), *self.not_missing])],
             date_formats={**known.get("date_formats", {}), **self.date_formats},
             decimals={**known.get("decimals", {}), **self.decimals},
-            units=known.get("units", {}),
             categories=[*dict.fromkeys([*known.get("categories", ()), *self.categories])],
         )

@@ -1,28 +1,24 @@
-"""Where the bytes of a table come from: files, folders, patterns, the standard input, pipes and addresses."""
+"""Open the files of a table, the standard input and pipes, and detect their formats."""
 
 from __future__ import annotations
 
 import bz2
 import contextlib
 import gzip
+import io
 import lzma
 import os
-import shutil
 import stat
 import sys
-import tempfile
-import weakref
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from glob import has_magic
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from planewise._extras import require
 from planewise.files._reading import TableFileError
-from planewise.parts import find_files
 
 TEXT, JSON = (".csv", ".tsv", ".tab", ".txt", ".dat"), (".jsonl", ".ndjson", ".json")
 PARQUET, ARROW, STREAM = (".parquet", ".pq"), (".arrow", ".feather", ".ipc"), (".arrows",)
@@ -53,12 +49,18 @@ GUESSED_RATIO = 8  # of a packed table: how much larger it is unpacked
 
 @dataclass(frozen=True)
 class LocalFile:
-    """One file of a table, on this machine."""
+    """One file of a table."""
 
     path: Path
     name: str  # as the user knows it
     form: str  # one of BY_ENDING's values
     packed: str = ""  # one of COMPRESSED's values
+    content: bytes | None = None  # the bytes of the standard input or a pipe, which can be read only once
+
+    @property
+    def source(self) -> Path | bytes:
+        """What readers of other packages open."""
+        return self.path if self.content is None else self.content
 
     @property
     def ending(self) -> str:
@@ -66,35 +68,13 @@ class LocalFile:
         return ending_of(self.path)
 
     def open(self) -> BinaryIO:
-        """Its bytes, unpacked."""
-        return unpacked(self.path, self.packed)
+        """Open its bytes, unpacked."""
+        return unpacked(self.path if self.content is None else io.BytesIO(self.content), self.packed)
 
     def size(self) -> int:
-        """Its bytes, unpacked: roughly."""
-        n_bytes = self.path.stat().st_size
+        """Return roughly the number of its bytes, unpacked."""
+        n_bytes = self.path.stat().st_size if self.content is None else len(self.content)
         return n_bytes * GUESSED_RATIO if self.packed else n_bytes
-
-
-class Spool:
-    """A folder for tables that can be read only once; it is deleted with this object, or when Python ends."""
-
-    def __init__(self) -> None:
-        self._folder: Path | None = None
-        self._delete: Callable[[], object] = lambda: None
-        self._n_files = 0
-
-    def path(self, name: str) -> Path:
-        """A new file in it."""
-        if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="planewise-"))
-            self._delete = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-        self._n_files += 1
-        return Path(self._folder, f"{self._n_files}-{Path(name).name or 'table'}")
-
-    def close(self) -> None:
-        """Delete the folder."""
-        self._delete()
-        self._folder = None
 
 
 def ending_of(path: Path | str) -> str:
@@ -104,23 +84,25 @@ def ending_of(path: Path | str) -> str:
     return Path(path.stem).suffix.lower() if last in COMPRESSED else last
 
 
-def unpacked(path: Path, packed: str) -> BinaryIO:
-    """The bytes of a file that may be compressed."""
+def unpacked(source: Path | BinaryIO, packed: str) -> BinaryIO:
+    """Open a file that may be compressed."""
     if packed == "gzip":
-        return gzip.open(path, "rb")  # type: ignore[return-value]
+        return gzip.open(source, "rb")  # type: ignore[return-value]
     if packed == "bzip2":
-        return bz2.open(path, "rb")  # type: ignore[return-value]
+        return bz2.open(source, "rb")  # type: ignore[return-value]
     if packed == "xz":
-        return lzma.open(path, "rb")  # type: ignore[return-value]
-    return _zstd(path) if packed == "zstd" else path.open("rb")
+        return lzma.open(source, "rb")  # type: ignore[return-value]
+    if packed == "zstd":
+        return _zstd(source)
+    return source.open("rb") if isinstance(source, Path) else source
 
 
-def _zstd(path: Path) -> BinaryIO:
+def _zstd(source: Path | BinaryIO) -> BinaryIO:
     if sys.version_info >= (3, 14):
         from compression import zstd
 
-        return zstd.open(path, "rb")
-    opened: BinaryIO = require("Reading a .zst file", "zstandard", "cli").open(path, "rb")
+        return zstd.open(source, "rb")
+    opened: BinaryIO = require("Reading a .zst file", "zstandard", "cli").open(source, "rb")
     return opened
 
 
@@ -135,45 +117,27 @@ def read_some(file: LocalFile, stream: BinaryIO, n_bytes: int) -> bytes:
         raise
 
 
-def local_files(names: Sequence[str | os.PathLike[str]], spool: Spool) -> list[LocalFile]:
-    """The files that a user's names mean, in their order; those that can be read only once are copied first."""
-    found = [file for name in names for file in _meant(os.fspath(name), spool)]
+def local_files(names: Sequence[str | os.PathLike[str]]) -> list[LocalFile]:
+    """Return the named files in their order; the standard input and pipes are read into memory."""
+    found = [_meant(os.fspath(name)) for name in names]
     if not found:
         raise TableFileError("no table was given.")
     forms = {file.form for file in found}
     if len(forms) > 1:
-        where = repr(os.fspath(names[0])) if len(names) == 1 else "the command"
-        raise TableFileError(f"{where} names files of different formats: {' and '.join(sorted(forms))}.")
+        raise TableFileError(f"the command names files of different formats: {' and '.join(sorted(forms))}.")
     return found
 
 
-def _meant(name: str, spool: Spool) -> Iterator[LocalFile]:
+def _meant(name: str) -> LocalFile:
     if name in STANDARD_INPUT:
-        yield _copied_from(_standard_input(), "the standard input", spool)
-        return
-    if "://" in name:
-        yield _fetched(name, spool)
-        return
+        return look_at(Path(name), "the standard input", _standard_input().read())
     path = Path(name)
-    if path.is_dir() or (has_magic(name) and not path.exists()):
-        for file in _in_folder(path):
-            yield look_at(file, str(file), spool)
-        return
-    if not stat.S_ISREG(path.stat().st_mode):  # a pipe can be read only once
-        with path.open("rb") as stream:
-            yield _copied_from(stream, name, spool)
-        return
-    yield look_at(path, name, spool)
-
-
-def _in_folder(path: Path) -> list[Path]:
-    endings = (*ENDINGS, *(f"{each}{packed}" for each in (*TEXT, *JSON) for packed in COMPRESSED))
-    try:
-        return find_files(path, endings)
-    except FileNotFoundError as error:
-        known = ", ".join(ENDINGS)
-        words = f"The folder {str(path)!r} has no file that ends in one of {known}." if path.is_dir() else str(error)
-        raise TableFileError(words) from None
+    mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise TableFileError(
+            f"{name!r} is a folder: name the files in it, such as {name.rstrip('/')}/*.csv in a shell."
+        )
+    return look_at(path, name, None if stat.S_ISREG(mode) else path.read_bytes())
 
 
 def _standard_input() -> Any:
@@ -184,50 +148,22 @@ def _standard_input() -> Any:
     return getattr(sys.stdin, "buffer", None) or sys.stdin
 
 
-def _copied_from(stream: Any, name: str, spool: Spool) -> LocalFile:
-    path = spool.path("table" if name == "the standard input" else name)
-    with path.open("wb") as copy:
-        shutil.copyfileobj(stream, copy)
-    return look_at(path, name, spool)
-
-
-def _fetched(address: str, spool: Spool) -> LocalFile:
-    """A copy of what is at an address."""
-    scheme = address.split("://", 1)[0]
-    try:
-        import fsspec
-    except ImportError:
-        raise TableFileError(
-            f"{address!r} is not a file on this machine: download it first, or install fsspec (pip install "
-            f"'fsspec[{'http' if scheme.startswith('http') else scheme}]')."
-        ) from None
-    path = spool.path(address.partition("?")[0].rstrip("/"))
-    try:
-        with fsspec.open(address, "rb") as stream, path.open("wb") as copy:
-            shutil.copyfileobj(stream, copy)
-    except Exception as error:  # each file system has its own
-        why = " ".join(str(error).split()) or type(error).__name__
-        raise TableFileError(
-            f"{address!r} cannot be read: {why.rstrip('.')}. Download it first, if that helps."
-        ) from error
-    return look_at(path, address, spool)
-
-
-def look_at(path: Path, name: str, spool: Spool) -> LocalFile:
-    """What a file holds, by its first bytes and its ending."""
-    with path.open("rb") as stream:
+def look_at(path: Path, name: str, content: bytes | None = None) -> LocalFile:
+    """Find out what a file holds, by its first bytes and its ending."""
+    file = LocalFile(path, name, "", "", content)
+    with contextlib.closing(file.open()) as stream:
         packed = _by_start(stream.read(16), PACKED)
-    file = LocalFile(path, name, "", packed)
+    file = replace(file, packed=packed)
     with contextlib.closing(file.open()) as stream:
         start = read_some(file, stream, 4096)
-    form = _form(file, start)
-    if packed and form in BINARY:
-        plain = spool.path(path.stem)
-        with contextlib.closing(file.open()) as stream, plain.open("wb") as copy:
-            while block := read_some(file, stream, 1 << 20):
-                copy.write(block)
-        return LocalFile(plain, name, form)
-    return LocalFile(path, name, form, packed)
+        form = _form(file, start)
+        if not packed or form not in BINARY:
+            return replace(file, form=form)
+        # Columns of these formats are read from anywhere in the file, so that it must be unpacked as a whole.
+        blocks = [start]
+        while block := read_some(file, stream, 1 << 20):
+            blocks.append(block)
+    return replace(file, form=form, packed="", content=b"".join(blocks))
 
 
 def _by_start(start: bytes, known: dict[bytes, str]) -> str:
@@ -250,7 +186,7 @@ def _form(file: LocalFile, start: bytes) -> str:
 def _in_zip(file: LocalFile) -> str:
     """Workbooks are zip files; others are not unpacked."""
     try:
-        with zipfile.ZipFile(file.path) as archive:
+        with contextlib.closing(file.open()) as stream, zipfile.ZipFile(stream) as archive:
             members = archive.namelist()
     except (zipfile.BadZipFile, OSError, NotImplementedError):
         members = []

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from shlex import quote
-from typing import Any, Self
+from typing import Any
 
 import polars as pl
 
@@ -19,11 +19,10 @@ from planewise.files._lines import line_of_row, row_blocks, stray_quote
 from planewise.files._numbers import NumberForm, looks_like_number
 from planewise.files._others import Rows, open_rows
 from planewise.files._reading import Reading, TableFileError
-from planewise.files._sources import LocalFile, Spool, local_files
+from planewise.files._sources import STANDARD_INPUT, LocalFile, local_files
 from planewise.files._values import (
     FoundColumn,
     Marks,
-    check_unit,
     described,
     find_kind,
     form_of_dates,
@@ -43,7 +42,7 @@ class InputTable:
     Parameters
     ----------
     names : sequence of str or path
-        Files, folders, patterns, addresses, or "-" for the standard input; all of one format.
+        Files, or "-" for the standard input; all of one format.
     reading : Reading or None
         What is known of how the table is written.
 
@@ -54,8 +53,8 @@ class InputTable:
     >>> from planewise.files import InputTable
     >>> path = Path(tempfile.mkdtemp(), "homes.csv")
     >>> _ = path.write_text("town;rent\nUlm;812,50\nKöln;1.040,00\n", encoding="cp1252")
-    >>> with InputTable([path]) as table:
-    ...     table.read()["rent"].to_list(), table.in_words()
+    >>> table = InputTable([path])
+    >>> table.read()["rent"].to_list(), table.in_words()
     ([812.5, 1040.0], 'semicolon-separated, decimal comma, encoding cp1252')
     """
 
@@ -64,18 +63,7 @@ class InputTable:
         self.given = [os.fspath(name) for name in names]
         self.found: list[FoundColumn] = []  # set when the table is read
         self._named = [*self.reading.date_formats]  # columns that must be there
-        self._spool = Spool()
         self._forms: dict[str, FoundColumn] = {}  # how columns of a model are written here
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Delete copies of what could be read only once."""
-        self._spool.close()
 
     def remember(self, known: Mapping[str, Any] | None) -> None:
         """Take in what a model remembers of the table it was fitted on; call it before anything is read."""
@@ -84,7 +72,7 @@ class InputTable:
     @cached_property
     def files(self) -> list[LocalFile]:
         """The files on this machine, in order; all have the same format."""
-        return local_files(self.given, self._spool)
+        return local_files(self.given)
 
     @property
     def form(self) -> str:
@@ -95,17 +83,17 @@ class InputTable:
     def name(self) -> str:
         """The table, for people."""
         names = [Path(each).name or each for each in self.given]
-        first = "the standard input" if self.given[0] in ("-", "/dev/stdin") else names[0]
+        first = "the standard input" if self.given[0] in STANDARD_INPUT else names[0]
         return first if len(names) == 1 else f"{first} and {len(names) - 1} more"
 
     def local_names(self) -> list[Path]:
-        """What the user named on this machine; nothing is opened for it."""
-        return [Path(name) for name in self.given if "://" not in name]
+        """Return what the user named; nothing is opened."""
+        return [Path(name) for name in self.given]
 
     @property
     def paths(self) -> list[Path]:
-        """The files on this machine."""
-        return [file.path for file in self.files]
+        """The files that can be read again, unlike the standard input."""
+        return [file.path for file in self.files if file.content is None]
 
     @cached_property
     def dialects(self) -> list[Dialect]:
@@ -225,7 +213,6 @@ class InputTable:
             self.reading,
             date_formats={**{k: v for k, v in self.reading.date_formats.items() if k}, **formats},
             decimals=marks,
-            units={f.name: f.form.unit for f in self.found if isinstance(f.form, NumberForm) and f.form.unit},
         )
         return known.remembered()
 
@@ -336,7 +323,6 @@ class InputTable:
 
         if column.kind == "number":
             form = form_of_numbers(words, self.reading, self._marks, line_of)
-            check_unit(column.name, form, self.reading)
         else:
             given = self.reading.date_formats.get(column.name) or self.reading.date_formats.get("")
             form = form_of_dates(words, self.reading, line_of) or DateForm(given or ISO)
@@ -418,7 +404,7 @@ _MARKS = {",": "comma", ".": "point"}
 
 def _bytes_in_memory(rows: Rows) -> int:
     widths = [_width(kind) for kind in rows.schema().values()]
-    return max(rows.count() * sum(widths), rows.file.path.stat().st_size)
+    return max(rows.count() * sum(widths), rows.file.size())
 
 
 def _width(kind: Any) -> int:

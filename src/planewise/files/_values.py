@@ -119,18 +119,6 @@ def form_of_dates(words: pl.Series, reading: Reading, line_of: LineOf) -> DateFo
     return form
 
 
-def check_unit(name: str, form: NumberForm, reading: Reading) -> None:
-    """An error if a model was fitted on numbers in another unit."""
-    if reading.units is None:
-        return
-    there, here = reading.units.get(name, ""), form.unit
-    if there != here and ((there and here) or {there, here} & {"%", "‰"}):
-        was, now = (f"in {each}" if each else "without a unit" for each in (there, here))
-        raise TableFileError(
-            f"Column {name!r} was {was} when the model was fitted, but is {now} here: write it in the same way."
-        )
-
-
 def _as_numbers(words: pl.Series, reading: Reading, marks: Marks, line_of: LineOf) -> FoundColumn | None:
     """The column as numbers; None if most values are not numbers."""
     name, present = words.name, words.drop_nulls()
@@ -144,8 +132,6 @@ def _as_numbers(words: pl.Series, reading: Reading, marks: Marks, line_of: LineO
     known = bad & words.is_in(reading.missing_numbers)
     odd = bad & ~known
     if form.mixed and looks_like_number(words.filter(~known).drop_nulls()).all():
-        if form.has_words:
-            return FoundColumn(name, "category", notes=(f"read as text: {form.mixed}",))
         raise TableFileError(f"Column {name!r} cannot be read as numbers: {form.mixed}. {_remedy(name, form)}")
     if not odd.any():
         gone = words.filter(known).unique(maintain_order=True).to_list()
@@ -176,7 +162,7 @@ def _years(words: pl.Series, form: DateForm) -> tuple[str, ...]:
 def _remedy(name: str, form: NumberForm) -> str:
     if "decimal" in form.mixed:
         return "--decimal , or --decimal . decides for all columns; else correct the values."
-    return f"Use one unit; --category {quote(name)} reads the column as text, --drop {quote(name)} leaves it out."
+    return f"Use one currency; --category {quote(name)} reads the column as text, --drop {quote(name)} leaves it out."
 
 
 def _plain_numbers(words: pl.Series, read: pl.Series) -> FoundColumn:
@@ -278,7 +264,7 @@ def as_data(found: FoundColumn, decimal: str = ".") -> dict[str, Any]:
     """For JSON."""
     form: dict[str, Any] = {}
     if isinstance(found.form, NumberForm):
-        form = {"decimal": found.form.decimal, "unit": found.form.unit or None}
+        form = {"decimal": found.form.decimal, "currency": found.form.currency or None}
     if isinstance(found.form, DateForm):
         form = {"date_format": found.form.format}
     return {"name": found.name, "kind": found.adjective, "how": found.in_words(decimal) or None, **form}

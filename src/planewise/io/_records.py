@@ -53,7 +53,6 @@ _READING = Fields(
         "date_formats": ByName(Plain(str)),
         "decimals": ByName(Word((".", ","))),
         "categories": _WORDS,
-        "units": ByName(Plain(str)),
     }
 )
 RECORD = Fields(

@@ -35,7 +35,6 @@ from planewise._input import (
 from planewise._tables import n_rows
 
 FloatArray = NDArray[np.float32]
-Number = int | str  # of a part, or what it is called, such as a file's name
 
 LARGEST_EXACT = 2**53  # up to here, float64 holds every whole number
 
@@ -49,7 +48,7 @@ class ColumnSurvey:
     ----------
     kind : {"missing", "numbers", "categories", "other"}
         What the column holds; "missing" if nothing.
-    part : int or str
+    part : int
         The first part in which it holds that.
     dtype : numpy.dtype
         The type in which its values are read.
@@ -66,7 +65,7 @@ class ColumnSurvey:
     """
 
     kind: str
-    part: Number
+    part: int
     dtype: np.dtype[Any]
     holds: str = "numbers"
     categories: NDArray[Any] | None = None
@@ -86,8 +85,8 @@ class ColumnSurvey:
             )
         if first.kind != second.kind or _is_text(first) != _is_text(second):
             raise ValueError(
-                f"Column {name!r} holds {first.holds} in {in_words(first.part)}, but {second.holds} in "
-                f"{in_words(second.part)}; give it the same type in all parts."
+                f"Column {name!r} holds {first.holds} in partition {first.part}, but {second.holds} in "
+                f"partition {second.part}; give it the same type in all parts."
             )
         if first.kind == "categories":
             return replace(first, dtype=dtype, categories=_united(first, second, dtype, str(name)))
@@ -120,8 +119,8 @@ class PartSurvey:
 
     Attributes
     ----------
-    number : int or str
-        The number of the part, or what errors call it.
+    number : int
+        The number of the part, which errors name.
     n_rows : int
         Number of rows.
     labels : list or None
@@ -132,7 +131,7 @@ class PartSurvey:
         What each column holds; empty if there are no rows.
     """
 
-    number: Number
+    number: int
     n_rows: int
     labels: list[Any] | None = None
     names: NDArray[Any] | None = None
@@ -155,40 +154,31 @@ class PartSurvey:
         ours, theirs = self.labels, other.labels
         if ours == theirs and len(self.columns) == len(other.columns):
             return
-        here, there = in_words(self.number), in_words(other.number)
+        here, there = f"partition {self.number}", f"Partition {other.number}"
         if ours is None and theirs is None:
-            raise ValueError(f"{_capital(there)} has {len(other.columns)} columns, but {here} has {len(self.columns)}.")
+            raise ValueError(f"{there} has {len(other.columns)} columns, but {here} has {len(self.columns)}.")
         if ours is None or theirs is None:
-            named, plain = (there, here) if ours is None else (here, there)
-            raise ValueError(f"The columns of {named} have names, but those of {plain} have none.")
+            named, plain = (other.number, self.number) if ours is None else (self.number, other.number)
+            raise ValueError(f"The columns of partition {named} have names, but those of partition {plain} have none.")
         lacking, further = [each for each in ours if each not in theirs], [each for each in theirs if each not in ours]
         if lacking:
-            raise ValueError(f"{_capital(there)} has no column {lacking[0]!r}, which {here} has.")
+            raise ValueError(f"{there} has no column {lacking[0]!r}, which {here} has.")
         if further:
-            raise ValueError(f"{_capital(there)} has a column {further[0]!r}, which {here} does not have.")
+            raise ValueError(f"{there} has a column {further[0]!r}, which {here} does not have.")
         place = next(j for j, pair in enumerate(zip(ours, theirs, strict=False)) if pair[0] != pair[1])
         raise ValueError(
-            f"{_capital(there)} has its columns in a different order than {here}: column {place} is {theirs[place]!r} "
+            f"{there} has its columns in a different order than {here}: column {place} is {theirs[place]!r} "
             f"instead of {ours[place]!r}."
         )
 
 
-def in_words(number: Number) -> str:
-    """What errors call a part."""
-    return number if isinstance(number, str) else f"partition {number}"
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:] if words.startswith("partition ") else words
-
-
 @contextmanager
-def naming(number: Number) -> Iterator[None]:
+def naming(number: int) -> Iterator[None]:
     """Let errors say which part they are about."""
     try:
         yield
     except (ValueError, TypeError) as error:
-        raise type(error)(f"{_capital(in_words(number))}: {error}") from error
+        raise type(error)(f"Partition {number}: {error}") from error
 
 
 class TableReader(BaseEstimator):
@@ -199,7 +189,7 @@ class TableReader(BaseEstimator):
 
 
 def survey_part(
-    part: Any, categorical_features: Any, number: Number, *, counts: NDArray[np.bool_] | None = None
+    part: Any, categorical_features: Any, number: int, *, counts: NDArray[np.bool_] | None = None
 ) -> PartSurvey:
     """What one part of a table tells of its columns.
 
@@ -209,8 +199,8 @@ def survey_part(
         Some rows of the table.
     categorical_features
         As in the estimators.
-    number : int or str
-        The number of the part, or what errors call it.
+    number : int
+        The number of the part, which errors name.
     counts : bool array, default=None
         The rows that count, that is, have a weight above zero; others do not matter to origins.
 
@@ -231,7 +221,7 @@ def survey_part(
 
 
 def _array_columns(
-    reader: TableReader, part: Any, number: Number, counts: NDArray[np.bool_] | None
+    reader: TableReader, part: Any, number: int, counts: NDArray[np.bool_] | None
 ) -> Iterator[ColumnSurvey]:
     numbers = numbers_of(reader, without_words(reader, part, True), True, np.float32)
     chosen = set(categorical_in_array(reader, numbers.shape[1], True))
@@ -244,7 +234,7 @@ def _array_columns(
 
 
 def _frame_columns(
-    reader: TableReader, frame: nw.DataFrame[Any], number: Number, counts: NDArray[np.bool_] | None
+    reader: TableReader, frame: nw.DataFrame[Any], number: int, counts: NDArray[np.bool_] | None
 ) -> dict[int, ColumnSurvey]:
     plain = plain_columns(frame)
     chosen = categorical_in_frame(reader, frame, plain)
@@ -260,7 +250,7 @@ def _frame_columns(
     return found
 
 
-def _category_column(values: NDArray[Any], name: str, number: Number) -> ColumnSurvey:
+def _category_column(values: NDArray[Any], name: str, number: int) -> ColumnSurvey:
     known = learn_categories(values, name)
     if not len(known):
         return ColumnSurvey("missing", number, np.dtype(np.float64), is_categorical=True)
@@ -268,7 +258,7 @@ def _category_column(values: NDArray[Any], name: str, number: Number) -> ColumnS
     return ColumnSurvey("categories", number, values.dtype, holds, categories=known, is_categorical=True)
 
 
-def _number_columns(values: Any, number: Number, counts: NDArray[np.bool_] | None) -> list[ColumnSurvey]:
+def _number_columns(values: Any, number: int, counts: NDArray[np.bool_] | None) -> list[ColumnSurvey]:
     """Columns of an array or a CSR table of one number type."""
     found = spreads(values, counts)
     if values.dtype.kind == "f":
@@ -295,7 +285,7 @@ def is_inexact(spread: Spread) -> bool:
     return bool(max(abs(spread.low), abs(spread.high)) > LARGEST_EXACT)
 
 
-def _other_column(column: nw.Series[Any], number: Number, counts: NDArray[np.bool_] | None) -> ColumnSurvey:
+def _other_column(column: nw.Series[Any], number: int, counts: NDArray[np.bool_] | None) -> ColumnSurvey:
     """A column that is not plain numbers: with missing values, of objects, or of what no tree can read."""
     is_categorical = column.dtype in (nw.Categorical, nw.Enum)
     values = numbers_in(column, np.float64)
@@ -379,7 +369,7 @@ def survey_of(part: PartSurvey) -> Survey:
     for j, column in enumerate(part.columns):
         if column.kind == "other":
             raise ValueError(
-                f"Column {part.name_of(j)!r} holds {column.holds} in {in_words(column.part)}; {column.advice}, or "
+                f"Column {part.name_of(j)!r} holds {column.holds} in partition {column.part}; {column.advice}, or "
                 "leave it out."
             )
     found = {j: column.origin() for j, column in enumerate(part.columns)}

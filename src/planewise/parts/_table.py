@@ -20,7 +20,7 @@ from planewise.parts._survey import Survey, learn_columns
 class SpooledTable(MappedTable):
     """The columns of a table as float32 rows in a file, for tables larger than memory.
 
-    Made by `from_parquet`, `from_csv`, `from_arrow`, `from_polars` and `from_frames`. All trees (`SLMClassifier`,
+    Made by `from_batches`. All trees (`SLMClassifier`,
     forests, boosting) take it as X, in ``fit`` and in ``predict``: the operating system holds as much of the file in
     memory as there is space. The model is the same to the bit as that of the table in memory.
 

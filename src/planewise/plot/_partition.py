@@ -107,9 +107,9 @@ class PartitionDisplay(Display):
     Examples
     --------
     >>> from planewise import SLMClassifier
-    >>> from planewise.datasets import make_new_moons
+    >>> from sklearn.datasets import make_moons
     >>> from planewise.plot import PartitionDisplay
-    >>> X, y = make_new_moons(random_state=0)
+    >>> X, y = make_moons(1000, noise=0.3, random_state=0)
     >>> tree = SLMClassifier(random_state=0).fit(X[:600], y[:600])
     >>> display = PartitionDisplay.from_estimator(tree, X[:600], y[:600], X_test=X[600:], y_test=y[600:])
     >>> len(display.cuts) >= tree.n_planes_

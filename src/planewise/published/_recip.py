@@ -88,15 +88,16 @@ def recip(
 
     Examples
     --------
-    >>> from planewise.datasets import make_subspace_batches
+    >>> import numpy as np
     >>> from planewise.published import recip
-    >>> X, y, details = make_subspace_batches(2, return_details=True, random_state=0)
+    >>> X = np.random.default_rng(0).uniform(size=(1300, 5))
+    >>> y = (X[:, 0] > 0.5) ^ (X[:, 1] > 0.5)
     >>> model = recip().fit(X[:1000], y[:1000])
-    >>> {tuple(pair) for pair in details.pairs.tolist()} <= set(model.projections_)
+    >>> (0, 1) in model.projections_
     True
     >>> main_views = recip().set_params(keep="best").fit(X[:1000], y[:1000])
-    >>> sorted(main_views.projections_) == sorted(map(tuple, details.pairs.tolist()))
-    True
+    >>> main_views.projections_
+    [(0, 1)]
     """
     penalty = LAM * (2 * (1 - alpha)) ** 2 if lam is None else lam
     settings = {"lam": penalty, "include_all_features": all_features, "n_jobs": n_jobs, "random_state": random_state}
@@ -134,9 +135,10 @@ def recip_voting(
 
     Examples
     --------
-    >>> from planewise.datasets import make_subspace_batches
+    >>> import numpy as np
     >>> from planewise.published import recip, recip_voting
-    >>> X, y = make_subspace_batches(1, random_state=0)
+    >>> X = np.random.default_rng(0).uniform(size=(1300, 5))
+    >>> y = (X[:, 0] > 0.5) ^ (X[:, 1] > 0.5)
     >>> model = recip_voting().fit(X[:400], y[:400])
     >>> 0.7 < model.score(X[400:], y[400:]) < recip().fit(X[:400], y[:400]).score(X[400:], y[400:])
     True
@@ -184,10 +186,11 @@ def recip_known(
 
     Examples
     --------
-    >>> from planewise.datasets import make_subspace_batches
+    >>> import numpy as np
     >>> from planewise.published import recip_known
-    >>> X, y, details = make_subspace_batches(2, return_details=True, random_state=0)
-    >>> model = recip_known(details.pairs.tolist()).fit(X[:1000], y[:1000])
+    >>> X = np.random.default_rng(0).uniform(size=(1300, 5))
+    >>> y = (X[:, 0] > 0.5) ^ (X[:, 1] > 0.5)
+    >>> model = recip_known([(0, 1)]).fit(X[:1000], y[:1000])
     >>> model.score(X[1000:], y[1000:]) > 0.85
     True
     """
@@ -238,9 +241,10 @@ def recip_lasso(
 
     Examples
     --------
-    >>> from planewise.datasets import make_subspace_batches
+    >>> import numpy as np
     >>> from planewise.published import recip_lasso
-    >>> X, y = make_subspace_batches(1, random_state=0)
+    >>> X = np.random.default_rng(0).uniform(size=(1300, 5))
+    >>> y = (X[:, 0] > 0.5) ^ (X[:, 1] > 0.5)
     >>> len(recip_lasso(t=1, random_state=0).fit(X[:400], y[:400]).projections_)
     1
     """
@@ -286,9 +290,10 @@ def recip_robust_lasso(
 
     Examples
     --------
-    >>> from planewise.datasets import make_subspace_batches
+    >>> import numpy as np
     >>> from planewise.published import recip_robust_lasso
-    >>> X, y = make_subspace_batches(1, random_state=0)
+    >>> X = np.random.default_rng(0).uniform(size=(1300, 5))
+    >>> y = (X[:, 0] > 0.5) ^ (X[:, 1] > 0.5)
     >>> len(recip_robust_lasso(t=2, random_state=0).fit(X[:400], y[:400]).projections_) <= 2
     True
     """

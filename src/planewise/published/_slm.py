@@ -164,8 +164,8 @@ def slr_regressor(
     Examples
     --------
     >>> from planewise import published
-    >>> from planewise.datasets import make_friedman
-    >>> X, y = make_friedman(2, random_state=0)
+    >>> from sklearn.datasets import make_friedman2
+    >>> X, y = make_friedman2(1000, random_state=0)
     >>> published.slr_regressor(min_samples=10, random_state=0).fit(X, y).score(X, y) > 0.9
     True
     """
@@ -274,8 +274,8 @@ def slr_forest_regressor(
     Examples
     --------
     >>> from planewise import published
-    >>> from planewise.datasets import make_friedman
-    >>> X, y = make_friedman(1, random_state=0)
+    >>> from sklearn.datasets import make_friedman1
+    >>> X, y = make_friedman1(1000, random_state=0)
     >>> forest = published.slr_forest_regressor(min_samples=5, random_state=0).fit(X[::2], y[::2])
     >>> forest.score(X[1::2], y[1::2]) > 0.7
     True
@@ -392,8 +392,8 @@ def slr_boost_regressor(
     Examples
     --------
     >>> from planewise import published
-    >>> from planewise.datasets import make_friedman
-    >>> X, y = make_friedman(1, random_state=0)
+    >>> from sklearn.datasets import make_friedman1
+    >>> X, y = make_friedman1(1000, random_state=0)
     >>> boosting = published.slr_boost_regressor(n_estimators=20, random_state=0).fit(X[::2], y[::2])
     >>> boosting.score(X[1::2], y[1::2]) > 0.7
     True

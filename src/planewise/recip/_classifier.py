@@ -150,11 +150,12 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
     Examples
     --------
     >>> from planewise import RECIPClassifier
-    >>> from planewise.datasets import make_subspace_batches
-    >>> X, y, details = make_subspace_batches(2, return_details=True, random_state=0)
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).uniform(size=(1300, 5))
+    >>> y = (X[:, 0] > 0.5) ^ (X[:, 1] > 0.5)
     >>> model = RECIPClassifier(random_state=0).fit(X[:1000], y[:1000])
-    >>> sorted(model.projections_) == sorted(map(tuple, details.pairs.tolist()))
-    True
+    >>> model.projections_
+    [(0, 1)]
     >>> model.score(X[1000:], y[1000:]) > 0.85
     True
     """

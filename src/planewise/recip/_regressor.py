@@ -146,8 +146,8 @@ class RECIPRegressor(RegressorMixin, ProjectionEstimator):
     Examples
     --------
     >>> from planewise import RECIPRegressor
-    >>> from planewise.datasets import make_friedman
-    >>> X, y = make_friedman(2, random_state=0)
+    >>> from sklearn.datasets import make_friedman2
+    >>> X, y = make_friedman2(1000, random_state=0)
     >>> model = RECIPRegressor(random_state=0).fit(X[:600], y[:600])
     >>> model.score(X[600:], y[600:]) > 0.8
     True

@@ -241,8 +241,8 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
     Examples
     --------
     >>> from planewise import SLMBoostRegressor
-    >>> from planewise.datasets import make_friedman
-    >>> X, y = make_friedman(1, random_state=0)
+    >>> from sklearn.datasets import make_friedman1
+    >>> X, y = make_friedman1(1000, random_state=0)
     >>> model = SLMBoostRegressor(random_state=0).fit(X[:600], y[:600])
     >>> model.score(X[600:], y[600:]) > 0.9
     True

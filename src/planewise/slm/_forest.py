@@ -690,8 +690,8 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
     Examples
     --------
     >>> from planewise import SLMForestRegressor
-    >>> from planewise.datasets import make_friedman
-    >>> X, y = make_friedman(1, random_state=0)
+    >>> from sklearn.datasets import make_friedman1
+    >>> X, y = make_friedman1(1000, random_state=0)
     >>> forest = SLMForestRegressor(random_state=0).fit(X[:600], y[:600])
     >>> forest.score(X[600:], y[600:]) > 0.8
     True

@@ -436,8 +436,8 @@ class SLMRegressor(RegressorMixin, _SLMTree):
     Examples
     --------
     >>> from planewise import SLMRegressor
-    >>> from planewise.datasets import make_friedman
-    >>> X, y = make_friedman(1, random_state=0)
+    >>> from sklearn.datasets import make_friedman1
+    >>> X, y = make_friedman1(1000, random_state=0)
     >>> tree = SLMRegressor(random_state=0).fit(X[:600], y[:600])
     >>> tree.score(X[600:], y[600:]) > 0.6
     True

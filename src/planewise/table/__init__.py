@@ -17,7 +17,6 @@ from planewise.table._columns import (
 )
 from planewise.table._families import (
     FAMILIES,
-    ON_CLUSTERS,
     READABLE,
     TREES,
     estimator_class,
@@ -34,7 +33,6 @@ from planewise.table._record import SPLITS, Record, date_of_record, interval_in_
 __all__ = [
     "COLUMN_KINDS",
     "FAMILIES",
-    "ON_CLUSTERS",
     "READABLE",
     "SPLITS",
     "TREES",

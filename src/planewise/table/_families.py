@@ -18,7 +18,6 @@ FAMILIES = {
 }
 READABLE = ("slm", "views")  # which a person can read as a whole, the easiest first
 TREES = ("slm", "forest", "boost")  # which can learn from a table in a file
-ON_CLUSTERS = ("slm", "forest", "boost", "recip")  # which can be fitted by Dask
 
 MAX_ROWS_SEARCHED = 3000  # up to here the parameters of the machine are cross-validated
 MAX_ROWS_REGRESSION_MACHINE = 20_000

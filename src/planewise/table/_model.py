@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
 from typing import Any, ClassVar, Self
@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from planewise._input import all_or_nothing
 from planewise._labels import LONGEST_TEXT, text_array
 from planewise._params import Limit, check_parameters, one_of, seed
-from planewise.parts import from_frames
+from planewise.parts import from_batches
 from planewise.table._columns import (
     COLUMN_KINDS,
     Column,
@@ -184,13 +184,16 @@ class TableModel(BaseEstimator):
         return self
 
     @all_or_nothing
-    def fit_parts(self, parts: Iterable[Any], target: str, *, folder: str | PathLike[str] | None = None) -> Self:
+    def fit_parts(
+        self, batches: Callable[[], Iterable[Any]], target: str, *, folder: str | PathLike[str] | None = None
+    ) -> Self:
         """Learn from a table that may be larger than memory, after `look_at` of a sample; for trees only.
 
         Parameters
         ----------
-        parts : iterable of data frames
-            All rows to learn from. It is read once; the rows are written to a file, 4 bytes per value.
+        batches : function
+            Called twice, it returns all rows to learn from as data frames. They are written to a file, 4 bytes per
+            value.
         target : str
             The column to predict, which must have a value in every row.
         folder : path or None, default=None
@@ -200,11 +203,11 @@ class TableModel(BaseEstimator):
             raise ValueError(f"fit_parts needs a family of trees ({', '.join(TREES)}); got {self.family!r}.")
 
         def readable() -> Iterator[Any]:
-            for part in map(as_polars, parts):
+            for part in map(as_polars, batches()):
                 read = for_estimators(part, self.columns_)
                 yield read.with_columns(polars().Series(target, read_target(part[target], self.task_)))
 
-        rows, y = from_frames(readable(), target=target, folder=folder)[:2]
+        rows, y = from_batches(readable, target=target, folder=folder)[:2]
         with rows:
             self.estimator_ = self._estimator(len(rows)).fit(rows, y)
         self.tell_estimator()

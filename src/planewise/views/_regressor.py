@@ -114,8 +114,8 @@ class SLMViewsRegressor(RegressorMixin, Views):
     Examples
     --------
     >>> from planewise import SLMViewsRegressor
-    >>> from planewise.datasets import make_friedman
-    >>> X, y = make_friedman(1, random_state=0)
+    >>> from sklearn.datasets import make_friedman1
+    >>> X, y = make_friedman1(1000, random_state=0)
     >>> model = SLMViewsRegressor(max_views=4, random_state=0).fit(X[:600], y[:600])
     >>> (0, 1) in model.projections_, model.score(X[600:], y[600:]) > 0.8
     (True, True)

@@ -1,4 +1,4 @@
-"""Tables that are read part by part into a file, and what estimators make of them."""
+"""Tables that are read in batches into a file, and what estimators make of them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pickle
 import signal
 import subprocess
 import sys
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.dataset
@@ -37,7 +37,7 @@ from planewise import (
     _mapped,
 )
 from planewise._input import training_rows
-from planewise.parts import SpooledTable, from_arrow, from_csv, from_frames, from_parquet, from_polars
+from planewise.parts import SpooledTable, from_batches
 
 START = 1_700_000_000
 
@@ -73,7 +73,8 @@ def in_parts(frame, *cuts):
 
 
 def spooled(frame, target="kind", **options):
-    return from_frames(in_parts(frame, 7, 7, 250), target=target, columns=FEATURES, **options)
+    others = [target, *([options["weight"]] if "weight" in options else [])]
+    return from_batches(in_parts(frame.select([*FEATURES, *others]), 7, 7, 250), target=target, **options)
 
 
 # ---------------------------------------------------------------------------------------------------------- the bytes
@@ -83,36 +84,17 @@ def test_any_partitioning_gives_the_rows_of_the_table_in_memory(data, kind, n_ro
     make, cut = KINDS[kind]
     whole = make(data.draw(columns(n_rows)) | {"y": list(range(n_rows))})
     cuts = sorted(data.draw(st.lists(st.integers(0, n_rows), max_size=6)))
-    parts = (cut(whole, a, b) for a, b in zip([0, *cuts], [*cuts, n_rows], strict=True))
+    parts = [cut(whole, a, b) for a, b in zip([0, *cuts], [*cuts, n_rows], strict=True)]
     features = whole.drop(columns="y") if kind == "pandas" else whole.drop(["y"])
     model = SLMClassifier(categorical_features=["category", "text"])
     expected = training_rows(model, features)
-    X, y = from_frames(parts, target="y", categorical_features=["category", "text"])
+    X, y = from_batches(parts, target="y", categorical_features=["category", "text"])
     with X:
         assert X.rows.tobytes() == expected.tobytes()
         assert X.shape == expected.shape
         assert X.survey.origins == model.feature_origins_
         assert os.listdir(X.path.parent) == [X.path.name]
     assert_array_equal(y, np.arange(n_rows))
-
-
-@settings(max_examples=60)
-@given(
-    st.lists(st.sampled_from([np.int64, np.uint64, np.float64, np.int32, np.float32]), min_size=2, max_size=5),
-    st.sampled_from([0, 2**24, START, 2**53, 2**60 + 2**33]),
-    st.integers(1, 5000),
-    st.integers(0, 999),
-)
-def test_number_types_that_change_between_parts_are_put_right_at_the_end(kinds, start, size, seed):
-    rng = np.random.default_rng(seed)
-    parts = []
-    for kind in kinds:
-        values = start + rng.integers(0, size, 7)
-        parts.append(pd.DataFrame({"a": (values % 2**31 if kind == np.int32 else values).astype(kind), "y": 1}))
-    expected = training_rows(SLMClassifier(), pd.concat(parts)[["a"]])
-    X, _ = from_frames(parts, target="y")
-    with X:
-        assert X.rows.tobytes() == expected.tobytes()
 
 
 def fitted_bytes(model):
@@ -203,38 +185,23 @@ def test_a_model_that_was_fitted_elsewhere_reads_its_own_categories():
 
 
 # ----------------------------------------------------------------------------------------------------------- sources
-def as_source(name, frame, folder):
-    if name == "frames":
-        return from_frames, (part.to_pandas() for part in in_parts(frame, 10, 300))
-    if name == "polars":
-        return from_polars, frame.lazy()
-    if name == "arrow table":
-        return from_arrow, frame.to_arrow().to_batches(100)
-    if name == "arrow stream":
-        whole = frame.to_arrow()
-        return from_arrow, pa.RecordBatchReader.from_batches(whole.schema, whole.to_batches(100))
-    for number, part in enumerate(in_parts(frame, 10, 300)):
-        part.write_parquet(folder / f"{number}.parquet")
-        part.write_csv(folder / f"{number}.csv")
-    if name == "arrow dataset":
-        return from_arrow, pa.dataset.dataset(folder, exclude_invalid_files=True)
-    if name == "folder":
-        return from_parquet, folder
-    if name == "pattern":
-        return from_parquet, str(folder / "*.parquet")
-    if name == "list":
-        return from_parquet, [folder / f"{number}.parquet" for number in range(3)]
-    return from_csv, folder
+SOURCES = {
+    "list": lambda frame, folder: [part.to_pandas() for part in in_parts(frame, 10, 300)],
+    "generator function": lambda frame, folder: lambda: iter(in_parts(frame, 10, 300)),
+    "query of polars": lambda frame, folder: partial(frame.lazy().collect_batches, maintain_order=True),
+    "CSV files": lambda frame, folder: partial(pl.scan_csv(folder / "*.csv").collect_batches, maintain_order=True),
+    "record batches": lambda frame, folder: lambda: frame.to_arrow().to_batches(100),
+    "Arrow dataset": lambda frame, folder: pa.dataset.dataset(folder, exclude_invalid_files=True).to_batches,
+}
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["frames", "polars", "arrow table", "arrow stream", "arrow dataset", "folder", "pattern", "list", "csv"],
-)
+@pytest.mark.parametrize("name", SOURCES)
 def test_every_source_gives_the_same_rows(name, tmp_path):
-    frame = table().with_columns(pl.col("town").cast(pl.String))
-    read, source = as_source(name, frame, tmp_path)
-    X, y = read(source, target="kind", columns=FEATURES, categorical_features=["town"])
+    frame = table().select([*FEATURES, "kind"]).with_columns(pl.col("town").cast(pl.String))
+    for number, part in enumerate(in_parts(frame, 10, 300)):
+        part.write_parquet(tmp_path / f"{number}.parquet")
+        part.write_csv(tmp_path / f"{number}.csv")
+    X, y = from_batches(SOURCES[name](frame, tmp_path), target="kind", categorical_features=["town"])
     expected = training_rows(SLMClassifier(categorical_features=["town"]), frame.select(FEATURES))
     with X:
         assert X.columns == FEATURES
@@ -250,20 +217,6 @@ def test_rows_without_weight_are_left_out():
         assert X.rows.tobytes() == training_rows(SLMClassifier(), kept.select(FEATURES)).tobytes()
     assert_array_equal(y, kept["kind"].to_numpy())
     assert_array_equal(weight, kept["weight"].to_numpy())
-
-
-def test_text_files_say_what_stands_for_missing_and_which_types_they_have(tmp_path):
-    (tmp_path / "a.tsv").write_text("a\ty\n1\t0\n-\t1\n")
-    X, _ = from_csv(tmp_path / "a.tsv", target="y", null_values="-", schema_overrides={"a": pl.Float64})
-    with X:
-        assert_array_equal(X.rows, [[1], [np.nan]])
-
-
-def test_doubled_quotes_in_the_header_of_a_text_file_are_single_ones(tmp_path):
-    (tmp_path / "a.csv").write_text('"a""b","y""z"\n1,2\n3,4\n')
-    X, y = from_csv(tmp_path / "a.csv", target='y"z', schema_overrides={'a"b': pl.Float64})
-    with X:
-        assert list(X.columns) == ['a"b'] and list(y) == [2, 4]
 
 
 # --------------------------------------------------------------------------------------------------- the file's life
@@ -289,8 +242,8 @@ def test_the_file_goes_with_the_table(tmp_path):
 def test_the_file_goes_when_python_ends(tmp_path):
     code = f"""
 import pandas as pd
-from planewise.parts import from_frames
-X, y = from_frames([pd.DataFrame(dict(a=[1.0], y=[2]))], target="y", folder={str(tmp_path)!r})
+from planewise.parts import from_batches
+X, y = from_batches([pd.DataFrame(dict(a=[1.0], y=[2]))], target="y", folder={str(tmp_path)!r})
 print(X.path.exists())
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -305,9 +258,9 @@ def test_a_table_in_a_file_is_not_pickled():
 
 
 def test_progress_is_shown_on_request(capsys):
-    X, _ = from_frames(iter(in_parts(table(), 100)), target="kind", columns=FEATURES, verbose=1)
+    X, _ = from_batches(in_parts(table().select([*FEATURES, "kind"]), 100), target="kind", verbose=1)
     X.close()
-    assert "spooling 1  100 rows" in capsys.readouterr().err
+    assert "reading 1  100 rows" in capsys.readouterr().err
 
 
 # -------------------------------------------------------------------------------------------------- what goes wrong
@@ -318,7 +271,7 @@ def test_a_full_disk_is_named_and_nothing_is_left(tmp_path, monkeypatch):
 
     write = _mapped.write_block
     monkeypatch.setattr(
-        "planewise.parts._spool.write_block", lambda file, values, folder: write(Full(), values, folder)
+        "planewise.parts._batches.write_block", lambda file, values, folder: write(Full(), values, folder)
     )
     with pytest.raises(OSError, match=r"No space left.* 4 bytes per value there; choose another.*folder") as told:
         spooled(table(), folder=tmp_path)
@@ -333,64 +286,53 @@ def test_an_interrupt_leaves_nothing(tmp_path):
         yield table()
 
     with pytest.raises(KeyboardInterrupt):
-        from_frames(frames(), target="kind", columns=FEATURES, folder=tmp_path)
+        from_batches(frames, target="kind", folder=tmp_path)
     assert not any(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
     ("second", "message"),
     [
-        ({"a": [1.0], "y": [0]}, r"'.*2.parquet' has no column 'b', which '.*1.parquet' has"),
-        ({"a": [1.0], "b": ["x"], "y": [0]}, r"'b' holds numbers in '.*1.parquet', but text such as 'x' in '.*2.parq"),
-        ({"a": [1.0, 2.0], "b": [2.0, 1.0], "y": [0, None]}, r"2.parquet': the target 'y' is missing in row 1"),
-        ({"a": [1.0], "b": [2.0]}, r"2.parquet': there is no column 'y'"),
-        ({"a": [1.0], "b": [2.0], "y": ["p"]}, "numbers in some parts and text in others"),
+        ({"a": [1.0], "y": [0]}, "Partition 1 has no column 'b', which partition 0 has"),
+        ({"a": [1.0], "b": ["x"], "y": [0]}, "'b' holds numbers in partition 0, but text such as 'x' in partition 1"),
+        ({"a": [1.0, 2.0], "b": [2.0, 1.0], "y": [0, None]}, "Partition 1: the target 'y' is missing in row 1"),
+        ({"a": [1.0], "b": [2.0]}, "Partition 1: there is no column 'y'"),
+        ({"a": [1.0], "b": [2.0], "y": ["p"]}, "numbers in some batches and text in others"),
     ],
 )
-def test_a_bad_part_is_named_and_nothing_is_left(second, message, tmp_path):
-    files = tmp_path / "files"
-    files.mkdir()
-    pl.DataFrame({"a": [1.0], "b": [2.0], "y": [1]}).write_parquet(files / "1.parquet")
-    pl.DataFrame(second).write_parquet(files / "2.parquet")
-    (tmp_path / "rows").mkdir()
+def test_a_bad_batch_is_named_and_nothing_is_left(second, message, tmp_path):
+    first = pl.DataFrame({"a": [1.0], "b": [2.0], "y": [1]})
     with pytest.raises(ValueError, match=message):
-        from_parquet(files, target="y", folder=tmp_path / "rows")
-    assert not any((tmp_path / "rows").iterdir())
+        from_batches([first, pl.DataFrame(second)], target="y", folder=tmp_path)
+    assert not any(tmp_path.iterdir())
 
 
-def test_files_that_are_not_there_or_damaged(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"no file that ends in one of .parquet, .pq"):
-        from_parquet(tmp_path, target="y")
-    with pytest.raises(FileNotFoundError, match="matches no file"):
-        from_parquet(str(tmp_path / "*.parquet"), target="y")
-    with pytest.raises(FileNotFoundError, match="does not exist"):
-        from_csv(tmp_path / "a.csv", target="y")
-    (tmp_path / "spark" / "year=2024").mkdir(parents=True)
-    table().write_parquet(tmp_path / "spark" / "year=2024" / "a.parquet")
-    with pytest.raises(ValueError, match=r"has the subfolder 'year=2024', whose name stands for a column"):
-        from_parquet(tmp_path / "spark", target="y")
-    (tmp_path / "a.parquet").write_bytes(b"PAR1 and nothing else")
-    with pytest.raises(ValueError, match=r"a.parquet' cannot be read after row 0"):
-        from_parquet(tmp_path / "a.parquet", target="y")
+@pytest.mark.parametrize(
+    ("batches", "message"),
+    [
+        (iter([]), "batches are read twice, but a list_iterator can be read only once"),
+        (pl.DataFrame({"y": [1]}), "batches must be a function that returns data frames, or a list of them"),
+        ([np.ones((2, 2))], "Partition 0: a data frame is needed"),
+    ],
+)
+def test_what_gives_no_batches_is_refused(batches, message):
+    with pytest.raises(TypeError, match=message):
+        from_batches(batches, target="y")
+
+
+def test_batches_must_have_the_same_rows_each_time(tmp_path):
+    sizes = iter([3, 4])
+    with pytest.raises(ValueError, match="had 3 rows when they were read first, but 4 when they were read again"):
+        from_batches(lambda: [table(next(sizes)).select("a", "kind")], target="kind", folder=tmp_path)
     with pytest.raises(FileNotFoundError, match="There is no folder"):
         spooled(table(), folder=tmp_path / "none")
-    with pytest.raises(TypeError, match="a data frame is needed"):
-        from_frames([np.ones((2, 2))], target="y")
+    assert not any(tmp_path.iterdir())
 
 
 def test_wrong_weights_are_named():
     frame = table().with_columns(weight=pl.int_range(600) - 3)
     with pytest.raises(ValueError, match=r"Partition 0: the weight 'weight' must be .* at least 0; row 0 has -3"):
         spooled(frame, weight="weight")
-
-
-def test_polars_is_named_with_its_extra(monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(ModuleNotFoundError, match=r"from_parquet needs polars.* extra 'data'"):
-        from_parquet(tmp_path, target="y")
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ModuleNotFoundError, match="from_arrow needs pyarrow"):
-        from_arrow([], target="y")
 
 
 # ------------------------------------------------------------------------------------------- what estimators refuse
@@ -409,7 +351,7 @@ def test_other_estimators_refuse_it_by_name(model, rows):
 
 def test_weights_of_zero_are_refused_with_what_to_do(rows):
     X, y = rows
-    with pytest.raises(ValueError, match=r"Row 5 has a weight of 0.* weight= to the function of planewise.parts"):
+    with pytest.raises(ValueError, match=r"Row 5 has a weight of 0.* weight= to planewise.parts.from_batches"):
         SLMClassifier().fit(X, y, (np.arange(600) != 5).astype(float))
     with pytest.raises(ValueError, match="class_weight"):
         SLMClassifier(class_weight={"low": 0.0, "high": 1.0}).fit(X, y)

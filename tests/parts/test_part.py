@@ -1,4 +1,4 @@
-"""Parts in this process: what is asked of them, and what moves with them."""
+"""Parts of a table: rows gathered from them, and what moves with them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planewise.parts import LocalParts, Part
+from local_parts import LocalParts
+from planewise.parts import Part
 
 
 def parts_of(rows, sizes):
@@ -18,16 +19,6 @@ def parts_of(rows, sizes):
     return [
         Part(rows[a:b], rows[a:b, 0].astype(np.float64), np.ones(b - a), int(a)) for a, b in itertools.pairwise(firsts)
     ]
-
-
-def first_and_more(part, common, own, *, n_threads):
-    return part.first, common, own, n_threads
-
-
-def test_questions_are_answered_in_the_order_of_parts():
-    parts = LocalParts(parts_of(np.zeros((5, 1), np.float32), [2, 0, 3]), n_threads=4)
-    assert parts.sizes == [2, 0, 3]
-    assert parts.ask(first_and_more, "x", each="abc") == [(0, "x", "a", 4), (2, "x", "b", 4), (2, "x", "c", 4)]
 
 
 @settings(max_examples=50)

@@ -2,15 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
-from sklearn.datasets import make_circles, make_moons
-
-from planewise.datasets import (
+from benchmarks.data import (
     make_circle_and_ring,
     make_friedman,
     make_new_moons,
     make_subspace_batches,
 )
+from numpy.testing import assert_array_equal
+from sklearn.datasets import make_circles, make_moons
 
 GENERATORS = {
     "circle_and_ring": make_circle_and_ring,
@@ -123,28 +122,3 @@ def test_pairs_are_two_different_features_and_may_repeat():
     _, _, details = make_subspace_batches(30, batch_size=1, n_features=3, return_details=True, random_state=0)
     assert (details.pairs[:, 0] < details.pairs[:, 1]).all()
     assert len(np.unique(details.pairs, axis=0)) == 3
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: make_circle_and_ring(1), "n_samples == 1, must be >= 2"),
-        (lambda: make_circle_and_ring(noise=-1.0), "noise == -1.0, must be >= 0"),
-        (lambda: make_circle_and_ring(noise=float("nan")), "noise == nan, must be finite"),
-        (lambda: make_new_moons(n_moons=3), "n_moons must be 2 or 4, got 3"),
-        (lambda: make_new_moons(3, n_moons=4), "n_samples == 3, must be >= 4"),
-        (lambda: make_friedman(4), "number must be 1, 2 or 3, got 4"),
-        (lambda: make_friedman(1, 0), "n_samples == 0, must be >= 1"),
-        (lambda: make_subspace_batches(0), "n_batches == 0, must be >= 1"),
-        (lambda: make_subspace_batches(n_features=1), "n_features == 1, must be >= 2"),
-        (lambda: make_subspace_batches(batch_size=0), "batch_size == 0, must be >= 1"),
-    ],
-)
-def test_wrong_values_are_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
-def test_a_count_must_be_whole():
-    with pytest.raises(TypeError, match="n_samples must be an instance of"):
-        make_friedman(1, 10.5)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.parts._part import Part, Question, TakenRows, gather_rows
+from planewise.parts import Part, Question, TakenRows, gather_rows
 
 
 class LocalParts:

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.linalg import eigh
 from sklearn.model_selection import train_test_split
 
+from benchmarks.data import load
 from planewise import MCMClassifier
-from planewise.datasets import load
 
 from .pictures import save
 from .results import Results

@@ -30,8 +30,8 @@ if is_default and threading.current_thread() is threading.main_thread():
 WRITTEN = (".csv", ".tsv", ".parquet")
 ROW_GROUP = 65_536  # rows
 TABLE_HELP = (
-    "CSV, TSV, JSON lines, Parquet, Arrow or Excel file, also compressed (.gz, .zst); several files, a folder, or a "
-    "pattern in quotes; - is the standard input."
+    "CSV, TSV, JSON lines, Parquet, Arrow or Excel file, also compressed (.gz, .zst); several files; - is the standard "
+    "input."
 )
 PANEL = "How the table is written (found out if not given)"
 
@@ -83,8 +83,7 @@ def reads_table(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(**options: Any) -> None:
         reading = _reading(**{name: options.pop(name) for name in OPTIONS})
-        with InputTable(options.pop("table"), reading) as table:
-            command(table=table, **options)
+        command(table=InputTable(options.pop("table"), reading), **options)
 
     hints = get_type_hints(command, include_extras=True)
     hints["table"] = Annotated[list[str], typer.Argument(help=TABLE_HELP, show_default=False)]

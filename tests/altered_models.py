@@ -178,7 +178,6 @@ REFUSED = {
     "search for numbers alone": _NO_ROWS,
     "conformal kernel, frame": ("embedding",),
     "views": ("projection", "one projection"),  # of ordered categories that are words
-    "views for numbers, frame": ("projection", "one projection"),
     "sum of views, one class": ("tree", "views"),
 }
 

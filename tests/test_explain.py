@@ -46,7 +46,6 @@ REGRESSORS = {
     "machine": (pw.MCMRegressor(C=10.0), Vectors),
     "linear machine": (pw.MCMRegressor(kernel="linear"), Contributions),
     "search": (pw.MCMRegressorCV(gammas=[0.1], mus=[0.01], cv=2, **SMALL), Vectors),
-    "views": (pw.RECIPRegressor(**SMALL), View),
 }
 
 

@@ -12,7 +12,6 @@ from planewise import (
     MCMClassifier,
     MCMRegressor,
     RECIPClassifier,
-    RECIPRegressor,
     SLMBoostClassifier,
     SLMBoostRanker,
     SLMBoostRegressor,
@@ -31,7 +30,6 @@ REGRESSORS = {
     "boost": lambda: SLMBoostRegressor(n_estimators=5, random_state=0),
     "views": lambda: SLMViewsRegressor(max_views=1, n_estimators=5, random_state=0),
     "mcm": lambda: MCMRegressor(),
-    "recip": lambda: RECIPRegressor(random_state=0),
 }
 CLASSIFIERS = {
     "tree": lambda: SLMClassifier(random_state=0),

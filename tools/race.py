@@ -248,7 +248,6 @@ def long_fits() -> dict[str, Any]:
         "forest-numbers": pw.SLMForestRegressor(n_jobs=2, **many),
         "boosting-numbers": pw.SLMBoostRegressor(**many),
         "views-numbers": pw.SLMViewsRegressor(**many, **views),
-        "recip-numbers": pw.RECIPRegressor(3, **everything),
         "machine-numbers": pw.MCMRegressor(kernel="rbf", C=10.0, mu=1e-5),
     }
 

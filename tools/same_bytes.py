@@ -116,7 +116,6 @@ def families() -> dict[str, Fit]:
             pw.SLMViewsRegressor(n_estimators=20, max_views=3, **seed, n_jobs=n), X, signal
         ),
         "RECIP of classes": lambda n: on(pw.RECIPClassifier(n_jobs=n), X[some], three[some]),
-        "RECIP of numbers": lambda n: on(pw.RECIPRegressor(n_jobs=n), X[some], signal[some]),
         "machine": lambda n: on(pw.MCMClassifier(probability=True, **seed, n_jobs=n), X[few], three[few]),
         "machine, linear": lambda n: on(pw.MCMClassifier(kernel="linear", n_jobs=n), X[few], two[few]),
         "machine, rho": lambda n: on(pw.MCMClassifier(kernel="laplacian", rho=1.0, n_jobs=n), X[few], two[few]),

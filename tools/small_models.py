@@ -47,7 +47,6 @@ MAKERS: dict[str, Callable[..., Any]] = {
     "forest-numbers": lambda **more: pw.SLMForestRegressor(n_estimators=6, random_state=0, **more),
     "boosting-numbers": lambda **more: pw.SLMBoostRegressor(n_estimators=6, random_state=0, **more),
     "views-numbers": lambda **more: pw.SLMViewsRegressor(n_estimators=6, max_views=2, cv=2, random_state=0, **more),
-    "recip-numbers": lambda **more: pw.RECIPRegressor(**more),
     "machine-numbers": lambda **more: pw.MCMRegressor(kernel="rbf", **more),
 }
 
@@ -56,7 +55,7 @@ MAKERS: dict[str, Callable[..., Any]] = {
 ROWS = 5_000
 FEWER_ROWS = {
     **dict.fromkeys(("forest", "forest-numbers"), 1_200),  # predictions of forests use threads as well
-    **dict.fromkeys(("views", "views-numbers", "recip", "recip-numbers"), 400),
+    **dict.fromkeys(("views", "views-numbers", "recip"), 400),
     **dict.fromkeys(("machine", "machine-numbers", "conformal"), 150),
     "large-scale": 400,
 }

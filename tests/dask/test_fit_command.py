@@ -74,7 +74,7 @@ def test_numbers_and_settings(files, address):
         (["t.csv", "--target", "target", "--model", "explainable"], "--dask needs one kind of model"),
         (["t.csv", "--target", "nothing", "--model", "slm"], "The table has no column 'nothing'"),
         (["t.arrow", "--target", "target", "--model", "slm"], "--dask reads CSV and Parquet files, or a folder of"),
-        (["t.csv", "--target", "a", "--model", "recip", "--task", "regression"], "RECIPRegressor cannot be fitted on"),
+        (["t.csv", "--target", "a", "--model", "recip", "--task", "regression"], "'recip' predicts classes only"),
         (["t.csv", "--target", "target", "--model", "slm", "--set", "max_depth=2"], "--set with --dask needs --task"),
         (["t.csv", "--target", "target", "--drop", "target", "--model", "slm"], "is the target; it cannot be dropped"),
     ],

@@ -265,7 +265,6 @@ def _large_machines():
 def _views():
     X, y = iris()
     table, _ = frame()
-    Xr, yr = numbers()
     ordered = pd.Categorical(np.array(["low", "mid", "high"])[y], categories=["low", "mid", "high"], ordered=True)
     noisy = np.where(np.random.default_rng(1).random(150) < 0.2, (y + 1) % 3, y)
     graded = table.assign(grade=ordered)
@@ -275,8 +274,6 @@ def _views():
     used = published | {"keep": "used", "lam": 2.0, "unit_columns": False}
     yield "views, any row", lambda: pw.RECIPClassifier(**used).fit(X, y), X
     yield "views, votes", lambda: pw.RECIPClassifier(decide="vote", projections=[(0, 1), (2,)]).fit(X, labels("two")), X
-    yield "views for numbers", lambda: pw.RECIPRegressor(random_state=0).fit(Xr, yr), Xr
-    yield "views for numbers, frame", lambda: pw.RECIPRegressor(random_state=0).fit(graded, y * 1.5), graded
 
 
 def _sums_of_views():
@@ -324,7 +321,7 @@ def _table_models():
             lambda f=family: TableModel(f, settings=quick.get(f), random_state=0).fit(table, "kind"),
             table,
         )
-    for family in ("forest", "boost", "mcm", "views", "recip"):
+    for family in ("forest", "boost", "mcm", "views"):
         yield (
             f"table, {family}, numbers",
             lambda f=family: TableModel(f, settings=quick.get(f), random_state=0).fit(table, "sepal width"),

@@ -29,7 +29,6 @@ GOLDEN = {
     "large_machine_fourier": "large machine, fourier",
     "conformal_kernel": "conformal kernel, cores",
     "views": "views",
-    "views_numbers": "views for numbers",
     "sum_of_views": "sum of views",
     "sum_of_views_numbers": "sum of views for numbers, poisson",
     "table": "table, boosting",

@@ -36,7 +36,6 @@ def in_version_1(model, path, changed):
         ("large machine, conformal", True, "robust"),
         ("conformal kernel", False, None),
         ("views", "standard", "standard"),
-        ("views for numbers", True, "arcsinh"),
     ],
 )
 def test_the_scale_of_version_1_has_its_new_name_and_words(tmp_path, name, was, now):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from planewise import RECIPClassifier, RECIPRegressor
+from planewise import RECIPClassifier
 from planewise.recip.fitted import triage
 
 
@@ -32,17 +32,3 @@ def test_classes_are_undecided_where_their_explanations_are(gaps, estimate, n_cl
     assert found.undecided.tolist() == [each.undecided for each in explained]
     assert found.probability.tolist() == [each.probability for each in explained]
     assert 0 < found.undecided.sum() < 80
-
-
-@pytest.mark.parametrize("gaps", [False, True])
-def test_numbers_are_undecided_where_their_explanations_are(gaps):
-    X = rows(200, 0, False)
-    y = X[:, 0] * 2 + X[:, 1] ** 2 + np.where(X[:, 2] > 0, X[:, 3], -X[:, 3])
-    model = RECIPRegressor(projections=[(0, 1), (2, 3), (0, 3)], random_state=0).fit(X, y)
-    asked = rows(120, 1, gaps)
-    found, explained = triage(model, asked), model.explain(asked)
-    assert found.answer.tolist() == [each.prediction for each in explained]
-    assert found.undecided.tolist() == [each.undecided for each in explained]
-    assert found.undecided.any() and found.probability is None
-    errors = np.array([np.inf if each.expected_error is None else each.expected_error for each in explained])
-    assert np.argsort(found.clearness, kind="stable").tolist() == np.argsort(-errors, kind="stable").tolist()

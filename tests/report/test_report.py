@@ -23,13 +23,13 @@ from planewise import (
     MCMRegressor,
     MCMRegressorCV,
     RECIPClassifier,
-    RECIPRegressor,
     SLMBoostClassifier,
     SLMBoostRegressor,
     SLMClassifier,
     SLMForestClassifier,
     SLMForestRegressor,
     SLMRegressor,
+    SLMViewsRegressor,
 )
 from planewise.report import html, report
 from planewise.table import TableModel
@@ -54,7 +54,7 @@ FAMILIES = {
     "boosting of numbers": (SLMBoostRegressor, {"n_estimators": 5, "random_state": 0}),
     "machine of numbers": (MCMRegressor, {}),
     "search of numbers": (MCMRegressorCV, {"mus": [0.1], "gammas": [0.1], "cv": 2, "random_state": 0}),
-    "views of numbers": (RECIPRegressor, {"max_projections": 3, "random_state": 0}),
+    "views of numbers": (SLMViewsRegressor, {"max_views": 3, "n_estimators": 5, "cv": 2, "random_state": 0}),
 }
 
 

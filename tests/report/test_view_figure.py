@@ -14,7 +14,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 from pages import read
-from planewise import RECIPClassifier, RECIPRegressor
+from planewise import RECIPClassifier, SLMViewsRegressor
 from planewise.plot.views import Axis
 from planewise.report import html
 from planewise.report._view_scene import MOST_NEIGHBOURS, TrainingRows, n_neighbours, neighbours_of, scene
@@ -192,7 +192,8 @@ def test_views_of_one_and_of_three_features():
 @pytest.mark.parametrize("views", [[(2, 8)], [(2,)]])
 def test_numbers_have_a_scale(views):
     data = load_diabetes()
-    model = RECIPRegressor(projections=views, random_state=0).fit(data.data[:200], data.target[:200])
+    model = SLMViewsRegressor(projections=views, n_estimators=5, cv=2, random_state=0)
+    model.fit(data.data[:200], data.target[:200])
     each = model.explain(data.data[300:301])[0]
     page = block(views_switch(views_of(each), TrainingRows.of(model), ident="a"))
     found = read(page)

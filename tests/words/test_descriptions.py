@@ -29,7 +29,6 @@ ESTIMATORS = [
     pw.LargeScaleMCMClassifier(**SMALL),
     pw.ConformalKernel(),
     pw.RECIPClassifier(**SMALL),
-    pw.RECIPRegressor(**SMALL),
     pw.SLMViewsClassifier(n_estimators=3, cv=2, **SMALL),
     pw.SLMViewsRegressor(n_estimators=3, cv=2, **SMALL),
 ]

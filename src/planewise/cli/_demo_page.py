@@ -55,8 +55,8 @@ def page(
         html.paragraph(
             "Each family of planewise is compared with scikit-learn's models of the same kind: decision tree, random "
             "forest, histogram gradient boosting, SVM, histogram gradient boosting of pairs of columns "
-            '(interaction_cst="pairwise", beside "views") and nearest neighbours (beside RECIP, "near rows"). Other '
-            "parameters have their defaults. "
+            '(interaction_cst="pairwise", beside "views") and, for classes, nearest neighbours (beside RECIP, '
+            '"near rows"). Other parameters have their defaults. '
             f"{HOW_MEASURED} Sizes are those of compressed pickles. In each pair of columns planewise is the first. "
             f"{HOW_TIMED}"
         ),

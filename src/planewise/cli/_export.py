@@ -83,11 +83,11 @@ def export(
 
 
 def _refuse_recip(loaded: Any, to: str) -> None:
-    from planewise.recip import RECIPClassifier, RECIPRegressor
+    from planewise.recip import RECIPClassifier
     from planewise.table import TableModel
 
     estimator = loaded.estimator_ if isinstance(loaded, TableModel) else loaded
-    if to in ("c", "onnx") and isinstance(estimator, (RECIPClassifier, RECIPRegressor)):
+    if to in ("c", "onnx") and isinstance(estimator, RECIPClassifier):
         raise MistakeError(
             "a recip model keeps its training rows and cannot be written as C or ONNX. Use --to text or --to html, or "
             "fit with --model slm, forest, boost, mcm or views."

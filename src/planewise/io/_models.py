@@ -42,7 +42,7 @@ OURS = {
         ],
         "_machine_models",
     ),
-    **dict.fromkeys(["RECIPClassifier", "RECIPRegressor"], "_recip_models"),
+    "RECIPClassifier": "_recip_models",
     **dict.fromkeys(["SLMViewsClassifier", "SLMViewsRegressor"], "_views_models"),
     "TableModel": "_table_models",
 }

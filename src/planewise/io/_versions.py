@@ -16,7 +16,7 @@ SCHEMA = 8
 _THREE = {True: "arcsinh", "standard": "standard", False: None}
 _TWO = {True: "standard", False: None}
 _SCALES: dict[str, Mapping[Any, Any]] = {
-    **dict.fromkeys(["MCMClassifier", "MCMRegressor", "MCMClassifierCV", "RECIPClassifier", "RECIPRegressor"], _THREE),
+    **dict.fromkeys(["MCMClassifier", "MCMRegressor", "MCMClassifierCV", "RECIPClassifier"], _THREE),
     **dict.fromkeys(["LargeScaleMCMClassifier", "ConformalKernel"], _TWO),
 }
 _NAMES = {"RECIPClassifier": {"smoothing": "prior_weight", "alpha": "tsallis_order"}}

@@ -19,7 +19,7 @@ from planewise.plot import (
     ViewsDisplay,
 )
 from planewise.plot.style import COLOURS, GREY, dress, new_axes
-from planewise.recip import RECIPClassifier, RECIPRegressor
+from planewise.recip import RECIPClassifier
 
 MOST_ROWS = 3000  # for pictures that show rows or are costly by the row; quality is measured on all
 
@@ -31,7 +31,7 @@ def pictures_of(case: Evaluation) -> Iterator[tuple[str, Any]]:
         yield from _sum_of_views(model)
     elif hasattr(model, "tree_") or hasattr(model, "forest_"):
         yield from _trees(model, X, y)
-    elif isinstance(model, (RECIPClassifier, RECIPRegressor)):
+    elif isinstance(model, RECIPClassifier):
         yield from _views(model, X, y)
     elif isinstance(model, (MCMClassifier, MCMClassifierCV)):
         yield from _kernel(model, X, y)

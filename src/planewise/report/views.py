@@ -47,10 +47,6 @@ class ShownView:
         features = " × ".join(shorten(name, 30) for name in self.data["view"]["features"])
         if self.data.get("estimate") == "score":
             return f"{features}: {self._score_in_words(names)}"
-        if self.data["task"] == "regression":
-            return (
-                f"{features}: {value_in_words(self.data['prediction'], 4)} ± {number(self.data['expected_error'], 3)}"
-            )
         label = self.data["prediction"]
         name = label if names is None else names[label]
         if self.data["estimate"] == "counts":

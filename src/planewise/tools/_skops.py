@@ -23,7 +23,6 @@ SKOPS_TRUSTED_TYPES = [
     "planewise.recip._classifier.RECIPClassifier",
     "planewise.recip._estimates.Counts",
     "planewise.recip._estimates.Distances",
-    "planewise.recip._regressor.RECIPRegressor",
     "planewise.recip._rows.Coordinates",
     "planewise.recip._rows.DistinctRows",
     "planewise.slm._boost_classifier.SLMBoostClassifier",

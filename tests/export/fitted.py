@@ -183,12 +183,11 @@ MACHINES = {
     "numbers-laplacian": (MCMRegressor, {"kernel": "laplacian", "scaling": "standard"}, "numbers"),
     "large": (LargeScaleMCMClassifier, {"n_components": 12, "max_iter": 5}, "two"),
     "large-three": (LargeScaleMCMClassifier, {"n_components": 12, "max_iter": 5, "conformal": "signed"}, "three"),
-    "large-fourier": (LargeScaleMCMClassifier, {"n_components": 12, "max_iter": 5, "feature_map": "fourier"}, "two"),
     "large-poly": (LargeScaleMCMClassifier, {"n_components": 12, "max_iter": 5, "kernel": "poly"}, "three"),
 }
 # On tables with gaps, and with categories as well.
 GAPPY_MACHINES = ["two", "two-scores", "three-duels", "linear-duels", "laplacian", "signed", "search"]
-GAPPY_MACHINES += ["numbers", "numbers-search", "numbers-linear", "large", "large-three", "large-fourier", "large-poly"]
+GAPPY_MACHINES += ["numbers", "numbers-search", "numbers-linear", "large", "large-three", "large-poly"]
 
 
 @cache

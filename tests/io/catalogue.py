@@ -244,7 +244,6 @@ def _large_machines():
     after = {"conformal": "printed", "conformal_start": "after_fit", "equal_cores": True, "slack": "sum"}
     yield "large machine, printed", lambda: pw.LargeScaleMCMClassifier(**few | after).fit(X, y), X
     yield "large machine, poly", lambda: pw.LargeScaleMCMClassifier(**few, kernel="poly").fit(X, labels("two")), X
-    yield "large machine, fourier", lambda: pw.LargeScaleMCMClassifier(**few, feature_map="fourier").fit(X, y), X
     yield "large machine, one class", lambda: pw.LargeScaleMCMClassifier(**few).fit(X, labels("one")), X
     mixed = frame()[0]
     gaps = np.where(np.arange(X.size).reshape(X.shape) % 7 == 3, np.nan, X)

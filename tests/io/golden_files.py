@@ -26,7 +26,6 @@ GOLDEN = {
     "search_numbers": "search for numbers, categories",
     "large_machine": "large machine, conformal",
     "large_machine_categories": "large machine, categories",
-    "large_machine_fourier": "large machine, fourier",
     "conformal_kernel": "conformal kernel, cores",
     "views": "views",
     "sum_of_views": "sum of views",

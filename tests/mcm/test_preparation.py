@@ -47,7 +47,6 @@ MACHINES = {
     "numbers, search": lambda **given: MCMRegressorCV(**SEARCH | {"mus": [0.1, 0.01], "max_support": 1.0}, **given),
     "large": lambda **given: LargeScaleMCMClassifier(**FEW, **given),
     "large, linear": lambda **given: LargeScaleMCMClassifier(kernel="linear", **FEW, **given),
-    "large, fourier": lambda **given: LargeScaleMCMClassifier(feature_map="fourier", **FEW, **given),
     "kernel": lambda **given: ConformalKernel(random_state=0, **given),
 }
 EXACT = ["exact", "linear", "conformal", "search", "numbers", "numbers, linear", "numbers, search"]

@@ -257,7 +257,6 @@ CONFORMAL_ON = {"conformal": "signed", "conformal_start": "after_fit", "equal_co
 # What the docstrings name as left open by the paper, and our choice.
 OPEN = {
     "multi_class": "ovr",
-    "feature_map": "nystroem",
     "n_components": "auto",
     "batch_size": "auto",
     "learning_rate": 0.15,

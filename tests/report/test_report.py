@@ -44,10 +44,6 @@ FAMILIES = {
     "linear machine": (MCMClassifier, {"kernel": "linear"}),
     "search": (MCMClassifierCV, {"mus": [0.1], "gammas": [0.1], "cv": 2, "n_repeats": 1, "random_state": 0}),
     "large machine": (LargeScaleMCMClassifier, {"n_components": 10, "max_iter": 5, "random_state": 0}),
-    "waves": (
-        LargeScaleMCMClassifier,
-        {"n_components": 9, "max_iter": 5, "feature_map": "fourier", "random_state": 0},
-    ),
     "views": (RECIPClassifier, {"max_projections": 3, "random_state": 0}),
     "tree of numbers": (SLMRegressor, {"random_state": 0}),
     "forest of numbers": (SLMForestRegressor, {"n_estimators": 5, "random_state": 0}),

@@ -210,10 +210,8 @@ class _Writer:
             )
         if model.metric is not None:
             tables.append(self.table("metric", model.metric, "by column: what squared differences are worth"))
-        what = "frequencies" if model.kernel == "fourier" else "vectors, in standard units"
-        tables.append(self.table("vectors", vectors, f"{what}, {model.n_features} numbers each"))
-        if model.kernel == "fourier":
-            tables.append(self.table("phases", model.phases if n else np.zeros(1), "of the frequencies"))
+        what = f"vectors, in standard units, {model.n_features} numbers each"
+        tables.append(self.table("vectors", vectors, what))
         tables.append(self.table("coefficients", coefficients.T, f"of the vectors, {self.n_machines} each"))
         tables.append(self.table("intercept", model.intercept, "of each machine"))
         tables += self.duel_tables()
@@ -255,8 +253,6 @@ class _Writer:
         term = "            s += z[j] * c;"
         if model.kernel == "product":
             return term, ""
-        if model.kernel == "fourier":
-            return term, f"        s = {self.function('cos')}(s + {self.name}_phases[v]);"
         inner = f"{gamma} * s + {self.literal(model.coef0)}"
         if model.kernel == "sigmoid":
             return term, f"        s = {self.function('tanh')}({inner});"

@@ -72,8 +72,6 @@ def _kernel_values(graph: Graph, model: KernelMachine, z: str) -> str:
     product = graph.add("MatMul", z, graph.constant(vectors.T))
     if model.kernel == "product":
         return product
-    if model.kernel == "fourier":
-        return graph.add("Cos", graph.add("Add", product, graph.constant(model.phases)))
     inner = graph.add("Add", graph.add("Mul", product, graph.constant(model.gamma)), graph.constant(model.coef0))
     if model.kernel == "sigmoid":
         return graph.add("Tanh", inner)

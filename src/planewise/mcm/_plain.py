@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise._scaling import TAIL_FACTOR
-from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
+from planewise.mcm._feature_maps import PrototypeMap
 from planewise.mcm._kernels import Kernel
 from planewise.mcm._preparation import Preparation, PreparedScaling, machine_rows
 
@@ -34,13 +34,12 @@ class PlainMachine:
     """Machine scores are r(x) times the weighted kernel values of standardised rows, plus an intercept."""
 
     kind: str
-    kernel: str  # "linear" (no vectors), "rbf", "laplacian", "poly", "sigmoid", "product" (x.x') or "fourier"
+    kernel: str  # "linear" (no vectors), "rbf", "laplacian", "poly", "sigmoid" or "product" (x.x')
     mean: Floats
     spread: Floats
     tails: tuple[Floats, Floats] | None  # mean and spread after arcsinh(2 z), where long tails are compressed
     metric: Floats | None  # "rbf" with one factor per column: what squared differences are multiplied by
-    vectors: Floats  # standardised; frequencies for "fourier"
-    phases: Floats  # for "fourier"
+    vectors: Floats  # standardised
     coefficients: Floats  # machines x vectors (x features for "linear")
     intercept: Floats
     gamma: float
@@ -82,7 +81,6 @@ def plain_machine(model: Any, form: str) -> PlainMachine:
         tails=None,
         metric=None,
         vectors=np.empty((0, len(scaling.mean))),
-        phases=np.empty(0),
         coefficients=np.empty((0, 0)),
         intercept=np.asarray(model.intercept_, np.float64),
         gamma=1.0,
@@ -124,7 +122,6 @@ def _large_scale(model: Any, form: str) -> PlainMachine:
         tails=None if tails is None else (tails.mean.astype(np.float64), tails.spread.astype(np.float64)),
         metric=None,
         vectors=np.empty((0, len(scaling.mean))),
-        phases=np.empty(0),
         coefficients=linear.weights.T.astype(np.float64),
         intercept=linear.intercept.astype(np.float64),
         gamma=1.0,
@@ -138,14 +135,9 @@ def _large_scale(model: Any, form: str) -> PlainMachine:
         feature_names=model.prepared_feature_names_.tolist(),
         preparation=scaling.preparation,
     )
-    if isinstance(feature_map, FourierMap):
-        frequencies, phases = (array.astype(np.float64) for array in feature_map.arrays)
-        weights = machine.coefficients * np.sqrt(2)
-        return replace(machine, kernel="fourier", vectors=frequencies, phases=phases, coefficients=weights)
     if isinstance(feature_map, PrototypeMap):
         metric = np.exp(feature_map.arrays[1].astype(np.float64))
         return replace(machine, vectors=feature_map.prototypes.astype(np.float64), metric=metric)
-    assert isinstance(feature_map, KernelMap)
     kernel = feature_map.kernel
     _refuse_kernel(model, kernel, form)
     return replace(

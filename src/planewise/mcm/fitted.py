@@ -2,7 +2,7 @@
 
 from planewise._scaling import TAIL_FACTOR, Scaling, ScalingToFloat32
 from planewise.mcm._conformal_factor import ConformalFactor
-from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
+from planewise.mcm._feature_maps import KernelMap, PrototypeMap
 from planewise.mcm._kernels import KERNEL_NAMES, Kernel
 from planewise.mcm._plain import Bumps, FittedKernel, KernelFunction, PlainMachine, fitted_kernel, plain_machine
 from planewise.mcm._preparation import MISSING, NUMBER, Preparation, PreparedScaling
@@ -20,7 +20,6 @@ __all__ = [
     "Bumps",
     "ConformalFactor",
     "FittedKernel",
-    "FourierMap",
     "Kernel",
     "KernelFunction",
     "KernelMap",

@@ -6,7 +6,6 @@ SKOPS_TRUSTED_TYPES = [
     "planewise._scaling.Scaling",
     "planewise.mcm._conformal.ConformalKernel",
     "planewise.mcm._conformal_factor.ConformalFactor",
-    "planewise.mcm._feature_maps.FourierMap",
     "planewise.mcm._feature_maps.KernelMap",
     "planewise.mcm._feature_maps.PrototypeMap",
     "planewise.mcm._kernels.Kernel",

@@ -118,7 +118,7 @@ def families() -> dict[str, Fit]:
         "RECIP of classes": lambda n: on(pw.RECIPClassifier(n_jobs=n), X[some], three[some]),
         "machine": lambda n: on(pw.MCMClassifier(probability=True, **seed, n_jobs=n), X[few], three[few]),
         "machine, linear": lambda n: on(pw.MCMClassifier(kernel="linear", n_jobs=n), X[few], two[few]),
-        "machine, rho": lambda n: on(pw.MCMClassifier(kernel="laplacian", rho=1.0, n_jobs=n), X[few], two[few]),
+        "machine, rho": lambda n: on(pw.MCMClassifier(rho=1.0, n_jobs=n), X[few], two[few]),
         "machine, conformal": lambda n: on(pw.MCMClassifier(conformal="signed", **seed, n_jobs=n), X[few], two[few]),
         "machine, search": lambda n: on(pw.MCMClassifierCV(**search, n_jobs=n), X[few], two[few]),
         "machine of numbers": lambda n: on(pw.MCMRegressor(), X[few], signal[few]),

@@ -197,8 +197,7 @@ def _machines():
     yield "machine", lambda: pw.MCMClassifier().fit(X, labels("str")), X
     yield "machine, frame", lambda: pw.MCMClassifier(probability=True, random_state=0).fit(table, labels("two")), table
     yield "machine, linear", lambda: pw.MCMClassifier(kernel="linear", multi_class="ovo").fit(X, y), X
-    for kernel in ("poly", "laplacian"):
-        yield f"machine, {kernel}", lambda k=kernel: pw.MCMClassifier(kernel=k, C=10.0, scaling="standard").fit(X, y), X
+    yield "machine, poly", lambda: pw.MCMClassifier(kernel="poly", C=10.0, scaling="standard").fit(X, y), X
     K = X @ X.T
     yield "machine, matrix", lambda: pw.MCMClassifier(kernel="precomputed").fit(K, y), K
     yield "machine, conformal", lambda: pw.MCMClassifier(conformal="shrunk", shrinkage=0.5).fit(X, y), X
@@ -206,7 +205,7 @@ def _machines():
     yield "machine, printed", lambda: pw.MCMClassifier(C=5.0, **summed).fit(X, y), X
     yield "machine for numbers", lambda: pw.MCMRegressor().fit(Xr, yr), Xr
     yield "machine for numbers, linear", lambda: pw.MCMRegressor(kernel="linear").fit(Xr, yr), Xr
-    yield "machine for numbers, frame", lambda: pw.MCMRegressor(kernel="laplacian").fit(table, y * 1.5), table
+    yield "machine for numbers, frame", lambda: pw.MCMRegressor(kernel="poly").fit(table, y * 1.5), table
     Kr = Xr @ Xr.T
     yield "machine for numbers, matrix", lambda: pw.MCMRegressor(kernel="precomputed").fit(Kr, yr), Kr
     search = SEARCH | {"random_state": 0}

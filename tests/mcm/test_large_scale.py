@@ -262,7 +262,7 @@ def test_the_steepness_is_the_one_with_the_least_log_loss():
     assert_allclose(probabilities(np.array([[0.0], [1.0]]), 2.0)[:, 1], [0.5, 1 / (1 + np.exp(-2))])
 
 
-@pytest.mark.parametrize("kernel", ["linear", "poly", "sigmoid", "laplacian", lambda X, Y: (1 + X @ Y.T) ** 2])
+@pytest.mark.parametrize("kernel", ["linear", "poly"])
 def test_other_kernels_keep_their_prototypes_where_they_are(moons, kernel):
     X, y, X_test, y_test = moons
     model = LargeScaleMCMClassifier(kernel=kernel, n_components=30, coef0=0.5, random_state=0).fit(X, y)
@@ -330,7 +330,7 @@ def test_a_class_without_a_core_is_named():
         assert len(model.fit(X, names).conformal_.cores) > 0
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
 def test_cores_that_need_not_be_equal_are_chosen_by_weights_alone(monkeypatch, kernel):
     """The class of a core is the one that its weight speaks for: no row is looked up."""
     X, y = make_moons(600, noise=0.5, random_state=0)

@@ -71,18 +71,15 @@ def _block(machine: KernelMachine, rows: NDArray[Any], kind: Any) -> NDArray[Any
 
 def _kernel_values(machine: KernelMachine, z: NDArray[Any], to: Any) -> NDArray[Any]:
     vectors = to(machine.vectors)
-    if machine.kernel in ("rbf", "laplacian"):
+    if machine.kernel == "rbf":
         apart = z[:, None, :] - vectors
-        size = np.abs(apart) if machine.kernel == "laplacian" else apart * apart
+        size = apart * apart
         return np.exp(-to(machine.gamma) * _added(size if machine.metric is None else size * to(machine.metric)))
     product = _added(z[:, None, :] * vectors)
     if machine.kernel == "product":
         return product
-    product = to(machine.gamma) * product + to(machine.coef0)
-    if machine.kernel == "sigmoid":
-        return np.tanh(product)
     if machine.kernel == "poly":
-        return product**machine.degree
+        return (to(machine.gamma) * product + to(machine.coef0)) ** machine.degree
     raise unknown_kernel(machine)
 
 

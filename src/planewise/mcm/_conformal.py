@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -51,8 +51,8 @@ class ConformalKernel(PreparesColumns, ShownInNotebooks, TransformerMixin, BaseE
 
     Parameters
     ----------
-    kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian"} or callable, default="rbf"
-        k, the kernel to start with. A callable gets two arrays of rows and returns the matrix of their kernel values.
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+        k, the kernel to start with.
     gamma : float, "auto", "scale", "medium" or "smooth", default="auto"
         Coefficient of k, on scaled columns. "auto" is 1 / n_features; "scale" is that divided by the variance, which is
         about 1 for scaled columns; "smooth" is "scale" divided by n_features, but by at most 20, and "medium" by the
@@ -60,7 +60,7 @@ class ConformalKernel(PreparesColumns, ShownInNotebooks, TransformerMixin, BaseE
     degree : int, default=3
         Degree of the "poly" kernel.
     coef0 : float, default=0.0
-        Constant of the "poly" and "sigmoid" kernels.
+        Constant of the "poly" kernel.
     gamma_conformal : float or "auto", default="auto"
         Coefficient of the Gaussians ``exp(-gamma_conformal |x - a_j|^2)``. "auto" is twice gamma. If it is large, r
         changes only very close to its cores, and the kernel of new rows stays what it was.
@@ -155,7 +155,7 @@ class ConformalKernel(PreparesColumns, ShownInNotebooks, TransformerMixin, BaseE
     """
 
     parameter_limits: ClassVar[Mapping[str, Limit]] = {
-        "kernel": either(one_of(*KERNEL_NAMES), Limit(callable, "a function of two arrays of rows")),
+        "kernel": one_of(*KERNEL_NAMES),
         "gamma": gamma_limit(),
         "degree": integer(1),
         "coef0": real(-1e30),
@@ -176,7 +176,7 @@ class ConformalKernel(PreparesColumns, ShownInNotebooks, TransformerMixin, BaseE
     def __init__(
         self,
         *,
-        kernel: str | Callable[[Any, Any], Any] = "rbf",
+        kernel: str = "rbf",
         gamma: float | str = "auto",
         degree: int = 3,
         coef0: float = 0.0,
@@ -276,13 +276,12 @@ class ConformalKernel(PreparesColumns, ShownInNotebooks, TransformerMixin, BaseE
     def _support_of_svc(
         self, rows: Numbers, label: NDArray[np.int32], weight: Numbers
     ) -> tuple[NDArray[np.intp], Numbers]:
-        named = self.kernel in ("linear", "rbf", "poly", "sigmoid")
         n_classes = int(label.max()) + 1
         n_pairs = max(1, n_classes * (n_classes - 1) // 2)  # libsvm fits a machine to each, and counts its steps
         most = min(SVC_STEPS, SVC_STEPS_TIMES_ROWS // len(rows)) // n_pairs
         most = max(most, SVC_STEPS_PER_ROW * len(rows))
         machine = SVC(
-            C=self.C, kernel=self.kernel if named else self._kernel, gamma=self._kernel.gamma, degree=self.degree,
+            C=self.C, kernel=self.kernel, gamma=self._kernel.gamma, degree=self.degree,
             coef0=self.coef0, max_iter=most,
         )  # fmt: skip
         with warnings.catch_warnings():
@@ -302,12 +301,10 @@ class ConformalKernel(PreparesColumns, ShownInNotebooks, TransformerMixin, BaseE
         # Not above: that machine has conformal kernels itself.
         from planewise.mcm.exact import MCMClassifier
 
-        # A linear machine has no support vectors; one with the same kernel as a function has.
-        kernel = self._kernel if self.kernel == "linear" else self.kernel
-        machine = MCMClassifier(
-            C=self.C, slack="sum", kernel=kernel, gamma=self._kernel.gamma, degree=self.degree, coef0=self.coef0,
-            scaling=None,
-        ).fit(rows, label, weight)  # fmt: skip
+        given = {"kernel": self.kernel, "gamma": self._kernel.gamma, "degree": self.degree, "coef0": self.coef0}
+        if self.kernel == "linear":  # a linear machine has no support vectors; one with the same kernel values has
+            given = {"kernel": "poly", "gamma": 1.0, "degree": 1, "coef0": 0.0}
+        machine = MCMClassifier(C=self.C, slack="sum", scaling=None, **given).fit(rows, label, weight)
         return machine.support_, np.abs(np.atleast_2d(machine.dual_coef_)).max(axis=0)
 
     def _best_shrinkage(self, rows: Numbers, label: NDArray[np.int32], weight: Numbers) -> float:
@@ -354,7 +351,7 @@ class ConformalKernel(PreparesColumns, ShownInNotebooks, TransformerMixin, BaseE
         self.separability_ = factor.separability(factor.shrinkage)
 
     def _describe(self, about: Description, limits: Limits) -> None:
-        kernel = "a Python function" if callable(self._kernel.name) else kernel_in_words(self._kernel)
+        kernel = kernel_in_words(self._kernel)
         standardised = "" if self.scaling is None else ", on standardised columns"
         about.facts += [
             ("kernel", kernel + standardised),

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from planewise._scaling import TAIL_FACTOR
 from planewise.mcm._feature_maps import PrototypeMap
-from planewise.mcm._kernels import Kernel
 from planewise.mcm._preparation import Preparation, PreparedScaling, machine_rows
 
 Floats = NDArray[np.float64]
@@ -34,7 +33,7 @@ class PlainMachine:
     """Machine scores are r(x) times the weighted kernel values of standardised rows, plus an intercept."""
 
     kind: str
-    kernel: str  # "linear" (no vectors), "rbf", "laplacian", "poly", "sigmoid" or "product" (x.x')
+    kernel: str  # "linear" (no vectors), "rbf", "poly" or "product" (x.x')
     mean: Floats
     spread: Floats
     tails: tuple[Floats, Floats] | None  # mean and spread after arcsinh(2 z), where long tails are compressed
@@ -62,16 +61,20 @@ class PlainMachine:
 def plain_machine(model: Any, form: str) -> PlainMachine:
     """A fitted minimal complexity machine; an error if `form`, what it is exported to, cannot hold its kernel."""
     if hasattr(model, "_model"):
-        return _large_scale(model, form)
+        return _large_scale(model)
     if hasattr(getattr(model, "best_estimator_", None), "_model"):  # a search that was handed over
-        return _large_scale(model.best_estimator_, form)
+        return _large_scale(model.best_estimator_)
     if hasattr(model, "refit") and not hasattr(model, "best_estimator_"):
         raise ValueError(
             f"This {type(model).__name__} has refit=False and no machine to export; fit it with refit=True, or fit an "
             f"{type(model).__name__.removesuffix('CV')} with its best_params_."
         )
     kernel = model._kernel if not hasattr(model, "classes_") else model._trained_settings.kernel
-    _refuse_kernel(model, kernel, form)
+    if kernel is None and model.kernel == "precomputed":
+        raise ValueError(
+            f"A machine with kernel='precomputed' has no training rows, only kernel values, and cannot be "
+            f"exported to {form}; fit it with one of the kernels 'rbf', 'poly' or 'linear'."
+        )
     scaling: PreparedScaling = model._scaling
     machine = PlainMachine(
         kind=type(model).__name__,
@@ -100,7 +103,7 @@ def plain_machine(model: Any, form: str) -> PlainMachine:
     tails = None if scaling.tails is None else (scaling.tails.mean, scaling.tails.spread)
     return replace(
         machine,
-        kernel="product" if kernel.name == "linear" else str(kernel.name),
+        kernel="product" if kernel.name == "linear" else kernel.name,
         tails=tails,
         vectors=scaling(model.support_vectors_),
         coefficients=model.dual_coef_,
@@ -111,7 +114,7 @@ def plain_machine(model: Any, form: str) -> PlainMachine:
     )
 
 
-def _large_scale(model: Any, form: str) -> PlainMachine:
+def _large_scale(model: Any) -> PlainMachine:
     feature_map, linear, scaling = model._model.feature_map, model._model, model._scaling
     tails = scaling.tails
     machine = PlainMachine(
@@ -139,29 +142,15 @@ def _large_scale(model: Any, form: str) -> PlainMachine:
         metric = np.exp(feature_map.arrays[1].astype(np.float64))
         return replace(machine, vectors=feature_map.prototypes.astype(np.float64), metric=metric)
     kernel = feature_map.kernel
-    _refuse_kernel(model, kernel, form)
     return replace(
         machine,
-        kernel="product" if kernel.name == "linear" else str(kernel.name),
+        kernel="product" if kernel.name == "linear" else kernel.name,
         vectors=feature_map.prototypes.astype(np.float64),
         coefficients=machine.coefficients / feature_map.unit,
         gamma=kernel.gamma,
         degree=kernel.degree,
         coef0=kernel.coef0,
     )
-
-
-def _refuse_kernel(model: Any, kernel: Kernel | None, form: str) -> None:
-    if kernel is None and model.kernel == "precomputed":
-        raise ValueError(
-            f"A machine with kernel='precomputed' has no training rows, only kernel values, and cannot be "
-            f"exported to {form}; fit it with one of the kernels 'rbf', 'laplacian', 'poly', 'sigmoid' or 'linear'."
-        )
-    if kernel is not None and callable(kernel.name):
-        raise ValueError(
-            f"The kernel is a Python function, which cannot be exported to {form}; fit the machine with one "
-            "of the kernels 'rbf', 'laplacian', 'poly', 'sigmoid' or 'linear', or keep it in Python."
-        )
 
 
 def _bumps(factor: Any) -> Bumps | None:

@@ -39,7 +39,7 @@ def mcm(C: float = 1.0, gamma: float = 2.0**-10, *, kernel: Any = "rbf", random_
         Penalty on the sum of slacks, C in (8): ``slack="sum"``.
     gamma : float, default=2**-10
         Coefficient of the kernel, ``exp(-gamma |x - x'|^2)``, on standardised columns. The paper tunes it.
-    kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear", "precomputed"} or callable, default="rbf"
+    kernel : {"rbf", "poly", "linear", "precomputed"}, default="rbf"
         K. The paper has "rbf", and "linear" in (4) to (7). With "linear" and "precomputed", `gamma` is not used.
     random_state : int, RandomState or None, default=None
         Passed on; nothing in this machine is random.
@@ -106,7 +106,7 @@ def mcm_search(
         Penalties on the sum of slacks to try (CParams).
     gamma : list of float, default=2**-10, 2**-11, 2**-12, 2**-8, 2**-9
         Coefficients of the kernel to try (gammaParams), in the order in which the paper lists them.
-    kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear", "precomputed"} or callable, default="rbf"
+    kernel : {"rbf", "poly", "linear", "precomputed"}, default="rbf"
         K. The paper has "rbf". With "linear" and "precomputed", `gamma` is not used: only C is tuned.
     cv : int, splitter or list of (train, test) rows, default=5
         The folds that judge; an integer means shuffled stratified folds, drawn once.
@@ -175,7 +175,7 @@ def mcm_conformal(
     gamma_c : float or None, default=None
         Coefficient of the Gaussians of r, itself and not a multiple of gamma. None is twice gamma, the least multiple
         that the paper tries.
-    kernel : {"rbf", "laplacian", "poly", "sigmoid"} or callable, default="rbf"
+    kernel : {"rbf", "poly"}, default="rbf"
         K. The paper has "rbf". "linear" and "precomputed" have no kernel function that r could change; ``fit`` refuses
         them.
     printed : bool, default=False
@@ -254,7 +254,7 @@ def mcm_conformal_search(
     gamma_c : list of float, default=2, 2.2, 2.4, 2.6, 2.8, 3, 4, 10, ..., 5000
         Multiples of gamma to try as the coefficient of the Gaussians of r (gamma_cParams). All 22 with all C and gamma
         are 1,210 points.
-    kernel : {"rbf", "laplacian", "poly", "sigmoid"} or callable, default="rbf"
+    kernel : {"rbf", "poly"}, default="rbf"
         K. The paper has "rbf". "linear" and "precomputed" have no kernel function that r could change; ``fit`` refuses
         them.
     printed : bool, default=False

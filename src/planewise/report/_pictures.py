@@ -88,7 +88,7 @@ def _sum_of_views(model: Any) -> Iterator[tuple[str, Any]]:
 
 def _kernel(model: Any, X: Any, y: Any) -> Iterator[tuple[str, Any]]:
     kernel = getattr(model, "kernel", "rbf")
-    if callable(kernel) or kernel in ("precomputed", "linear"):
+    if kernel in ("precomputed", "linear"):
         return
     shown = EmbeddingDisplay.from_estimator(model, X, y).plot()
     yield "The rows of this report along the leading components of the data and of the kernel.", shown.figure_

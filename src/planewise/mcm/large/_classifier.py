@@ -101,8 +101,8 @@ class LargeScaleMCMClassifier(
         Penalty on the sum of absolute weights: the larger, the fewer prototypes remain, and the less is overfitted.
         "auto" is 0.01 from 10,000 rows on and, for n rows fewer than that, 0.01 (10,000 / n)^2, but at most 3; in
         ``partial_fit``, where the number of rows to come is unknown, 0.01.
-    kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian"} or callable, default="rbf"
-        A callable gets two arrays of rows and returns the matrix of their kernel values.
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+        The kernel function.
     gamma : float, "search", "smooth", "medium" or "scale", default="search"
         Coefficient of the kernel, ``exp(-gamma |x - x'|^2)``, on scaled columns. "search" takes the best of 0.1 to 10
         times 1 / n_features for least squares on a few thousand rows or, with `refine`, 3 / n_features to start from.
@@ -110,7 +110,7 @@ class LargeScaleMCMClassifier(
     degree : int, default=3
         Degree of the "poly" kernel.
     coef0 : float, default=0.0
-        Constant of the "poly" and "sigmoid" kernels.
+        Constant of the "poly" kernel.
     slack : {"mean", "sum"}, default="mean"
         As in `MCMClassifier`: whether C multiplies the (weighted) mean of the hinge loss or its sum. "sum" reproduces
         the paper; ``partial_fit``, which does not know how many rows will come, needs "mean".
@@ -246,7 +246,7 @@ class LargeScaleMCMClassifier(
     parameter_limits: ClassVar[Mapping[str, Limit]] = {
         "C": real(0, open_low=True),
         "mu": either(real(0), one_of("auto")),
-        "kernel": either(one_of(*KERNEL_NAMES), Limit(callable, "a function of two arrays of rows")),
+        "kernel": one_of(*KERNEL_NAMES),
         "gamma": gamma_limit(("search", "smooth", "medium", "scale"), " ('auto' is now called 'search')"),
         "degree": integer(1),
         "coef0": real(-1e30),
@@ -284,7 +284,7 @@ class LargeScaleMCMClassifier(
         *,
         C: float = 1000.0,
         mu: float | str = "auto",
-        kernel: str | Callable[[Any, Any], Any] = "rbf",
+        kernel: str = "rbf",
         gamma: float | str = "search",
         degree: int = 3,
         coef0: float = 0.0,

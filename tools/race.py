@@ -243,7 +243,7 @@ def long_fits() -> dict[str, Any]:
         "machine": pw.MCMClassifier(kernel="rbf", C=10.0, mu=1e-5),
         "large-scale": pw.LargeScaleMCMClassifier(max_iter=100_000, early_stopping=False, random_state=0),
         "feature-test": pw.DiscriminantFeatureTest(n_bins=255),
-        "conformal": pw.ConformalKernel(random_state=0),
+        "conformal": pw.ConformalKernel(),
         "tree-numbers": pw.SLMRegressor(n_projections=20_000, random_state=0),
         "forest-numbers": pw.SLMForestRegressor(n_jobs=2, **many),
         "boosting-numbers": pw.SLMBoostRegressor(**many),

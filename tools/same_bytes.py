@@ -128,7 +128,7 @@ def families() -> dict[str, Fit]:
         "machine, large scale": lambda n: on(
             pw.LargeScaleMCMClassifier(n_components=32, max_iter=5, **seed, n_jobs=n), X, three
         ),
-        "conformal kernel": lambda n: on(pw.ConformalKernel(form="shrunk", **seed), X[few], two[few]),
+        "conformal kernel": lambda n: on(pw.ConformalKernel(), X[few], two[few]),
         "feature test": lambda n: on(pw.DiscriminantFeatureTest(n_jobs=n), np.hstack([X] * 40), three),
         "table of boosting": lambda n: on(
             TableModel("boost", "auto", {"n_estimators": 12, "n_jobs": n}, 0), frame_of(mixed, two), "class"

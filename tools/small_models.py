@@ -42,7 +42,7 @@ MAKERS: dict[str, Callable[..., Any]] = {
         n_components=8, gamma=0.2, max_iter=3, random_state=0, **more
     ),
     "feature-test": lambda **more: pw.DiscriminantFeatureTest(n_features_to_select=2, **more),
-    "conformal": lambda **more: pw.ConformalKernel(shrinkage=0.5, random_state=0, **more),
+    "conformal": lambda **more: pw.ConformalKernel(**more),
     "tree-numbers": lambda **more: pw.SLMRegressor(random_state=0, **more),
     "forest-numbers": lambda **more: pw.SLMForestRegressor(n_estimators=6, random_state=0, **more),
     "boosting-numbers": lambda **more: pw.SLMBoostRegressor(n_estimators=6, random_state=0, **more),

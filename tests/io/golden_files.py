@@ -26,7 +26,7 @@ GOLDEN = {
     "search_numbers": "search for numbers, categories",
     "large_machine": "large machine, conformal",
     "large_machine_categories": "large machine, categories",
-    "conformal_kernel": "conformal kernel, cores",
+    "conformal_kernel": "conformal kernel",
     "views": "views",
     "sum_of_views": "sum of views",
     "sum_of_views_numbers": "sum of views for numbers, poisson",

@@ -34,7 +34,6 @@ def in_version_1(model, path, changed):
         ("machine for numbers", "standard", "standard"),
         ("search", False, None),
         ("large machine, conformal", True, "robust"),
-        ("conformal kernel", False, None),
         ("views", "standard", "standard"),
     ],
 )

@@ -294,7 +294,7 @@ def test_rows_with_gaps_and_categories_are_placed_by_the_kernel_that_the_machine
     y = ((table["age"] > 0) == (table["town"] == "Ulm")).to_numpy()
     table.loc[::7, "age"] = np.nan
     table.loc[::9, "town"] = None
-    for estimator in (MCMClassifier(conformal="signed"), ConformalKernel(random_state=0)):
+    for estimator in (MCMClassifier(conformal="signed"), ConformalKernel()):
         display = EmbeddingDisplay.from_estimator(estimator.fit(table, y), table, y, X_test=table[:9], y_test=y[:9])
         for panel in display.panels:
             np.testing.assert_allclose(panel.test, panel.train[:9], atol=1e-6)

@@ -434,7 +434,6 @@ MODELS = [
             "_scaling": SCALING,
             "X_fit_": _MATRIX,
             "_kernel": KERNEL,
-            "_gamma_conformal": Number(0),
             "_factor": _factor(_MATRIX),
         },
         _check_conformal,

@@ -17,13 +17,12 @@ _THREE = {True: "arcsinh", "standard": "standard", False: None}
 _TWO = {True: "standard", False: None}
 _SCALES: dict[str, Mapping[Any, Any]] = {
     **dict.fromkeys(["MCMClassifier", "MCMRegressor", "MCMClassifierCV", "RECIPClassifier"], _THREE),
-    **dict.fromkeys(["LargeScaleMCMClassifier", "ConformalKernel"], _TWO),
+    **dict.fromkeys(["LargeScaleMCMClassifier"], _TWO),
 }
 _NAMES = {"RECIPClassifier": {"smoothing": "prior_weight", "alpha": "tsallis_order"}}
 # Version 5 has the same words for scaling and gamma in all machines; by machine and parameter, those it had before.
 _WORDS = {
     "LargeScaleMCMClassifier": {"scaling": {"standard": "robust"}, "gamma": {"auto": "search"}},
-    "ConformalKernel": {"scaling": {"standard": "robust"}},
 }
 
 

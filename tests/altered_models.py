@@ -175,7 +175,6 @@ REFUSED = {
     "search alone": _NO_ROWS,
     "search for numbers alone": _NO_ROWS,
     "views": ("projection", "one projection"),  # of ordered categories that are words
-    "views for numbers, frame": ("projection", "one projection"),
     "sum of views, one class": ("tree", "views"),
 }
 

@@ -8,7 +8,6 @@ import re
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
@@ -35,7 +34,6 @@ CLASSIFIERS = {
     "search": (pw.MCMClassifierCV([10.0], [1.0], [0.1], cv=2, multi_class="ovr", **SMALL), Vectors),
     "large machine": (pw.LargeScaleMCMClassifier(**SMALL), Vectors),
     "large linear machine": (pw.LargeScaleMCMClassifier(kernel="linear", **SMALL), Contributions),
-    "waves": (pw.LargeScaleMCMClassifier(feature_map="fourier", **SMALL), Contributions),
     "views": (pw.RECIPClassifier(**SMALL), View),
 }
 REGRESSORS = {
@@ -46,7 +44,6 @@ REGRESSORS = {
     "machine": (pw.MCMRegressor(C=10.0), Vectors),
     "linear machine": (pw.MCMRegressor(kernel="linear"), Contributions),
     "search": (pw.MCMRegressorCV(gammas=[0.1], mus=[0.01], cv=2, **SMALL), Vectors),
-    "views": (pw.RECIPRegressor(**SMALL), View),
 }
 
 
@@ -195,19 +192,6 @@ def test_votes_against_the_mean_probability_are_said_to_decide(n_classes):
             outvoted += 1
             assert f"though their mean probability is larger for {mean.argmax()}" in words
     assert outvoted > 3
-
-
-@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table, np.column_stack])
-def test_waves_are_explained_for_any_table_in_one_call(kind, monkeypatch):
-    names = ["a", "b", "c", "d"]
-    rows = kind([*X.T]) if kind is np.column_stack else kind(dict(zip(names, X.T, strict=True)))
-    model = pw.LargeScaleMCMClassifier(feature_map="fourier", **SMALL).fit(rows, NAMED)
-    scores, calls = model.decision_function(rows), []
-    own = model._scores_of
-    monkeypatch.setattr(model, "_scores_of", lambda given, **how: calls.append(len(given)) or own(given, **how))
-    for reason, score in zip(model.explain(rows), scores, strict=True):
-        assert reason.total == pytest.approx(score[model.classes_ == reason.of][0], rel=1e-5)
-    assert sum(calls) == 6 * len(X) and len(calls) <= 3  # the predictions, and every row with its four changes
 
 
 def test_a_precomputed_kernel_is_explained_by_the_numbers_of_its_rows():

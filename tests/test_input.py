@@ -19,7 +19,6 @@ from planewise import (
     LargeScaleMCMClassifier,
     MCMClassifier,
     RECIPClassifier,
-    RECIPRegressor,
     SLMBoostClassifier,
     SLMClassifier,
     SLMRegressor,
@@ -429,7 +428,7 @@ def test_threads_are_threads_in_a_worker_process_too():
     assert queue.get(timeout=60) == [2, 1, thread_count(-1)]
 
 
-@pytest.mark.parametrize("make", [SLMClassifier, RECIPClassifier, RECIPRegressor, MCMClassifier])
+@pytest.mark.parametrize("make", [SLMClassifier, RECIPClassifier, MCMClassifier])
 @pytest.mark.parametrize(
     ("values", "words"),
     [

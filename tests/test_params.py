@@ -117,14 +117,12 @@ WRONG_FOR_MACHINES = {
     "gamma": (["wide", "search", 0, -1.0, np.inf, None], "a number above 0, 'smooth', 'medium', 'scale' or 'auto'"),
 }
 WRONG_FOR_SEARCH = {name: WRONG_FOR_MACHINES[name] for name in ("categorical_features", "scaling")}
-WRONG_FOR_KERNEL = WRONG_FOR_MACHINES | {
-    "scaling": (WRONG_FOR_MACHINES["scaling"][0], "'robust', 'standard', 'arcsinh' or None")
-}
-WRONG_FOR_LARGE = WRONG_FOR_KERNEL | {
+WRONG_FOR_LARGE = WRONG_FOR_MACHINES | {
+    "scaling": (WRONG_FOR_MACHINES["scaling"][0], "'robust', 'standard', 'arcsinh' or None"),
     "gamma": (
         ["wide", "auto", 0, -1.0, np.inf, None],
         "a number above 0, 'search', 'smooth', 'medium' or 'scale' ('auto' is now called 'search')",
-    )
+    ),
 }
 WORDS_OF_MACHINES = {
     MCMClassifier: WRONG_FOR_MACHINES,
@@ -132,7 +130,7 @@ WORDS_OF_MACHINES = {
     MCMClassifierCV: WRONG_FOR_SEARCH,
     MCMRegressorCV: WRONG_FOR_SEARCH,
     LargeScaleMCMClassifier: WRONG_FOR_LARGE,
-    ConformalKernel: WRONG_FOR_KERNEL,
+    ConformalKernel: {name: WRONG_FOR_MACHINES[name] for name in ("categorical_features", "gamma")},
 }
 CASES = [
     pytest.param(make, name, value, words, id=f"{make.__name__}-{name}-{value!r}")

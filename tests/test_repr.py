@@ -48,7 +48,7 @@ def many_cities(n_rows=400, n_cities=80):
         pw.MCMRegressorCV(gammas=[0.01], mus=[0.01], cv=2),
         pw.LargeScaleMCMClassifier(random_state=0),
         pw.RECIPClassifier(max_projections=1, random_state=0),
-        pw.ConformalKernel(random_state=0),
+        pw.ConformalKernel(),
         pw.DiscriminantFeatureTest(),
     ],
     ids=lambda estimator: type(estimator).__name__,

@@ -21,7 +21,6 @@ from planewise import (
     MCMRegressor,
     MCMRegressorCV,
     RECIPClassifier,
-    RECIPRegressor,
     SLMBoostClassifier,
     SLMBoostRanker,
     SLMBoostRegressor,
@@ -48,7 +47,6 @@ ESTIMATORS = {
     "search": MCMClassifierCV([100.0], [1.0], [0.2], cv=2, n_repeats=1, random_state=0),
     "large machine": LargeScaleMCMClassifier(n_components=8, max_iter=5, random_state=0),
     "views": RECIPClassifier(random_state=0),
-    "views of numbers": RECIPRegressor(random_state=0),
     "feature test": DiscriminantFeatureTest(),
     "kernel": ConformalKernel(),
 }

@@ -86,7 +86,7 @@ def test_a_kernel_and_a_feature_test_know_only_classes_that_count(iris):
     X, y = iris
     counts = y != "left out"
     weight = counts.astype(float)
-    kernel = ConformalKernel(random_state=0).fit(X, y, sample_weight=weight)
+    kernel = ConformalKernel().fit(X, y, sample_weight=weight)
     assert kernel.classes_.tolist() == ["here", "there"]
     weighted = DiscriminantFeatureTest().fit(X, y, sample_weight=weight)
     assert_array_equal(weighted.scores_, DiscriminantFeatureTest().fit(X[counts], y[counts]).scores_)

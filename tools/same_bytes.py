@@ -116,10 +116,9 @@ def families() -> dict[str, Fit]:
             pw.SLMViewsRegressor(n_estimators=20, max_views=3, **seed, n_jobs=n), X, signal
         ),
         "RECIP of classes": lambda n: on(pw.RECIPClassifier(n_jobs=n), X[some], three[some]),
-        "RECIP of numbers": lambda n: on(pw.RECIPRegressor(n_jobs=n), X[some], signal[some]),
         "machine": lambda n: on(pw.MCMClassifier(probability=True, **seed, n_jobs=n), X[few], three[few]),
         "machine, linear": lambda n: on(pw.MCMClassifier(kernel="linear", n_jobs=n), X[few], two[few]),
-        "machine, rho": lambda n: on(pw.MCMClassifier(kernel="laplacian", rho=1.0, n_jobs=n), X[few], two[few]),
+        "machine, rho": lambda n: on(pw.MCMClassifier(rho=1.0, n_jobs=n), X[few], two[few]),
         "machine, conformal": lambda n: on(pw.MCMClassifier(conformal="signed", **seed, n_jobs=n), X[few], two[few]),
         "machine, search": lambda n: on(pw.MCMClassifierCV(**search, n_jobs=n), X[few], two[few]),
         "machine of numbers": lambda n: on(pw.MCMRegressor(), X[few], signal[few]),
@@ -129,7 +128,7 @@ def families() -> dict[str, Fit]:
         "machine, large scale": lambda n: on(
             pw.LargeScaleMCMClassifier(n_components=32, max_iter=5, **seed, n_jobs=n), X, three
         ),
-        "conformal kernel": lambda n: on(pw.ConformalKernel(form="shrunk", **seed), X[few], two[few]),
+        "conformal kernel": lambda n: on(pw.ConformalKernel(), X[few], two[few]),
         "feature test": lambda n: on(pw.DiscriminantFeatureTest(n_jobs=n), np.hstack([X] * 40), three),
         "table of boosting": lambda n: on(
             TableModel("boost", "auto", {"n_estimators": 12, "n_jobs": n}, 0), frame_of(mixed, two), "class"

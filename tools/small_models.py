@@ -42,12 +42,11 @@ MAKERS: dict[str, Callable[..., Any]] = {
         n_components=8, gamma=0.2, max_iter=3, random_state=0, **more
     ),
     "feature-test": lambda **more: pw.DiscriminantFeatureTest(n_features_to_select=2, **more),
-    "conformal": lambda **more: pw.ConformalKernel(shrinkage=0.5, random_state=0, **more),
+    "conformal": lambda **more: pw.ConformalKernel(**more),
     "tree-numbers": lambda **more: pw.SLMRegressor(random_state=0, **more),
     "forest-numbers": lambda **more: pw.SLMForestRegressor(n_estimators=6, random_state=0, **more),
     "boosting-numbers": lambda **more: pw.SLMBoostRegressor(n_estimators=6, random_state=0, **more),
     "views-numbers": lambda **more: pw.SLMViewsRegressor(n_estimators=6, max_views=2, cv=2, random_state=0, **more),
-    "recip-numbers": lambda **more: pw.RECIPRegressor(**more),
     "machine-numbers": lambda **more: pw.MCMRegressor(kernel="rbf", **more),
 }
 
@@ -56,7 +55,7 @@ MAKERS: dict[str, Callable[..., Any]] = {
 ROWS = 5_000
 FEWER_ROWS = {
     **dict.fromkeys(("forest", "forest-numbers"), 1_200),  # predictions of forests use threads as well
-    **dict.fromkeys(("views", "views-numbers", "recip", "recip-numbers"), 400),
+    **dict.fromkeys(("views", "views-numbers", "recip"), 400),
     **dict.fromkeys(("machine", "machine-numbers", "conformal"), 150),
     "large-scale": 400,
 }

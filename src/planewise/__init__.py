@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         MCMRegressor,
         MCMRegressorCV,
     )
-    from planewise.recip import ProjectionExplanation, RECIPClassifier, RECIPRegressor
+    from planewise.recip import ProjectionExplanation, RECIPClassifier
     from planewise.slm import (
         DiscriminantFeatureTest,
         SLMBoostClassifier,
@@ -40,7 +40,6 @@ __all__ = [
     "MCMRegressorCV",
     "ProjectionExplanation",
     "RECIPClassifier",
-    "RECIPRegressor",
     "SLMBoostClassifier",
     "SLMBoostRanker",
     "SLMBoostRegressor",

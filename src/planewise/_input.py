@@ -133,7 +133,6 @@ class TargetRange:
 
 
 IN_FLOAT32 = TargetRange(LARGEST / 2, 1e-37, "predicts in float32")
-SQUARED_IN_FLOAT32 = TargetRange(4e18, 0.0, "keeps squared errors in float32")
 SQUARED = TargetRange(1e150, 1e-140, "squares the differences of targets")
 
 

@@ -81,7 +81,6 @@ REPORTS: dict[str, tuple[Callable[[], Rows], Any]] = {
         credits,
         planewise.RECIPClassifier(projections=[(0, 1), (1, 2), (0,)], random_state=0),
     ),
-    "views of numbers": (diabetes, planewise.RECIPRegressor(max_projections=4, random_state=0)),
     "views of a table": (mixed, TableModel("recip", random_state=0)),
     "numbers": (diabetes, planewise.SLMBoostRegressor(n_estimators=30, random_state=0)),
     "ten classes": (digits, planewise.SLMForestClassifier(n_estimators=10, random_state=0)),

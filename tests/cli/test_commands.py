@@ -56,7 +56,7 @@ def test_auto_compares_the_families_and_says_why(csv, run, target):
     done = run("fit", csv, "--target", target, "--drop", "price" if target == "class" else "class", "--json")
     answer = json.loads(done.stdout)
     assert done.stderr == ""
-    assert [each["model"] for each in answer["compared"]] == FAMILIES
+    assert [each["model"] for each in answer["compared"]] == (FAMILIES if target == "class" else FAMILIES[:-1])
     measure = "accuracy" if target == "class" else "r2"
     best = max(answer["compared"], key=lambda each: each[measure])
     chosen = next(each for each in answer["compared"] if each["model"] == answer["model"])
@@ -127,8 +127,9 @@ def test_families_are_compared_only_where_they_can_be_fitted(monkeypatch):
     assert choose_family(table, "y", "classification", at_random, True, wanted="explainable").family == "slm"
 
 
-@pytest.mark.parametrize("target", ["class", "price"])
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    ("family", "target"), [(family, "class") for family in FAMILIES] + [(family, "price") for family in FAMILIES[:-1]]
+)
 def test_every_family_fits_predicts_explains_and_describes(family, target, towns, fitted, run):
     path = fitted(family, target, *settings(family, target))
     done = run("predict", path, "towns.csv", "--out", "p.csv", "--keep", "id")
@@ -342,7 +343,7 @@ def test_constraints_are_given_by_name(family, fitted, csv, run):
     assert "interaction_cst names 'country', which is left out: it has the same value in every row" in done.stderr
 
 
-@pytest.mark.parametrize(("family", "target"), [("recip", "class"), ("recip", "price"), ("mcm", "price")])
+@pytest.mark.parametrize(("family", "target"), [("recip", "class"), ("mcm", "price")])
 def test_what_cannot_take_all_rows_says_that_it_learns_from_a_sample(family, target, csv, run, monkeypatch):
     for limit in ("MAX_ROWS_RECIP", "MAX_ROWS_REGRESSION_MACHINE"):
         monkeypatch.setattr(f"planewise.table._families.{limit}", 60)

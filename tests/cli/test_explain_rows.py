@@ -47,10 +47,9 @@ def test_vectors_have_values_and_no_row_numbers(run, numbers):
         assert "row of the fit  " not in shown
 
 
-@pytest.mark.parametrize("target", ["y", "c"])
-def test_a_row_that_the_fit_had_is_told_to_be_so(run, numbers, target):
+def test_a_row_that_the_fit_had_is_told_to_be_so(run, numbers):
     path = "m.planewise"
-    assert run("fit", "numbers.csv", "--target", target, "--model", "recip", "--out", path).exit_code == 0
+    assert run("fit", "numbers.csv", "--target", "y", "--model", "recip", "--out", path).exit_code == 0
     known = pw.load(path).estimator_._rows.values
     says = {}
     for row in range(120):

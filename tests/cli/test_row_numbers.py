@@ -26,7 +26,8 @@ def fitted_on_some(request, run, monkeypatch):
     target = [None if row % 5 == 0 else value for row, value in enumerate(targets[request.param])]
     pl.DataFrame({"a": x[:, 0], "b": x[:, 1], "c": x[:, 2], request.param: target}).write_csv("all.csv")
     monkeypatch.setattr("planewise.cli._fit.max_rows", lambda family, task: SAMPLE)
-    call = ["fit", "all.csv", "--target", request.param, "--model", "recip", "--out", "m.planewise", "--json"]
+    family = "recip" if request.param == "kind" else "views"
+    call = ["fit", "all.csv", "--target", request.param, "--model", family, "--out", "m.planewise", "--json"]
     assert json.loads(run(*call).stdout)["rows"]["not_used"] > 0
     return request.param, pl.read_csv("all.csv")
 
@@ -77,6 +78,7 @@ def test_a_report_calls_rows_as_the_file_does(fitted_on_some):
 
 
 @pytest.mark.usefixtures("fitted_on_some")
+@pytest.mark.parametrize("fitted_on_some", ["kind"], indirect=True)
 def test_the_numbers_take_no_more_room():
     """They are in the place of the rows' places in the fit: nothing is kept beside them."""
     origin = pw.load("m.planewise").estimator_._rows.origin

@@ -170,9 +170,7 @@ MACHINES = {
     "three-duels": (MCMClassifier, {"probability": True, "multi_class": "ovo"}, "three"),
     "linear": (MCMClassifier, {"kernel": "linear", "probability": True}, "three"),
     "linear-duels": (MCMClassifier, {"kernel": "linear", "multi_class": "ovo"}, "three"),
-    "laplacian": (MCMClassifier, {"kernel": "laplacian", "probability": True}, "two"),
     "poly": (MCMClassifier, {"kernel": "poly", "coef0": 1.0, "probability": True}, "three"),
-    "sigmoid": (MCMClassifier, {"kernel": "sigmoid", "gamma": 0.02, "coef0": -0.5, "probability": True}, "two"),
     "signed": (MCMClassifier, {"conformal": "signed", "probability": True}, "two"),
     "printed": (MCMClassifier, {"conformal": "printed", "slack": "sum", "C": 5.0}, "three"),
     "shrunk": (MCMClassifier, {"conformal": "shrunk", "shrinkage": 0.5, "probability": True}, "three"),
@@ -180,15 +178,14 @@ MACHINES = {
     "numbers": (MCMRegressor, {}, "numbers"),
     "numbers-search": (MCMRegressorCV, {"mus": [0.1, 0.01], "gammas": [0.1], "cv": 3}, "numbers"),
     "numbers-linear": (MCMRegressor, {"kernel": "linear"}, "numbers"),
-    "numbers-laplacian": (MCMRegressor, {"kernel": "laplacian", "scaling": "standard"}, "numbers"),
+    "numbers-poly": (MCMRegressor, {"kernel": "poly", "scaling": "standard"}, "numbers"),
     "large": (LargeScaleMCMClassifier, {"n_components": 12, "max_iter": 5}, "two"),
     "large-three": (LargeScaleMCMClassifier, {"n_components": 12, "max_iter": 5, "conformal": "signed"}, "three"),
-    "large-fourier": (LargeScaleMCMClassifier, {"n_components": 12, "max_iter": 5, "feature_map": "fourier"}, "two"),
     "large-poly": (LargeScaleMCMClassifier, {"n_components": 12, "max_iter": 5, "kernel": "poly"}, "three"),
 }
 # On tables with gaps, and with categories as well.
-GAPPY_MACHINES = ["two", "two-scores", "three-duels", "linear-duels", "laplacian", "signed", "search"]
-GAPPY_MACHINES += ["numbers", "numbers-search", "numbers-linear", "large", "large-three", "large-fourier", "large-poly"]
+GAPPY_MACHINES = ["two", "two-scores", "three-duels", "linear-duels", "poly", "signed", "search"]
+GAPPY_MACHINES += ["numbers", "numbers-search", "numbers-linear", "large", "large-three", "large-poly"]
 
 
 @cache

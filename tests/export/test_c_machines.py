@@ -65,7 +65,7 @@ def test_a_machine_without_vectors_and_one_class():
 
 @needs_compiler
 @pytest.mark.skipif(not shutil.which("g++"), reason="no g++ is at hand")
-@pytest.mark.parametrize("which", ["three-duels", "shrunk", "linear", "large-fourier"])
+@pytest.mark.parametrize("which", ["three-duels", "shrunk", "linear", "large-poly"])
 def test_the_header_compiles_as_cpp_and_under_sanitizers(which, tmp_path):
     model, _ = fitted_machine(which)
     header = to_c(model)
@@ -85,7 +85,6 @@ def golden_machine():
         tails=(np.array([0.125, 0.0]), np.array([1.0, 2.0])),
         metric=None,
         vectors=np.array([[0.5, 1.0], [-1.0, 0.25]]),
-        phases=np.empty(0),
         coefficients=np.array([[1.0, -2.0], [0.5, 0.0], [0.0, 3.0]]),
         intercept=np.array([0.25, -0.5, 1.0]),
         gamma=0.5,

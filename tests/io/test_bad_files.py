@@ -395,7 +395,6 @@ def _loss(target, score):
         (pw.SLMBoostRegressor(n_estimators=2, loss=_loss), "loss"),
         (pw.SLMBoostRegressor(n_estimators=2, callbacks=[lambda *_: False]), "callbacks"),
         (pw.SLMRegressor(random_state=np.random.RandomState(0)), "random_state"),
-        (pw.MCMRegressor(kernel=lambda a, b: a @ b.T), "kernel"),
     ],
 )
 def test_a_parameter_that_is_no_plain_value_is_named(model, name, tmp_path):

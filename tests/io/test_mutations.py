@@ -13,7 +13,7 @@ import planewise as pw
 SEVERAL = [
     *("tree, frame", "forest, frame", "boosting", "boosting, monotone", "feature test, names", "machine, conformal"),
     *("machine for numbers", "search", "large machine, conformal", "large machine, poly", "conformal kernel"),
-    *("table, boosting", "table, machine", "views", "views for numbers"),
+    *("table, boosting", "table, machine", "views"),
     *("sum of views", "sum of views for numbers, frame"),
 ]
 

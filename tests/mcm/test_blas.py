@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from planewise import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV, MCMRegressor, MCMRegressorCV
 from planewise.mcm import _blas
 from planewise.mcm._blas import one_blas_thread
+from planewise.mcm._kernels import Kernel
 
 LONG = 60  # seconds that a thread waits for another before it gives up
 
@@ -50,27 +51,28 @@ def two_threads():
     set_blas_threads(before)
 
 
-def test_fits_that_overlap_in_two_threads_leave_blas_as_it_was():
+def test_fits_that_overlap_in_two_threads_leave_blas_as_it_was(monkeypatch):
     X, y = make_moons(60, noise=0.2, random_state=0)
     first_is_inside, second_is_inside, first_is_done = threading.Event(), threading.Event(), threading.Event()
 
-    def first_kernel(A, B):
-        first_is_inside.set()
-        assert second_is_inside.wait(LONG)
+    def values(kernel, A, B):
+        if kernel.gamma == 0.5:
+            first_is_inside.set()
+            assert second_is_inside.wait(LONG)
+        else:
+            second_is_inside.set()
+            assert first_is_done.wait(LONG)
         return rbf_kernel(A, B, gamma=0.5)
 
-    def second_kernel(A, B):
-        second_is_inside.set()
-        assert first_is_done.wait(LONG)
-        return rbf_kernel(A, B, gamma=0.5)
+    monkeypatch.setattr(Kernel, "__call__", values)
 
     def first():
-        MCMClassifier(kernel=first_kernel).fit(X, y)
+        MCMClassifier(gamma=0.5).fit(X, y)
         first_is_done.set()
 
     def second():
         assert first_is_inside.wait(LONG)
-        MCMClassifier(kernel=second_kernel).fit(X, y)
+        MCMClassifier(gamma=0.6).fit(X, y)
 
     in_threads(first, second)
     assert blas_threads() == {2}
@@ -87,14 +89,15 @@ def test_blas_stays_at_one_thread_until_the_last_thread_is_done():
     assert blas_threads() == {2}
 
 
-def test_a_limit_of_the_users_own_holds_after_a_fit_inside_it():
+def test_a_limit_of_the_users_own_holds_after_a_fit_inside_it(monkeypatch):
+    monkeypatch.setattr(Kernel, "__call__", limited_kernel)
     with threadpool_limits(3, user_api="blas"):
-        MCMClassifier(kernel=limited_kernel).fit(*make_moons(60, noise=0.2, random_state=0))
+        MCMClassifier().fit(*make_moons(60, noise=0.2, random_state=0))
         assert blas_threads() == {3}
     assert blas_threads() == {2}
 
 
-def limited_kernel(A, B):
+def limited_kernel(kernel, A, B):
     assert blas_threads() == {1}
     return rbf_kernel(A, B, gamma=0.5)
 
@@ -154,12 +157,13 @@ def test_limits_that_hold_for_one_thread_are_set_in_each(monkeypatch):
     assert found == [1, 4, 1] and library.num_threads == 4
 
 
-def test_a_fit_that_fails_leaves_blas_as_it_was():
-    def broken(A, B):
+def test_a_fit_that_fails_leaves_blas_as_it_was(monkeypatch):
+    def broken(kernel, A, B):
         raise ArithmeticError("broken")
 
+    monkeypatch.setattr(Kernel, "__call__", broken)
     with pytest.raises(ArithmeticError):
-        MCMClassifier(kernel=broken).fit(*make_moons(60, noise=0.2, random_state=0))
+        MCMClassifier().fit(*make_moons(60, noise=0.2, random_state=0))
     assert blas_threads() == {2}
 
 

@@ -104,9 +104,7 @@ def test_a_copy_of_the_machine_says_the_same(moons, machine):
 
 
 # ---------------------------------------------------------------------------------------------------- kernels
-@pytest.mark.parametrize(
-    "kernel", ["rbf", "laplacian", "sigmoid", "poly", lambda X, Y: 1 / (1 + 0.03 * cdist(X, Y, "sqeuclidean"))]
-)
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
 def test_every_kernel_learns(kernel):
     X, y = load_breast_cancer(return_X_y=True)
     machine = MCMClassifier(kernel=kernel, coef0=1.0 if kernel == "poly" else 0.0).fit(X[:200], y[:200])

@@ -35,8 +35,9 @@ def value_of(machine, X, y):
 @pytest.mark.parametrize(("C", "mu"), [(1e3, 1e-3), (1e5, 1e-4)])
 def test_the_reported_value_is_that_of_the_machine_that_is_kept(moons, C, mu):
     X, y = moons[0][:, :1], moons[1]
-    machine = MCMClassifier(C, mu, kernel="laplacian", gamma=0.1).fit(X, y)
-    assert_allclose(machine.objective_[0], value_of(machine, X, y), rtol=1e-6)
+    K = np.exp(-0.1 * np.abs(X - X.T) / X.std())
+    machine = MCMClassifier(C, mu, kernel="precomputed").fit(K, y)
+    assert_allclose(machine.objective_[0], value_of(machine, K, y), rtol=1e-6)
     assert machine.gap_[0] < 1e-5
 
 
@@ -144,23 +145,6 @@ def test_too_few_rows_to_hold_any_out(machine):
         machine.fit(np.ones((10, 2)), [0, 1] * 5)
 
 
-@pytest.mark.parametrize("cores", ["svc", "mcm"])
-def test_weights_of_a_conformal_kernel_are_repeated_rows_with_cores_of_its_own(moons, cores):
-    X, y = moons
-    weight = np.where(np.arange(len(X)) < 60, 2.0, 1.0)
-    again = np.r_[np.arange(len(X)), np.arange(60)]
-    by_weight = ConformalKernel(cores=cores).fit(X, y, weight)
-    by_repeat = ConformalKernel(cores=cores).fit(X[again], y[again])
-    assert len(by_weight.cores_) == len(by_repeat.cores_)
-    assert_allclose(by_weight(X, X), by_repeat(X, X), rtol=1e-3, atol=1e-4)  # SVC stops at a tolerance of its own
-
-
-def test_linear_kernels_have_cores_of_a_minimal_complexity_machine(moons):
-    kernel = ConformalKernel(kernel="linear", cores="mcm").fit(*moons)
-    assert len(kernel.cores_) > 0
-    assert kernel.separability_ > kernel.separability_before_
-
-
 @pytest.mark.parametrize(("times", "plus"), [(1e-3, 1e3), (1e-30, 0.0)])
 def test_columns_of_small_spread_count(moons, times, plus):
     X, y = moons
@@ -204,17 +188,6 @@ def test_columns_of_any_size(moons, times):
     target = X[:, 0] * X[:, 1]
     plain = MCMRegressor().fit(X, target).predict(X)
     assert_allclose(MCMRegressor().fit(X, target * times).predict(X) / times, plain, rtol=1e-5, atol=1e-6)
-
-
-def test_a_function_as_kernel_is_not_called_for_every_row(moons):
-    calls = []
-
-    def kernel(A, B):
-        calls.append(len(A))
-        return rbf_kernel(A, B, gamma=0.5)
-
-    MCMClassifier(kernel=kernel).fit(*moons)
-    assert len(calls) < 10
 
 
 def test_partial_fit_takes_new_prices_and_refuses_another_kernel(moons):
@@ -331,28 +304,10 @@ def test_a_search_on_tied_columns_and_noisy_labels_takes_fewer_steps_than_its_pa
     assert max(solution.gap for solution in solutions) < 1e-6
 
 
-@pytest.mark.parametrize("kernel", ["linear", "poly"])
-def test_the_cores_of_a_conformal_kernel_are_found_for_any_C(kernel):
-    X, y = make_moons(40, noise=0.5, random_state=0)
-    with pytest.warns(ConvergenceWarning, match=r"had not converged after \d+ steps \(C=1e\+300\).*Lower C"):
-        fitted = ConformalKernel(kernel=kernel, C=1e300).fit(X, y)
-    assert len(fitted.cores_) > 0
-    assert np.isfinite(fitted.transform(X)).all()
-
-
-def test_a_conformal_kernel_that_ran_out_of_steps_warns_at_the_users_line(moons, monkeypatch):
-    monkeypatch.setattr("planewise.mcm._conformal.SVC_STEPS", 5)
-    monkeypatch.setattr("planewise.mcm._conformal.SVC_STEPS_PER_ROW", 0)
-    with pytest.warns(ConvergenceWarning, match="after 5 steps") as told:
-        ConformalKernel().fit(*moons)
-    assert {warning.filename for warning in told} == {__file__}
-
-
 EXTREMES = [1e-300, 1e-8, 1e8, 1e300]
 MACHINES_AT_EXTREMES = [
     *(ConformalKernel(gamma=value) for value in EXTREMES),
     *(ConformalKernel(gamma_conformal=value) for value in EXTREMES),
-    *(ConformalKernel(cores="mcm", C=value) for value in EXTREMES),
     *(MCMClassifier(C=value) for value in EXTREMES),
     *(MCMClassifier(mu=value) for value in EXTREMES),
     *(MCMClassifier(C=value, mu=0.0) for value in EXTREMES),

@@ -21,7 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from planewise import LargeScaleMCMClassifier
 from planewise._scaling import robust_scaling
-from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
+from planewise.mcm._feature_maps import KernelMap, PrototypeMap
 from planewise.mcm._kernels import Kernel
 from planewise.mcm._rows import balanced_draw
 from planewise.mcm._scores import calibrate, probabilities
@@ -36,7 +36,7 @@ SMALL = {"n_components": 15, "max_iter": 10, "random_state": 0}
 @parametrize_with_checks(
     [
         LargeScaleMCMClassifier(n_components=20),
-        LargeScaleMCMClassifier(feature_map="fourier", **SMALL),
+        LargeScaleMCMClassifier(**SMALL),
         LargeScaleMCMClassifier(conformal="shrunk", **SMALL),
     ],
     expected_failed_checks=lambda estimator: {
@@ -75,16 +75,12 @@ def numeric(loss, array, step=1e-2):
     return gradient
 
 
-@pytest.mark.parametrize("kind", ["prototypes", "fourier"])
-def test_the_backward_pass_is_the_derivative_of_the_forward_pass(kind):
+def test_the_backward_pass_is_the_derivative_of_the_forward_pass():
     rng = np.random.default_rng(0)
     rows, slope = rng.normal(size=(12, 3)).astype("f4"), rng.normal(size=(12, 2)).astype("f4")
     slope[3:6, 0] = 0  # rows that do not count for one of the outputs
     weights = rng.normal(size=(5, 2)).astype("f4")
-    if kind == "prototypes":
-        phi = PrototypeMap(rng.normal(size=(5, 3)).astype("f4"), rng.normal(scale=0.3, size=3).astype("f4") - 1)
-    else:
-        phi = FourierMap.draw(0.5, 3, 5, rng)
+    phi = PrototypeMap(rng.normal(size=(5, 3)).astype("f4"), rng.normal(scale=0.3, size=3).astype("f4") - 1)
     in_weights, in_arrays = phi.backward(phi.forward(rows), slope, weights)
 
     def loss(weights, arrays):
@@ -99,16 +95,13 @@ def test_the_backward_pass_is_the_derivative_of_the_forward_pass(kind):
         assert_allclose(in_arrays[k], numeric(with_this, array), atol=5e-3)
 
 
-def test_prototypes_give_the_rbf_kernel_and_fourier_features_its_mean():
+def test_prototypes_give_the_rbf_kernel():
     rng = np.random.default_rng(0)
     rows, centres = rng.normal(size=(50, 4)).astype("f4"), rng.normal(size=(6, 4)).astype("f4")
     exact = np.exp(-0.3 * cdist(rows, centres, "sqeuclidean"))
     phi = PrototypeMap(centres, np.full(4, np.log(0.3), "f4"))
     assert_allclose(phi.forward(rows).features, exact, atol=1e-5)
     assert_allclose(KernelMap(Kernel("rbf", 0.3), centres, 1.0).forward(rows).features, exact, atol=1e-6)
-    fourier = FourierMap.draw(0.3, 4, 20_000, rng)
-    products = fourier.forward(rows).features @ fourier.forward(centres).features.T / 20_000
-    assert_allclose(products, exact, atol=0.05)
 
 
 def test_a_balanced_draw_gives_every_class_its_share_as_far_as_it_goes():
@@ -238,7 +231,7 @@ def test_it_beats_a_nystroem_map_of_as_many_features():
     assert ours.score(X[2000:], y[2000:]) > peer.fit(X[:2000], y[:2000]).score(X[2000:], y[2000:]) + 0.05
 
 
-@pytest.mark.parametrize("params", [{}, {"feature_map": "fourier"}, {"conformal": "signed"}])
+@pytest.mark.parametrize("params", [{}, {"conformal": "signed"}])
 def test_probabilities_agree_with_predictions(moons, params):
     X, y, X_test, y_test = moons
     model = LargeScaleMCMClassifier(n_components=30, random_state=0, **params).fit(X, y)
@@ -269,7 +262,7 @@ def test_the_steepness_is_the_one_with_the_least_log_loss():
     assert_allclose(probabilities(np.array([[0.0], [1.0]]), 2.0)[:, 1], [0.5, 1 / (1 + np.exp(-2))])
 
 
-@pytest.mark.parametrize("kernel", ["linear", "poly", "sigmoid", "laplacian", lambda X, Y: (1 + X @ Y.T) ** 2])
+@pytest.mark.parametrize("kernel", ["linear", "poly"])
 def test_other_kernels_keep_their_prototypes_where_they_are(moons, kernel):
     X, y, X_test, y_test = moons
     model = LargeScaleMCMClassifier(kernel=kernel, n_components=30, coef0=0.5, random_state=0).fit(X, y)
@@ -277,24 +270,10 @@ def test_other_kernels_keep_their_prototypes_where_they_are(moons, kernel):
     assert cdist(model.support_vectors_, X).min(axis=1).max() < 1e-4
 
 
-def test_fourier_features_have_weights_but_no_prototypes(moons):
-    X, y, X_test, y_test = moons
-    for refine in (False, "auto"):
-        model = LargeScaleMCMClassifier(feature_map="fourier", n_components=60, refine=refine, random_state=0).fit(X, y)
-        assert model.score(X_test, y_test) > 0.92
-        assert model.coef_.shape == (1, model.n_support_)
-        assert not hasattr(model, "support_vectors_")
-    again = model.set_params(feature_map="nystroem").fit(X, y)
-    assert not hasattr(again, "coef_")
-
-
 # ---------------------------------------------------------------------------------------- conformal factor
-@pytest.mark.parametrize("feature_map", ["nystroem", "fourier"])
-def test_the_conformal_factor_multiplies_the_map(moons, feature_map):
+def test_the_conformal_factor_multiplies_the_map(moons):
     X, y, X_test, y_test = moons
-    model = LargeScaleMCMClassifier(
-        conformal="signed", n_components=40, max_cores=12, feature_map=feature_map, random_state=0
-    ).fit(X, y)
+    model = LargeScaleMCMClassifier(conformal="signed", n_components=40, max_cores=12, random_state=0).fit(X, y)
     assert model.conformal_.cores.shape == (12, 2)
     assert model.conformal_.separability(1.0) > model.conformal_.separability(0.0)
     assert model.score(X_test, y_test) > 0.9
@@ -311,7 +290,7 @@ def test_a_shrunken_factor_is_no_worse_than_none_where_it_is_of_no_use(moons):
     assert model.score(X_test, y_test) > 0.92
 
 
-@pytest.mark.parametrize("how", [{"feature_map": "fourier"}, {}, {"refine": False}], ids=str)
+@pytest.mark.parametrize("how", [{}, {"refine": False}], ids=str)
 def test_cores_are_equally_many_of_each_class_if_asked_for(how):
     X, y = make_blobs(300, centers=3, cluster_std=2.0, random_state=0)
     some = np.flatnonzero((y < 2) | (np.arange(300) % 4 == 0))
@@ -321,7 +300,7 @@ def test_cores_are_equally_many_of_each_class_if_asked_for(how):
     ).fit(*sample)
     n_cores = len(model.conformal_.cores)
     assert n_cores % 3 == 0 and 0 < n_cores <= 50
-    if how.get("refine") is False or "feature_map" in how:  # cores are rows, whose classes are known
+    if how.get("refine") is False:  # cores are rows, whose classes are known
         label = {row.tobytes(): each for row, each in zip(model._scaling(sample[0]), y[some], strict=True)}
         classes = np.bincount([label[core.tobytes()] for core in model.conformal_.cores])
         assert len(np.unique(classes)) == 1
@@ -338,11 +317,10 @@ def test_equal_cores_need_room_for_every_class(moons):
     model.set_params(conformal="none", max_iter=2).fit(X, y)  # not used
 
 
-@pytest.mark.parametrize("how", [{"feature_map": "fourier"}, {"refine": False}], ids=str)
-def test_a_class_without_a_core_is_named(how):
+def test_a_class_without_a_core_is_named():
     X, y = make_blobs(200, centers=3, random_state=0)
     names = np.array(["ant", "bee", "cat"])[y]
-    model = LargeScaleMCMClassifier(conformal="signed", equal_cores=True, n_components=2, random_state=0, **how)
+    model = LargeScaleMCMClassifier(conformal="signed", equal_cores=True, n_components=2, refine=False, random_state=0)
     with pytest.warns(UserWarning, match="r = 1.*no prototype in use belongs to class '(ant|bee|cat)'. Raise n_comp"):
         model.set_params(max_iter=2).fit(X, names)
     assert len(model.conformal_.cores) == 0
@@ -352,7 +330,7 @@ def test_a_class_without_a_core_is_named(how):
         assert len(model.fit(X, names).conformal_.cores) > 0
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
 def test_cores_that_need_not_be_equal_are_chosen_by_weights_alone(monkeypatch, kernel):
     """The class of a core is the one that its weight speaks for: no row is looked up."""
     X, y = make_moons(600, noise=0.5, random_state=0)
@@ -360,12 +338,12 @@ def test_cores_that_need_not_be_equal_are_chosen_by_weights_alone(monkeypatch, k
     model = LargeScaleMCMClassifier(conformal="signed", mu=0.0, **given)
     found = []
 
-    def watched(model, sample, most, rng, **how):
+    def watched(model, most):
         weights, prototypes = model.weights[:, 0], model.feature_map.prototypes
         for side in (weights > 0, weights <= 0):
             order = np.argsort(-np.abs(weights[side]), kind="stable")
             found.append({row.tobytes() for row in prototypes[side][order[:5]]})
-        return choose_cores(model, sample, most, rng, **how)
+        return choose_cores(model, most)
 
     choose_cores = large.choose_cores
     monkeypatch.setattr(large, "choose_cores", watched)
@@ -481,7 +459,7 @@ def test_the_same_seed_gives_the_same_model(moons, fitted):
     assert not np.array_equal(other.decision_function(X_test), fitted.decision_function(X_test))
 
 
-@pytest.mark.parametrize("params", [{}, {"feature_map": "fourier", "conformal": "shrunk"}])
+@pytest.mark.parametrize("params", [{}, {"conformal": "shrunk"}])
 def test_any_number_of_threads_gives_the_same_model(params):
     X, y = make_moons(2 * BLOCK + 100, noise=0.3, random_state=0)
     models = [
@@ -610,8 +588,6 @@ def test_features_exist_for_some_rows_at_a_time_only():
         ({"gamma": "wide"}, "'gamma'.*'search', 'smooth', 'medium' or 'scale'"),
         ({"gamma": "auto"}, "'gamma'.*'auto' is now called 'search'"),
         ({"n_components": 0}, "'n_components'.*1 or more"),
-        ({"feature_map": "random"}, "'feature_map'.*'nystroem' or 'fourier'"),
-        ({"feature_map": "fourier", "kernel": "poly"}, "needs kernel='rbf'; use feature_map='nystroem'"),
         ({"refine": True, "kernel": "poly"}, "refine=True needs kernel='rbf'"),
         ({"conformal": "yes"}, "'conformal'"),
         ({"conformal_start": "later"}, "'conformal_start'.*'halfway' or 'after_fit'"),

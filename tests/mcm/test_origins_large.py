@@ -28,9 +28,7 @@ def machine(**how):
     return LargeScaleMCMClassifier(n_components=15, max_iter=20, random_state=0, **how)
 
 
-@pytest.mark.parametrize(
-    "how", [{}, {"kernel": "linear"}, {"feature_map": "fourier"}, {"conformal": "signed"}], ids=str
-)
+@pytest.mark.parametrize("how", [{}, {"kernel": "linear"}, {"conformal": "signed"}], ids=str)
 def test_seconds_since_1970_are_resolved(how, times, tmp_path):
     X, y = times
     with warnings.catch_warnings():
@@ -85,6 +83,5 @@ def test_a_conformal_kernel_resolves_them_too(times, tmp_path):
     assert kernel.feature_origins_ == {0: START}
     moved = ConformalKernel().fit(X - np.array([START, 0]), y)
     np.testing.assert_allclose(kernel.transform(X), moved.transform(X - np.array([START, 0])), atol=1e-4)
-    np.testing.assert_array_equal(kernel(X), kernel.transform(X))
     save(kernel, tmp_path / "kernel.planewise")
     assert_array_equal(load(tmp_path / "kernel.planewise").transform(X), kernel.transform(X))

@@ -47,8 +47,7 @@ MACHINES = {
     "numbers, search": lambda **given: MCMRegressorCV(**SEARCH | {"mus": [0.1, 0.01], "max_support": 1.0}, **given),
     "large": lambda **given: LargeScaleMCMClassifier(**FEW, **given),
     "large, linear": lambda **given: LargeScaleMCMClassifier(kernel="linear", **FEW, **given),
-    "large, fourier": lambda **given: LargeScaleMCMClassifier(feature_map="fourier", **FEW, **given),
-    "kernel": lambda **given: ConformalKernel(random_state=0, **given),
+    "kernel": lambda **given: ConformalKernel(**given),
 }
 EXACT = ["exact", "linear", "conformal", "search", "numbers", "numbers, linear", "numbers, search"]
 
@@ -361,14 +360,6 @@ def test_partial_fit_keeps_what_the_first_call_found(mixed):
         machine.set_params(categorical_features=None).partial_fit(table, y)
 
 
-def test_a_conformal_kernel_of_categories_is_a_function_of_tables(mixed):
-    table, y = mixed
-    kernel = ConformalKernel(random_state=0).fit(table, y)
-    assert_array_equal(kernel(table), kernel.transform(table))
-    given = ConformalKernel(cores=kernel.cores_).fit(table, y)
-    assert_allclose(given.transform(table), kernel.transform(table), rtol=1e-4)
-
-
 def test_a_machine_from_an_old_file_says_that_it_cannot_fill_gaps(mixed):
     table, y = mixed
     X = table[["size", "dose"]].to_numpy()
@@ -389,11 +380,9 @@ def test_a_word_for_scaling_means_the_same_in_every_machine(how):
         warnings.simplefilter("ignore")
         exact = MCMClassifier(scaling=how).fit(X, y)
         large = LargeScaleMCMClassifier(scaling=how, n_components=5, max_iter=1, random_state=0).fit(X, y)
-        kernel = ConformalKernel(scaling=how, shrinkage=1.0, cores=[]).fit(X, y)
     expected = exact._scaling(X.astype(np.float64))
     assert large._scaling(X).dtype == np.float32
     assert_allclose(large._scaling(X), expected, rtol=1e-3, atol=1e-4)
-    assert_allclose(kernel.X_fit_, expected, rtol=1e-3, atol=1e-4)
     prototypes = large._scaling(large.support_vectors_.astype(np.float32))
     assert_allclose(prototypes, large._model.feature_map.prototypes, rtol=1e-2, atol=1e-3)
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from picture_check import assert_readable
 
-from planewise import RECIPClassifier, RECIPRegressor
+from planewise import RECIPClassifier
 from planewise.plot import ProjectionDisplay
 from planewise.plot.cells import cell_grid
 from planewise.plot.views import Axis, axes_of
@@ -33,8 +33,8 @@ def made_credits(n_rows=400, purposes=PURPOSE):
     return X.astype("category").assign(amount=rng.normal(size=n_rows)), y
 
 
-def shown(X, y, views, model=RECIPClassifier):
-    fitted = model(projections=views, max_dim=3, random_state=0).fit(X, y)
+def shown(X, y, views):
+    fitted = RECIPClassifier(projections=views, max_dim=3, random_state=0).fit(X, y)
     return ProjectionDisplay.from_explanation(fitted.explain(X[:1])[0], X, y)
 
 
@@ -66,11 +66,9 @@ def test_many_categories_leave_a_lane_for_the_others():
 
 
 @pytest.mark.parametrize("views", [[(0, 1)], [(0,)], [(0, 1, 2)]])
-@pytest.mark.parametrize("numbers", [False, True])
-def test_categories_are_cells(views, numbers):
+def test_categories_are_cells(views):
     X, y = made_credits()
-    target = np.where(y == "good", 1.0, 0.0) + X["amount"].to_numpy() if numbers else y
-    display = shown(X, target, views, RECIPRegressor if numbers else RECIPClassifier).plot()
+    display = shown(X, y, views).plot()
     view = display.views[0]
     assert len(display.axes_) == 1 and view.grid.n_rows.sum() == 400
     line, column = view.one.cell
@@ -109,18 +107,15 @@ def test_a_category_beside_a_number_goes_up_the_side():
     assert_readable(display.figure_)
 
 
-@pytest.mark.parametrize("numbers", [False, True])
-def test_many_queries_are_counted_in_cells(numbers):
+def test_many_queries_are_counted_in_cells():
     X, y = made_credits()
-    target = np.where(y == "good", 1.0, 0.0) + X["amount"].to_numpy() if numbers else y
-    make = RECIPRegressor if numbers else RECIPClassifier
-    model = make(projections=[(0, 1)], random_state=0).fit(X, target)
-    display = ProjectionDisplay.from_estimator(model, X, target, X[:90], target[:90]).plot()
+    model = RECIPClassifier(projections=[(0, 1)], random_state=0).fit(X, y)
+    display = ProjectionDisplay.from_estimator(model, X, y, X[:90], y[:90]).plot()
     view = display.views[0]
     told = [text.get_text() for text in display.axes_[0].texts if text.get_gid() == "badge"]
     assert sum(int(words.split()[0]) for words in told) == 90
     wrong = sum(int(words.split(", ")[1].split()[0]) for words in told if "wrong" in words)
-    assert wrong == (0 if numbers else int((model.predict(X[:90]) != target[:90]).sum()))
+    assert wrong == int((model.predict(X[:90]) != y[:90]).sum())
     assert sorted(told) == sorted(view.cells_asked.values())
     assert not display.axes_[0].collections or all(each.get_gid() is None for each in display.axes_[0].collections)
     assert_readable(display.figure_)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -14,7 +12,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-from planewise import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV
 from planewise.mcm.large import _classifier as large
 from planewise.published import ls_mcm, ls_mcm_conformal, mcm, mcm_conformal, mcm_conformal_search, mcm_search
 
@@ -225,74 +222,6 @@ def test_r_is_fixed_by_a_whole_descent_before_a_second_one_starts_anew(monkeypat
     assert [n for n, *_ in descents] == [(passes + 1) // 2, passes // 2]
 
 
-# -------------------------------------------------------------------------------------------- nothing of ours is on
-PRESETS = {
-    mcm: MCMClassifier,
-    mcm_conformal: MCMClassifier,
-    mcm_search: MCMClassifierCV,
-    mcm_conformal_search: MCMClassifierCV,
-    ls_mcm: LargeScaleMCMClassifier,
-    ls_mcm_conformal: LargeScaleMCMClassifier,
-}
-# A parameter of ours, and the value that switches it off.
-OFF = {
-    "mu": 0.0,
-    "mus": (0.0,),
-    "rho": 0.0,
-    "rhos": (0.0,),
-    "relaxation": 1.0,
-    "slack": "sum",
-    "scaling": "standard",
-    "selection": "first",
-    "max_support": 1.0,
-    "n_repeats": 1,
-    "refine": False,
-    "early_stopping": False,
-    "class_weight": None,
-    "probability": False,
-    "shrinkage": None,
-}
-CONFORMAL_OFF = {"conformal": "none"}
-CONFORMAL_ON = {"conformal": "signed", "conformal_start": "after_fit", "equal_cores": True}
-# What the docstrings name as left open by the paper, and our choice.
-OPEN = {
-    "multi_class": "ovr",
-    "feature_map": "nystroem",
-    "n_components": "auto",
-    "batch_size": "auto",
-    "learning_rate": 0.15,
-    "max_cores": 500,
-}
-# Parameters that the paper has, or that change no model: the solver, other kernels, early stopping, which is off, and
-# categories, which its tables do not have.
-PUBLISHED = {
-    *("C", "Cs", "gamma", "gammas", "gamma_conformal", "gammas_conformal", "kernel", "cv"),
-    *("tol", "max_iter", "degree", "coef0", "validation_fraction", "n_iter_no_change", "categorical_features"),
-    *("refit", "n_jobs", "random_state", "verbose"),
-}
-
-
-@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.__name__)
-def test_nothing_of_ours_is_switched_on(preset):
-    machine = preset()
-    assert type(machine) is PRESETS[preset]
-    given = machine.get_params()
-    wanted = OFF | (CONFORMAL_ON if "conformal" in preset.__name__ else CONFORMAL_OFF)
-    assert {name: value for name, value in given.items() if name in wanted} == {
-        name: value for name, value in wanted.items() if name in given
-    }
-
-
-@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.__name__)
-def test_every_parameter_is_one_of_the_paper_or_switched_off_or_named_as_open(preset):
-    given = preset().get_params()
-    assert set(given) <= OFF.keys() | CONFORMAL_ON.keys() | OPEN.keys() | PUBLISHED
-    assert {name: value for name, value in given.items() if name in OPEN} == {
-        name: value for name, value in OPEN.items() if name in given
-    }
-    assert given["max_iter"] == ("auto" if "learning_rate" in given else 100_000)  # passes, or steps of the solver
-
-
 @pytest.mark.parametrize("kernel", ["linear", "precomputed"])
 def test_gamma_is_not_used_where_there_is_no_kernel_function(moons, kernel):
     X, y = moons
@@ -302,17 +231,3 @@ def test_gamma_is_not_used_where_there_is_no_kernel_function(moons, kernel):
     for refused in (mcm_conformal(kernel=kernel), mcm_conformal_search(kernel=kernel)):
         with pytest.raises(ValueError, match=f"kernel='{kernel}' has none"):
             refused.fit(given, y)
-
-
-@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.__name__)
-def test_every_parameter_of_a_preset_reaches_its_estimator(preset, moons):
-    names = {"gamma_c": ("gamma_conformal", "gammas_conformal"), "C": ("C", "Cs"), "gamma": ("gamma", "gammas"),
-             "printed": ("conformal",)}  # fmt: skip
-    special = {"C": 7.0, "gamma": 0.7, "gamma_c": 9.0, "kernel": "laplacian", "printed": True, "cv": 4, "n_jobs": 2,
-               "random_state": 3, "n_components": 33}  # fmt: skip
-    for name in inspect.signature(preset).parameters:
-        given = special[name]
-        several = "search" in preset.__name__ and name in ("C", "gamma", "gamma_c")
-        made = preset(**{name: [given] if several else given}).get_params()
-        place = next(each for each in names.get(name, (name,)) if each in made)
-        assert made[place] == ("printed" if name == "printed" else (given,) if several else given), name

@@ -1,4 +1,4 @@
-"""RECIP's presets: each has the property of the paper that it stands for, and nothing of ours."""
+"""RECIP's presets: each has the property of the paper that it stands for."""
 
 from __future__ import annotations
 
@@ -9,51 +9,8 @@ import pytest
 from benchmarks.data import make_subspace_batches
 from scipy.optimize import minimize
 
-from planewise import RECIPClassifier
 from planewise.published import recip, recip_known, recip_lasso, recip_robust_lasso, recip_voting
 
-PRESETS = {
-    "recip": recip,
-    "recip_voting": recip_voting,
-    "recip_known": lambda **settings: recip_known([(0, 1)], **settings),
-    "recip_lasso": recip_lasso,
-    "recip_robust_lasso": recip_robust_lasso,
-}
-# A parameter of ours, and the value that switches it off.
-OFF = {
-    "estimate": "distances",
-    "prior_weight": 1.0,  # of estimate="counts"
-    "max_candidates": 10**9,
-    "max_rows": None,
-    "scaling": None,
-    "class_weight": None,
-    "include_all_features": False,
-    "categorical_features": "from_dtype",
-}
-OFF_BY_PRESET = {
-    "recip": {"selection": "recip", "keep": "used", "max_projections": None, "decide": "select", "projections": None},
-    "recip_known": {"lam": None, "max_projections": None, "decide": "select", "projections": [(0, 1)]},
-    "recip_lasso": {"selection": "lasso", "unit_columns": False, "decide": "select", "projections": None},
-}
-OFF_BY_PRESET["recip_voting"] = OFF_BY_PRESET["recip"] | {"decide": "vote"}
-OFF_BY_PRESET["recip_robust_lasso"] = OFF_BY_PRESET["recip_lasso"] | {"selection": "robust_lasso", "min_support": 0.0}
-# Parameters that the paper has, or that change no model.
-PUBLISHED = {"max_dim", "k", "tsallis_order", "n_jobs", "verbose", "random_state"}
-PUBLISHED_BY_PRESET = {
-    "recip": {"lam"},
-    "recip_voting": {"lam"},
-    "recip_known": set(),
-    "recip_lasso": {"lam", "max_projections"},
-    "recip_robust_lasso": {"lam", "max_projections"},
-}
-# Parameters of ways to choose views that the preset does not take, at their defaults.
-UNUSED = {
-    "recip": {"min_support", "unit_columns"},
-    "recip_voting": {"min_support", "unit_columns"},
-    "recip_known": {"selection", "keep", "min_support", "unit_columns"},
-    "recip_lasso": {"keep", "min_support"},
-    "recip_robust_lasso": {"keep"},
-}
 VIEWS = [view for size in (1, 2) for view in combinations(range(4), size)]
 
 
@@ -108,31 +65,6 @@ def algorithm_1(Z, lam, rounds=60):
     return B
 
 
-@pytest.mark.parametrize("name", PRESETS)
-@pytest.mark.parametrize("k", [1, 3])
-def test_nothing_of_ours_is_on(name, k):
-    model = PRESETS[name](k=k, alpha=0.7)
-    expected = {"k": k, "tsallis_order": 0.7} | OFF | OFF_BY_PRESET[name]
-    assert {name: model.get_params()[name] for name in expected} == expected
-    assert not hasattr(model, "projections_")
-
-
-@pytest.mark.parametrize("name", PRESETS)
-def test_every_parameter_is_one_of_the_paper_or_switched_off(name):
-    given, default = PRESETS[name]().get_params(), RECIPClassifier().get_params()
-    off, published = OFF.keys() | OFF_BY_PRESET[name].keys(), PUBLISHED | PUBLISHED_BY_PRESET[name]
-    assert set(given) == off | published | UNUSED[name]
-    assert not off & published and not (off | published) & UNUSED[name]
-    assert {each: given[each] for each in UNUSED[name]} == {each: default[each] for each in UNUSED[name]}
-
-
-@pytest.mark.parametrize("name", PRESETS)
-def test_threads_and_the_seed_are_the_users_to_choose(name):
-    model = PRESETS[name](n_jobs=2, random_state=7)
-    assert (model.n_jobs, model.random_state) == (2, 7)
-    assert (PRESETS[name]().n_jobs, PRESETS[name]().random_state) == (None, None)
-
-
 @pytest.mark.parametrize("preset", [recip, recip_voting])
 @pytest.mark.parametrize(("alpha", "lam"), [(0.5, 9.0), (0.0, 36.0), (0.9, 0.36), (0.99, 0.0036)])
 def test_the_penalty_follows_alpha_unless_it_is_given(preset, alpha, lam):
@@ -148,8 +80,7 @@ def test_near_1_alpha_finds_the_same_main_views(alpha):
     assert sorted(model.projections_) == sorted(map(tuple, details.pairs.tolist()))
 
 
-def test_scaling_and_all_features_are_the_users_to_choose():
-    assert recip(scaling="standard").scaling == "standard"
+def test_the_view_of_all_features_can_be_a_candidate():
     X, y = small()
     assert (0, 1, 2, 3) in recip(1, lam=0.0, all_features=True).fit(X, y).projections_
     assert recip(1, all_features=True).fit(X, y).n_candidates_ == 5

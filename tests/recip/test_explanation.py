@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
-from planewise import RECIPClassifier, RECIPRegressor
+from planewise import RECIPClassifier
 from planewise.recip import ProjectionExplanation
 
 
@@ -143,32 +143,6 @@ def test_every_explanation_is_found_again_by_brute_force(seed, estimate, k, scal
             assert data["against"] is None or data["against"]["ratio"] >= data["ratio"]
         assert len(data["runner_ups"]) + len(data["skipped"]) + 1 <= len(model.projections_)
         assert data["undecided"] == bool(data["reasons"])
-
-
-@settings(max_examples=15)
-@given(st.integers(0, 2**31), st.sampled_from([1, 4]))
-def test_explanations_of_numbers_are_found_again_by_brute_force(seed, k):
-    X, _ = table(seed)
-    y = np.round(X["length"].fillna(0).to_numpy() + X["grade"].to_numpy() ** 2, 1)
-    model = RECIPRegressor(k=k, max_projections=2, selection="greedy").fit(X, y)
-    queries, _ = table(seed + 1, 10)
-    predicted = model.predict(queries)
-    rows = merged(X, y)
-    first = [group[0] for group in rows]
-    for query, explanation in enumerate(model.explain(queries)):
-        data = json.loads(json.dumps(explanation.data()))
-        assert data["prediction"] == predicted[query]
-        if data["view"] is None:
-            assert np.isclose(predicted[query], y.mean()) and explanation.undecided
-            continue
-        far = distances(X.iloc[first], data["query"], data["view"])
-        shown = [neighbour["distance"] for neighbour in data["neighbours"]]
-        assert np.allclose(np.sort(far[~np.isnan(far)])[:k], shown, rtol=1e-4, atol=1e-5)
-        weights = [neighbour["weight"] for neighbour in data["neighbours"]]
-        targets = [neighbour["target"] for neighbour in data["neighbours"]]
-        assert np.isclose(np.average(targets, weights=weights), data["prediction"])
-        assert all(set(y[neighbour["rows"]]) == {neighbour["target"]} for neighbour in data["neighbours"])
-        assert all(other["expected_error"] >= data["expected_error"] for other in data["runner_ups"])
 
 
 def test_text_names_the_view_the_units_and_the_neighbours():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from planewise import RECIPClassifier, RECIPRegressor
+from planewise import RECIPClassifier
 
 
 @parametrize_with_checks(
@@ -12,8 +12,6 @@ from planewise import RECIPClassifier, RECIPRegressor
         RECIPClassifier(),
         RECIPClassifier(estimate="distances", selection="recip", decide="vote"),
         RECIPClassifier(3, max_projections=2, include_all_features=True, scaling="arcsinh"),
-        RECIPRegressor(),
-        RECIPRegressor(lam=3.0),
     ],
     expected_failed_checks=lambda estimator: (
         {"check_class_weight_classifiers": "distances do not depend on weights: class_weight is refused by name"}

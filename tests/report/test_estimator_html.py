@@ -24,7 +24,6 @@ from planewise import (
     MCMRegressor,
     MCMRegressorCV,
     RECIPClassifier,
-    RECIPRegressor,
     SLMBoostClassifier,
     SLMBoostRanker,
     SLMBoostRegressor,
@@ -54,7 +53,6 @@ ESTIMATORS = [
     LargeScaleMCMClassifier(random_state=0),
     ConformalKernel(),
     RECIPClassifier(projections=[(0, 1), (2,)]),
-    RECIPRegressor(projections=[(0, 1), (2,)]),
     SLMViewsClassifier(projections=[(0, 1), (2,)], n_estimators=3, cv=2, random_state=0),
     SLMViewsRegressor(projections=[(0, 1), (2,)], n_estimators=3, cv=2, random_state=0),
 ]

@@ -23,13 +23,13 @@ from planewise import (
     MCMRegressor,
     MCMRegressorCV,
     RECIPClassifier,
-    RECIPRegressor,
     SLMBoostClassifier,
     SLMBoostRegressor,
     SLMClassifier,
     SLMForestClassifier,
     SLMForestRegressor,
     SLMRegressor,
+    SLMViewsRegressor,
 )
 from planewise.report import html, report
 from planewise.table import TableModel
@@ -44,17 +44,13 @@ FAMILIES = {
     "linear machine": (MCMClassifier, {"kernel": "linear"}),
     "search": (MCMClassifierCV, {"mus": [0.1], "gammas": [0.1], "cv": 2, "n_repeats": 1, "random_state": 0}),
     "large machine": (LargeScaleMCMClassifier, {"n_components": 10, "max_iter": 5, "random_state": 0}),
-    "waves": (
-        LargeScaleMCMClassifier,
-        {"n_components": 9, "max_iter": 5, "feature_map": "fourier", "random_state": 0},
-    ),
     "views": (RECIPClassifier, {"max_projections": 3, "random_state": 0}),
     "tree of numbers": (SLMRegressor, {"random_state": 0}),
     "forest of numbers": (SLMForestRegressor, {"n_estimators": 5, "random_state": 0}),
     "boosting of numbers": (SLMBoostRegressor, {"n_estimators": 5, "random_state": 0}),
     "machine of numbers": (MCMRegressor, {}),
     "search of numbers": (MCMRegressorCV, {"mus": [0.1], "gammas": [0.1], "cv": 2, "random_state": 0}),
-    "views of numbers": (RECIPRegressor, {"max_projections": 3, "random_state": 0}),
+    "views of numbers": (SLMViewsRegressor, {"max_views": 3, "n_estimators": 5, "cv": 2, "random_state": 0}),
 }
 
 

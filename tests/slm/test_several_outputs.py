@@ -16,7 +16,6 @@ from sklearn.multioutput import MultiOutputRegressor
 
 from planewise import (
     MCMRegressor,
-    RECIPRegressor,
     SLMBoostClassifier,
     SLMBoostRegressor,
     SLMClassifier,
@@ -224,7 +223,7 @@ def test_targets_may_be_a_data_frame_of_any_order_in_memory():
     assert_array_equal(boosting().fit(X, Y.tolist()).predict(X), plain)
 
 
-@pytest.mark.parametrize("make", [SLMRegressor, SLMForestRegressor, MCMRegressor, RECIPRegressor])
+@pytest.mark.parametrize("make", [SLMRegressor, SLMForestRegressor, MCMRegressor])
 def test_models_of_one_target_name_what_takes_several(make):
     X, Y = table(60)
     with pytest.raises(ValueError, match=r"1d array.*\(60, 3\).*MultiOutputRegressor.*SLMBoostRegressor"):

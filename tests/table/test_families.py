@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 import planewise as pw
-from planewise.table import FAMILIES, estimator_class, estimator_name, max_columns, max_rows
+from planewise.table import FAMILIES, TableModel, estimator_class, estimator_name, max_columns, max_rows
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,11 @@ def test_a_sum_of_views_has_no_limit_of_rows_but_one_of_columns(task, cls):
     assert estimator_class("views", task, 10**6) is cls
     assert max_rows("views", task) is None and max_columns("views") == 2000
     assert {max_columns(family) for family in FAMILIES if family != "views"} == {None}
+
+
+def test_recip_predicts_classes_only():
+    with pytest.raises(ValueError, match="'recip' predicts classes only"):
+        TableModel("recip", "regression").fit(pl.DataFrame({"a": [1.0, 2.0] * 9, "y": [1.5, 2.5] * 9}), "y")
 
 
 def test_the_words_of_families_are_all_different():

@@ -212,7 +212,7 @@ def test_an_estimator_of_views_in_a_file_becomes_a_model_of_that_family():
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=["a", "b", "c"])
     few = {"n_estimators": 3, "cv": 2, "max_views": 2, "random_state": 0}
     assert as_table_model(pw.SLMViewsRegressor(**few).fit(X, X["a"])).family == "views"
-    assert as_table_model(pw.RECIPRegressor(random_state=0).fit(X, X["a"])).family == "recip"
+    assert as_table_model(pw.RECIPClassifier(random_state=0).fit(X, X["a"] > 0)).family == "recip"
 
 
 @pytest.mark.parametrize("wrong", [[1, 2], np.zeros(N), -np.arange(N)])

@@ -30,7 +30,6 @@ REGRESSORS = {
     "SLMBoostRegressor": pw.SLMBoostRegressor(**FEW, learning_rate=0.5),
     "MCMRegressor": pw.MCMRegressor(),
     "MCMRegressorCV": pw.MCMRegressorCV(**SEARCH),
-    "RECIPRegressor": pw.RECIPRegressor(random_state=0),
     "SLMViewsRegressor": pw.SLMViewsRegressor(**VIEWS),
 }
 

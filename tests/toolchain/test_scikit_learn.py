@@ -101,7 +101,6 @@ GRIDS = {
     "SLMBoostRegressor": {"learning_rate": [0.1, 0.3]},
     "MCMRegressor": {"gamma": [0.1, 1.0]},
     "MCMRegressorCV": {"scaling": ["standard", "robust"]},
-    "RECIPRegressor": {"k": [3, 9]},
     "SLMViewsRegressor": {"max_views": [1, 3]},
 }
 SEARCHES = {

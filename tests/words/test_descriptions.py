@@ -29,7 +29,6 @@ ESTIMATORS = [
     pw.LargeScaleMCMClassifier(**SMALL),
     pw.ConformalKernel(),
     pw.RECIPClassifier(**SMALL),
-    pw.RECIPRegressor(**SMALL),
     pw.SLMViewsClassifier(n_estimators=3, cv=2, **SMALL),
     pw.SLMViewsRegressor(n_estimators=3, cv=2, **SMALL),
 ]
@@ -72,17 +71,6 @@ def test_a_feature_test_tells_its_scores_in_their_order_and_what_it_keeps():
     assert [float(row[1]) for row in rows] == pytest.approx(np.sort(test.scores_), rel=1e-3)
     assert [row[3] for row in rows] == ["yes", "yes", "no", "no"]
     assert "1 feature more" in test.describe(Limits(max_columns=3)).to_text()
-
-
-def test_a_conformal_kernel_tells_its_cores_and_its_gain(tmp_path):
-    kernel = pw.ConformalKernel(form="shrunk", shrinkage=0.5).fit(IRIS.data, IRIS.target)
-    about = kernel.describe(Limits(max_vectors=3, max_columns=2)).data()
-    assert about["facts"]["cores"] == str(len(kernel.cores_)) and about["facts"]["shrinkage"] == "0.5"
-    section = about["sections"][0]
-    assert section["heading"] == "Cores" and len(section["rows"]) == 3 and len(section["columns"]) == 3
-    assert f"and {len(kernel.cores_) - 3} more cores" in section["note"] and "2 of 4 columns" in section["note"]
-    pw.save(kernel, tmp_path / "k")
-    assert pw.load(tmp_path / "k").describe().data() == kernel.describe().data()
 
 
 def test_weights_of_many_pairs_of_classes_are_summed_by_class():

@@ -19,6 +19,7 @@ from planewise.table import (
     FAMILIES,
     READABLE,
     TableModel,
+    can_predict,
     estimator_class,
     max_columns,
     max_rows,
@@ -109,9 +110,10 @@ _COMPARED_BY = {
 
 
 def _can_be_fitted(family: str, task: str, n_rows: int, n_columns: int) -> bool:
-    """Whether a family can be fitted on a table of this size."""
+    """Return whether a family can be fitted for this task on a table of this size."""
     most_rows, most_columns = max_rows(family, task), max_columns(family)
-    return (most_rows is None or n_rows <= most_rows) and (most_columns is None or n_columns <= most_columns)
+    fits = (most_rows is None or n_rows <= most_rows) and (most_columns is None or n_columns <= most_columns)
+    return fits and can_predict(family, task)
 
 
 def _by_score(trials: list[Trial], measure: str) -> tuple[str, str]:

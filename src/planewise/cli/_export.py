@@ -14,7 +14,7 @@ from planewise._atomic import write_whole
 from planewise.cli._output import is_stdout, note, print_data, say, show_json, size_in_words
 from planewise.cli._tables import refuse_existing
 from planewise.io import load
-from planewise.recip import RECIPClassifier, RECIPRegressor
+from planewise.recip import RECIPClassifier
 from planewise.report import report
 from planewise.table import TableModel
 
@@ -83,7 +83,7 @@ def export(
 
 def _refuse_recip(loaded: Any, to: str) -> None:
     estimator = loaded.estimator_ if isinstance(loaded, TableModel) else loaded
-    if to in ("c", "onnx") and isinstance(estimator, (RECIPClassifier, RECIPRegressor)):
+    if to in ("c", "onnx") and isinstance(estimator, RECIPClassifier):
         raise ValueError(
             "a recip model keeps its training rows and cannot be written as C or ONNX. Use --to text or --to html, or "
             "fit with --model slm, forest, boost, mcm or views."

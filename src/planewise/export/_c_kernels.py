@@ -210,10 +210,8 @@ class _Writer:
             )
         if model.metric is not None:
             tables.append(self.table("metric", model.metric, "by column: what squared differences are worth"))
-        what = "frequencies" if model.kernel == "fourier" else "vectors, in standard units"
-        tables.append(self.table("vectors", vectors, f"{what}, {model.n_features} numbers each"))
-        if model.kernel == "fourier":
-            tables.append(self.table("phases", model.phases if n else np.zeros(1), "of the frequencies"))
+        what = f"vectors, in standard units, {model.n_features} numbers each"
+        tables.append(self.table("vectors", vectors, what))
         tables.append(self.table("coefficients", coefficients.T, f"of the vectors, {self.n_machines} each"))
         tables.append(self.table("intercept", model.intercept, "of each machine"))
         tables += self.duel_tables()
@@ -245,22 +243,16 @@ class _Writer:
     def kernel(self) -> tuple[str, str]:
         """What a column adds to s, and what becomes of s."""
         model, gamma = self.model, self.literal(self.model.gamma)
-        if model.kernel in ("rbf", "laplacian"):
-            size = "d * d" if model.kernel == "rbf" else "d < 0 ? -d : d"
-            if model.metric is not None:
-                size = f"{self.name}_metric[j] * d * d"
+        if model.kernel == "rbf":
+            size = "d * d" if model.metric is None else f"{self.name}_metric[j] * d * d"
             term = f"            const {self.real} d = z[j] - c;\n            s += {size};"
             scaled = "-s" if model.gamma == 1 else f"-{gamma} * s"
             return term, f"        s = {self.function('exp')}({scaled});"
         term = "            s += z[j] * c;"
         if model.kernel == "product":
             return term, ""
-        if model.kernel == "fourier":
-            return term, f"        s = {self.function('cos')}(s + {self.name}_phases[v]);"
-        inner = f"{gamma} * s + {self.literal(model.coef0)}"
-        if model.kernel == "sigmoid":
-            return term, f"        s = {self.function('tanh')}({inner});"
         if model.kernel == "poly":
+            inner = f"{gamma} * s + {self.literal(model.coef0)}"
             value = f"        {{\n            const {self.real} base = {inner};\n            s = base;\n"
             value += f"            for (j = 1; j < {model.degree}u; ++j) s *= base;\n        }}"
             return term, value

@@ -35,7 +35,7 @@ def _trial_rows(machine: KernelMachine) -> NDArray[np.float32]:
     """Rows in the user's units: around the vectors, or around the mean if there are no vectors."""
     rng = np.random.default_rng(0)
     width = machine.n_features
-    centres = machine.vectors if machine.kernel not in ("linear", "fourier") else np.zeros((1, width))
+    centres = machine.vectors if machine.kernel != "linear" else np.zeros((1, width))
     centres = centres if len(centres) else np.zeros((1, width))
     z = centres[rng.integers(len(centres), size=ROWS_TRIED)] + rng.normal(size=(ROWS_TRIED, width))
     if machine.tails is not None:
@@ -71,20 +71,15 @@ def _block(machine: KernelMachine, rows: NDArray[Any], kind: Any) -> NDArray[Any
 
 def _kernel_values(machine: KernelMachine, z: NDArray[Any], to: Any) -> NDArray[Any]:
     vectors = to(machine.vectors)
-    if machine.kernel in ("rbf", "laplacian"):
+    if machine.kernel == "rbf":
         apart = z[:, None, :] - vectors
-        size = np.abs(apart) if machine.kernel == "laplacian" else apart * apart
+        size = apart * apart
         return np.exp(-to(machine.gamma) * _added(size if machine.metric is None else size * to(machine.metric)))
     product = _added(z[:, None, :] * vectors)
     if machine.kernel == "product":
         return product
-    if machine.kernel == "fourier":
-        return np.cos(product + to(machine.phases))
-    product = to(machine.gamma) * product + to(machine.coef0)
-    if machine.kernel == "sigmoid":
-        return np.tanh(product)
     if machine.kernel == "poly":
-        return product**machine.degree
+        return (to(machine.gamma) * product + to(machine.coef0)) ** machine.degree
     raise unknown_kernel(machine)
 
 

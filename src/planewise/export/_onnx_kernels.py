@@ -65,19 +65,11 @@ def _kernel_values(graph: Graph, model: KernelMachine, z: str) -> str:
         root = None if model.metric is None else np.sqrt(model.metric)
         scaled = z if root is None else graph.add("Mul", z, graph.constant(root))
         return _gaussian(graph, scaled, vectors if root is None else vectors * root, model.gamma)
-    if model.kernel == "laplacian":
-        apart = graph.add("Sub", graph.add("Unsqueeze", z, graph.constant([1], np.int64)), graph.constant(vectors))
-        size = graph.add("ReduceSum", graph.add("Abs", apart), graph.constant([2], np.int64), keepdims=0)
-        return graph.add("Exp", graph.add("Mul", size, graph.constant(-model.gamma)))
     product = graph.add("MatMul", z, graph.constant(vectors.T))
     if model.kernel == "product":
         return product
-    if model.kernel == "fourier":
-        return graph.add("Cos", graph.add("Add", product, graph.constant(model.phases)))
-    inner = graph.add("Add", graph.add("Mul", product, graph.constant(model.gamma)), graph.constant(model.coef0))
-    if model.kernel == "sigmoid":
-        return graph.add("Tanh", inner)
     if model.kernel == "poly":
+        inner = graph.add("Add", graph.add("Mul", product, graph.constant(model.gamma)), graph.constant(model.coef0))
         return graph.add("Pow", inner, graph.constant(model.degree))
     raise unknown_kernel(model)
 

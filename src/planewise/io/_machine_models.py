@@ -39,7 +39,6 @@ from planewise.mcm.fitted import (
     NUMBER,
     SETTLED_AT_FIRST,
     ConformalFactor,
-    FourierMap,
     Kernel,
     KernelMap,
     Learner,
@@ -262,32 +261,24 @@ def _prototype_map(prototypes: Any, log_scale: Any) -> PrototypeMap:
     return PrototypeMap(prototypes, log_scale)
 
 
-def _fourier_map(frequencies: Any, phases: Any) -> FourierMap:
-    check_length(phases, len(frequencies), "feature map's phases")
-    return FourierMap(frequencies, phases)
-
-
-class _MapArrays:
+class _PrototypeArrays:
     """The learned arrays of a map, by the names of its constructor's parameters."""
 
-    def __init__(self, make: Any, names: tuple[str, str]) -> None:
-        self.make, self.names = make, names
+    _parts: dict[str, Kind] = {"prototypes": _SHORT_MATRIX, "log_scale": _SHORT_VECTOR}  # noqa: RUF012
 
-    def pack(self, value: Any, arrays: Any) -> Any:
-        return {name: kind.pack(each, arrays) for (name, kind), each in zip(self._kinds(), value.arrays, strict=True)}
+    def pack(self, value: PrototypeMap, arrays: Any) -> Any:
+        return {
+            name: kind.pack(each, arrays) for (name, kind), each in zip(self._parts.items(), value.arrays, strict=True)
+        }
 
     def unpack(self, packed: Any, arrays: Any, where: str) -> Any:
-        return Record(self.make, dict(self._kinds())).unpack(packed, arrays, where)
-
-    def _kinds(self) -> Any:
-        return zip(self.names, (_SHORT_MATRIX, _SHORT_VECTOR), strict=True)
+        return Record(_prototype_map, self._parts).unpack(packed, arrays, where)
 
 
 _MAP = OneKindOf(
     {
-        "prototypes": (PrototypeMap, _MapArrays(_prototype_map, ("prototypes", "log_scale"))),
+        "prototypes": (PrototypeMap, _PrototypeArrays()),
         "kernel": (KernelMap, Record(KernelMap, {"kernel": KERNEL, "prototypes": _SHORT_MATRIX, "unit": Number(0)})),
-        "fourier": (FourierMap, _MapArrays(_fourier_map, ("frequencies", "phases"))),
     }
 )
 _LINEAR_MODEL = Record(LinearModel, {"feature_map": _MAP, "weights": _SHORT_MATRIX, "intercept": _SHORT_VECTOR})
@@ -343,16 +334,12 @@ class _LearnerState:
         return learner
 
 
-def _map_width(feature_map: Any) -> int:
-    return int((feature_map.arrays[0] if feature_map.arrays else feature_map.prototypes).shape[1])
-
-
 def _check_large(model: Any) -> None:
     n, n_classes = _read_scaling_to_float32(model), len(model.classes_)
     outputs = 1 if n_classes <= 2 else n_classes
     require(n_classes >= 1, "has no classes")
     linear = model._model
-    require(_map_width(linear.feature_map) == n, "has a feature map that does not match its columns")
+    require(linear.feature_map.prototypes.shape[1] == n, "has a feature map that does not match its columns")
     check_length(linear.weights, (linear.feature_map.n_components, outputs), "_model.weights")
     check_length(linear.intercept, outputs, "_model.intercept")
     check_length(model.h_, outputs, "h_")
@@ -362,7 +349,9 @@ def _check_large(model: Any) -> None:
         "has a validation_hinge_ with values that are not numbers",
     )
     if hasattr(model, "_learner"):
-        require(_map_width(model._learner.feature_map) == n, "has a feature map that does not match its columns")
+        require(
+            model._learner.feature_map.prototypes.shape[1] == n, "has a feature map that does not match its columns"
+        )
         check_length(model._learner.arrays[1], outputs, "_learner.intercept")
 
 
@@ -441,7 +430,6 @@ MODELS = [
             "_scaling": SCALING,
             "X_fit_": _MATRIX,
             "_kernel": KERNEL,
-            "_gamma_conformal": Number(0),
             "_factor": _factor(_MATRIX),
         },
         _check_conformal,

@@ -44,7 +44,7 @@ KNOWN = {
         ],
         "_machine_models",
     ),
-    **dict.fromkeys(["RECIPClassifier", "RECIPRegressor"], "_recip_models"),
+    "RECIPClassifier": "_recip_models",
     **dict.fromkeys(["SLMViewsClassifier", "SLMViewsRegressor"], "_views_models"),
     "TableModel": "_table_models",
 }

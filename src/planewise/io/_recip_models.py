@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from planewise.io._arrays import ArrayReader, ArrayWriter
-from planewise.io._declaration import CATEGORIES, Declaration, check_length
+from planewise.io._declaration import Declaration, check_length
 from planewise.io._errors import require
 from planewise.io._kinds import (
     Integer,
@@ -25,12 +25,11 @@ from planewise.io._kinds import (
     Word,
     unpack_parts,
 )
-from planewise.recip import RECIPClassifier, RECIPRegressor
+from planewise.recip import RECIPClassifier
 from planewise.recip.fitted import Coordinates, Counts, Distances, DistinctRows, Scaling
 
 _VECTOR, _SHORT_VECTOR = Numbers("float64"), Numbers("float32")
 _COUNT = Integer(1, 2**31 - 1)
-MOST_JUDGES = 100_000
 
 
 class _Coordinates:
@@ -54,17 +53,16 @@ class _Coordinates:
         return Coordinates(Scaling(found["centre"], found["spread"], tails), found["gap"])
 
 
-def _rows(target: str) -> Record:
-    return Record(
-        DistinctRows,
-        {
-            "values": Numbers("float64", ndim=2),
-            "target": Numbers(target),
-            "weight": _VECTOR,
-            "origin": Numbers("int64"),
-            "origin_start": Numbers("int64"),
-        },
-    )
+_ROWS = Record(
+    DistinctRows,
+    {
+        "values": Numbers("float64", ndim=2),
+        "target": Numbers("int32"),
+        "weight": _VECTOR,
+        "origin": Numbers("int64"),
+        "origin_start": Numbers("int64"),
+    },
+)
 
 
 class _Ranks:
@@ -80,22 +78,6 @@ class _Ranks:
             f"has invalid {where}",
         )
         return {column: _SHORT_VECTOR.unpack(ranks, arrays, where) for column, ranks in packed}
-
-
-_SHARED: dict[str, Kind] = CATEGORIES | {
-    "_ranks": _Ranks(),
-    "_scaling": _Coordinates(),
-    "k_": _COUNT,
-    "projections_": Several(Several(Integer(0, 2**31 - 1), as_tuple=True)),
-    "projection_support_": _VECTOR,
-    "projection_entropy_": _VECTOR,
-    "optimality_gap_": Number(finite=False),
-    "n_candidates_": Integer(),
-    "lam_": Maybe(Number()),
-    "lam_losses_": Maybe(Plain(dict)),
-    "objective_": _VECTOR,
-    "_overall_entropy": _VECTOR,
-}
 
 
 _ESTIMATE = OneKindOf(
@@ -115,7 +97,7 @@ _ESTIMATE = OneKindOf(
 )
 
 
-def _check_shared(model: Any) -> None:
+def _check(model: Any) -> None:
     n, rows, views = model.n_features_in_, model._rows, model.projections_
     require(
         len(views) >= 1 and all(view and all(a < b for a, b in pairwise(view)) and view[-1] < n for view in views),
@@ -142,9 +124,16 @@ def _check_shared(model: Any) -> None:
     for column, ranks in model._ranks.items():
         require(column in model.categories_, "has ranks of a column that has no categories")
         check_length(ranks, len(model.categories_[column]), "_ranks")
+    n_classes, target = len(model.classes_), rows.target
+    require(n_classes >= 2, "has too few classes")
+    check_length(model._prior, n_classes, "_prior")
+    require(((target >= 0) & (target < n_classes)).all(), "has a row of a class that it does not have")
+    require(model._estimate.k == model.k_, "has a k_ that does not match its estimate")
+    if isinstance(model._estimate, Counts):
+        check_length(model._estimate.share, n_classes, "_estimate.share")
 
 
-def _derive_shared(model: Any) -> None:
+def _derive(model: Any) -> None:
     """The columns of the kept views, and the coordinates of the rows in them."""
     model._columns = sorted({j for view in model.projections_ for j in view})
     place = {j: at for at, j in enumerate(model._columns)}
@@ -154,42 +143,29 @@ def _derive_shared(model: Any) -> None:
     require((np.abs(known) <= 1e17).all(), "has rows with values that are too large")
 
 
-def _check_classifier(model: Any) -> None:
-    _check_shared(model)
-    n_classes, target = len(model.classes_), model._rows.target
-    require(n_classes >= 2, "has too few classes")
-    check_length(model._prior, n_classes, "_prior")
-    require(((target >= 0) & (target < n_classes)).all(), "has a row of a class that it does not have")
-    require(model._estimate.k == model.k_, "has a k_ that does not match its estimate")
-    if isinstance(model._estimate, Counts):
-        check_length(model._estimate.share, n_classes, "_estimate.share")
-
-
-def _check_regressor(model: Any) -> None:
-    _check_shared(model)
-    require(model.n_judges <= max(MOST_JUDGES, len(model._rows.target)), "asks for more judges than it has rows")
-    check_length(model._loss, (len(model.projections_), len(model._rows.target)), "_loss")
-
-
 MODELS = [
     Declaration(
         RECIPClassifier,
-        _SHARED
-        | {
+        {
+            "_ranks": _Ranks(),
+            "_scaling": _Coordinates(),
+            "k_": _COUNT,
+            "projections_": Several(Several(Integer(0, 2**31 - 1), as_tuple=True)),
+            "projection_support_": _VECTOR,
+            "projection_entropy_": _VECTOR,
+            "optimality_gap_": Number(finite=False),
+            "n_candidates_": Integer(),
+            "lam_": Maybe(Number()),
+            "lam_losses_": Maybe(Plain(dict)),
+            "objective_": _VECTOR,
+            "_overall_entropy": _VECTOR,
             "classes_": Labels(),
             "_prior": _VECTOR,
             "_estimate": _ESTIMATE,
             "_decide": Word(("select", "vote")),
-            "_rows": _rows("int32"),
+            "_rows": _ROWS,
         },
-        _check_classifier,
-        derive=_derive_shared,
-    ),
-    Declaration(
-        RECIPRegressor,
-        _SHARED
-        | {"_mean": Number(), "_variance": Number(0), "_loss": Numbers("float32", ndim=2), "_rows": _rows("float64")},
-        _check_regressor,
-        derive=_derive_shared,
+        _check,
+        derive=_derive,
     ),
 ]

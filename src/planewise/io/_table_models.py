@@ -9,7 +9,7 @@ from planewise.io._errors import require
 from planewise.io._kinds import Kind, Maybe, Number, Plain, Record, Several, Truth, Word
 from planewise.io._nested import Nested
 from planewise.io._records import HELD_OUT_ERRORS, RECORD, check_records
-from planewise.table import COLUMN_KINDS, FAMILIES, Column, LeftOut, TableModel, estimator_name
+from planewise.table import COLUMN_KINDS, FAMILIES, Column, LeftOut, TableModel, can_predict, estimator_name
 
 _COLUMN = Record(
     Column,
@@ -27,6 +27,7 @@ _ESTIMATORS = {
     for family in FAMILIES
     for task in ("classification", "regression")
     for n_rows in (1, 10**9)
+    if can_predict(family, task)
 }
 _FITTED: dict[str, Kind] = {
     "target_": Plain(str),
@@ -48,6 +49,7 @@ def _check(model: Any) -> None:
     )
     estimator = model.estimator_
     require(hasattr(estimator, "classes_") == (model.task_ == "classification"), "has an estimator for the wrong task")
+    require(can_predict(model.family, model.task_), "has a family that cannot predict its target")
     allowed = {estimator_name(model.family, model.task_, n_rows) for n_rows in (1, 10**9)}
     require(type(estimator).__name__ in allowed, "has an estimator that does not belong to its family")
     require(

@@ -30,9 +30,7 @@ Numbers = NDArray[np.float64]
 KERNELS = {
     "linear": "x·v",
     "rbf": "exp(−{gamma}·|x − v|²)",
-    "laplacian": "exp(−{gamma}·Σ|x − v|)",
     "poly": "({gamma}·x·v + {coef0}) to the power of {degree}",
-    "sigmoid": "tanh({gamma}·x·v + {coef0})",
 }
 
 

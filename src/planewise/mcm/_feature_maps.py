@@ -7,14 +7,12 @@ in w and in the map's own arrays. Rows whose slope is zero (their margin is wide
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from planewise._input import FloatArray
 from planewise.mcm._kernels import Kernel
-
-SQRT2 = np.float32(np.sqrt(2))
 
 
 class Forward(NamedTuple):
@@ -22,27 +20,6 @@ class Forward(NamedTuple):
 
     features: FloatArray
     rows: FloatArray
-    phase: FloatArray | None = None
-
-
-class FeatureMap(Protocol):
-    """What the learner asks of a map."""
-
-    n_components: int
-    arrays: list[FloatArray]  # what can be learned
-    rates: list[float]  # how far each may move in a step, beside the weights
-
-    def forward(self, rows: FloatArray) -> Forward:
-        """Features of the rows."""
-
-    def backward(self, forward: Forward, slope: FloatArray, weights: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
-        """Gradients in the weights and in the arrays."""
-
-    def take(self, kept: Any) -> FeatureMap:
-        """The map with only the features kept."""
-
-    def with_arrays(self, arrays: list[FloatArray]) -> FeatureMap:
-        """The same map with other arrays."""
 
 
 class PrototypeMap:
@@ -54,8 +31,9 @@ class PrototypeMap:
 
     def __init__(self, prototypes: FloatArray, log_scale: FloatArray) -> None:
         self.n_components = len(prototypes)
-        self.arrays = [prototypes, log_scale]
-        # A step moves every column at once, so that distances change with the root of their number.
+        self.arrays = [prototypes, log_scale]  # what can be learned
+        # How far each may move in a step, relative to the weights: a step moves every column at once, so that distances
+        # change with the root of their number.
         self.rates = [min(1.0, 3 / np.sqrt(prototypes.shape[1]))] * 2
         self._root = np.exp(log_scale / 2)
         scaled = prototypes * self._root
@@ -72,6 +50,7 @@ class PrototypeMap:
         return self.arrays[0]
 
     def forward(self, rows: FloatArray) -> Forward:
+        """Compute the features of rows."""
         scaled = rows * self._root
         norms = np.einsum("ij,ij->i", scaled, scaled)
         left = np.column_stack([scaled, -norms, np.ones_like(norms)])
@@ -80,6 +59,7 @@ class PrototypeMap:
         return Forward(np.exp(exponent, out=exponent), scaled)
 
     def backward(self, forward: Forward, slope: FloatArray, weights: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
+        """Compute the gradients in the weights and in the arrays."""
         width = forward.rows.shape[1]
         in_weights = np.empty_like(weights)
         pull_rows = np.zeros_like(self._scaled)  # sum_i of the pull S_ij times row i
@@ -135,48 +115,4 @@ class KernelMap:
         return self
 
 
-class FourierMap:
-    """phi_j(x) = sqrt(2) cos(omega_j . x + beta_j), random Fourier features of the RBF kernel.
-
-    The usual factor 1 / sqrt(m) is left to the weights, so that their size does not depend on the number of features.
-    """
-
-    def __init__(self, frequencies: FloatArray, phases: FloatArray) -> None:
-        self.n_components = len(frequencies)
-        self.arrays = [frequencies, phases]
-        typical = float(np.sqrt(np.mean(np.square(frequencies)))) if frequencies.size else 1.0
-        self.rates = [typical, 1.0]
-
-    @classmethod
-    def draw(cls, gamma: float, n_features: int, n_components: int, rng: np.random.Generator) -> FourierMap:
-        """Frequencies whose features have inner products of mean exp(-gamma |x - x'|^2)."""
-        frequencies = rng.normal(scale=np.sqrt(2 * gamma), size=(n_components, n_features))
-        phases = rng.uniform(0, 2 * np.pi, size=n_components)
-        return cls(frequencies.astype(np.float32), phases.astype(np.float32))
-
-    def forward(self, rows: FloatArray) -> Forward:
-        phase = rows @ self.arrays[0].T
-        phase += self.arrays[1]
-        features = np.cos(phase)
-        features *= SQRT2
-        return Forward(features, rows, phase)
-
-    def backward(self, forward: Forward, slope: FloatArray, weights: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
-        assert forward.phase is not None
-        in_weights = np.empty_like(weights)
-        in_frequencies, in_phases = np.zeros_like(self.arrays[0]), np.zeros_like(self.arrays[1])
-        for k in range(weights.shape[1]):
-            active = np.flatnonzero(slope[:, k])
-            rows, steep = forward.rows[active], slope[active, k]
-            in_weights[:, k] = forward.features[active].T @ steep
-            turned = np.sin(forward.phase[active]).T @ np.column_stack([rows * steep[:, None], steep])
-            pulled = (-SQRT2 * weights[:, k, None]) * turned
-            in_frequencies += pulled[:, :-1]
-            in_phases += pulled[:, -1]
-        return in_weights, [in_frequencies, in_phases]
-
-    def take(self, kept: Any) -> FourierMap:
-        return FourierMap(self.arrays[0][kept], self.arrays[1][kept])
-
-    def with_arrays(self, arrays: list[FloatArray]) -> FourierMap:
-        return FourierMap(*arrays)
+FeatureMap = PrototypeMap | KernelMap

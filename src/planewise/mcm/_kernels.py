@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
 from planewise._params import Limit, real
 
@@ -22,8 +21,7 @@ GAMMA_WORDS = {
     "search": "the best of several multiples of 1 / n_features, or three times that where the kernel is learned",
 }
 SMOOTHEST = 0.05  # of "scale": many features say less each, and a smoother kernel holds them together
-DIAGONAL_BLOCK = 64
-KERNEL_NAMES = ("linear", "rbf", "poly", "sigmoid", "laplacian")
+KERNEL_NAMES = ("linear", "rbf", "poly")
 
 
 @dataclass(frozen=True)
@@ -32,14 +30,13 @@ class Kernel:
 
     Parameters
     ----------
-    name : {"linear", "rbf", "poly", "sigmoid", "laplacian"} or callable
-        A callable takes two tables and returns the matrix of kernel values.
+    name : {"linear", "rbf", "poly"}
     gamma : float
         Scale of the distance or of the scalar product.
     degree : int
         Power of "poly".
     coef0 : float
-        Constant of "poly" and "sigmoid".
+        Constant of "poly".
 
     Examples
     --------
@@ -50,15 +47,13 @@ class Kernel:
     array([[1.   , 0.368]])
     """
 
-    name: str | Callable[..., Any] = "rbf"
+    name: str = "rbf"
     gamma: float = 1.0
     degree: int = 3
     coef0: float = 0.0
 
     def __call__(self, X: NDArray[Any], Y: NDArray[Any]) -> Matrix:
         """The kernel values of every row of X (down) with every row of Y (across)."""
-        if callable(self.name):
-            return self._called(X, Y)
         with np.errstate(over="ignore", invalid="ignore"):  # refused below, in words
             values = self._by_name(X, Y)
             fine = np.isfinite(values.sum())  # no value of one sign hides another's overflow: their sum is NaN
@@ -74,9 +69,6 @@ class Kernel:
         if self.name == "rbf":
             values = -self.gamma * squared_distances(X, Y)
             return np.exp(values, out=values)
-        if self.name == "laplacian":
-            values = -self.gamma * cdist(X, Y, "cityblock")
-            return np.exp(values, out=values)
         values = X @ Y.T
         if self.name == "linear":
             return values
@@ -84,47 +76,27 @@ class Kernel:
         values += self.coef0
         if self.name == "poly":
             return values**self.degree
-        if self.name == "sigmoid":
-            return np.tanh(values, out=values)
         raise self._unknown()
 
     def diagonal(self, X: NDArray[Any]) -> NDArray[np.float64]:
         """The kernel value of every row with itself."""
-        if self.name in ("rbf", "laplacian"):
+        if self.name == "rbf":
             return np.ones(len(X))
-        if callable(self.name):  # in squares: a call for each row would take longer than the values besides
-            blocks = [X[at : at + DIAGONAL_BLOCK] for at in range(0, len(X), DIAGONAL_BLOCK)]
-            return np.concatenate([self._called(block, block).diagonal() for block in blocks])
         with np.errstate(over="ignore"):
             squares = np.einsum("ij,ij->i", X, X)
             if self.name == "linear":
                 return squares
-            values = self.gamma * squares + self.coef0
             if self.name == "poly":
-                return values**self.degree
-            if self.name == "sigmoid":
-                return np.tanh(values)
+                return (self.gamma * squares + self.coef0) ** self.degree
         raise self._unknown()
 
     @property
     def is_semidefinite(self) -> bool:
-        """Whether every matrix of kernel values is positive semidefinite; for a kernel by name."""
-        return self.name in ("linear", "rbf", "laplacian") or (self.name == "poly" and self.coef0 >= 0)
+        """Whether every matrix of kernel values is positive semidefinite."""
+        return self.name in ("linear", "rbf") or (self.name == "poly" and self.coef0 >= 0)
 
     def _unknown(self) -> ValueError:
         return ValueError(f"There is no kernel {self.name!r}; there are {', '.join(KERNEL_NAMES)}.")
-
-    def _called(self, X: NDArray[Any], Y: NDArray[Any]) -> Matrix:
-        assert callable(self.name)
-        values = np.asarray(self.name(X, Y), dtype=np.float64)
-        if values.shape != (len(X), len(Y)):
-            raise ValueError(
-                f"The callable given as 'kernel' must return one value for each pair of rows, an array of shape "
-                f"{(len(X), len(Y))}; got shape {values.shape}."
-            )
-        if not np.isfinite(values).all():
-            raise ValueError("The callable given as 'kernel' returned NaN or infinity.")
-        return values
 
 
 def squared_distances(X: NDArray[Any], Y: NDArray[Any]) -> Matrix:
@@ -134,15 +106,6 @@ def squared_distances(X: NDArray[Any], Y: NDArray[Any]) -> Matrix:
     values += np.einsum("ij,ij->i", X, X)[:, None]
     values += np.einsum("ij,ij->i", Y, Y)
     return np.maximum(values, 0, out=values)
-
-
-def kernel_limit() -> Limit:
-    """What the parameter ``kernel`` may be."""
-    names = (*KERNEL_NAMES, "precomputed")
-    return Limit(
-        lambda value: callable(value) or (isinstance(value, str) and value in names),
-        " or ".join(repr(name) for name in names) + ", or a function of two tables",
-    )
 
 
 def gamma_limit(words: Sequence[str] = ("smooth", "medium", "scale", "auto"), remark: str = "") -> Limit:

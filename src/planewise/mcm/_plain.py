@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise._scaling import TAIL_FACTOR
-from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
-from planewise.mcm._kernels import Kernel
+from planewise.mcm._feature_maps import PrototypeMap
 from planewise.mcm._preparation import Preparation, PreparedScaling
 
 Floats = NDArray[np.float64]
@@ -32,13 +31,12 @@ class PlainMachine:
     """Machine scores are r(x) times the weighted kernel values of standardised rows, plus an intercept."""
 
     kind: str
-    kernel: str  # "linear" (no vectors), "rbf", "laplacian", "poly", "sigmoid", "product" (x.x') or "fourier"
+    kernel: str  # "linear" (no vectors), "rbf", "poly" or "product" (x.x')
     mean: Floats
     spread: Floats
     tails: tuple[Floats, Floats] | None  # mean and spread after arcsinh(2 z), where long tails are compressed
     metric: Floats | None  # "rbf" with one factor per column: what squared differences are multiplied by
-    vectors: Floats  # standardised; frequencies for "fourier"
-    phases: Floats  # for "fourier"
+    vectors: Floats  # standardised
     coefficients: Floats  # machines x vectors (x features for "linear")
     intercept: Floats
     gamma: float
@@ -61,16 +59,20 @@ class PlainMachine:
 def plain_machine(model: Any, form: str) -> PlainMachine:
     """A fitted minimal complexity machine; an error if `form`, what it is exported to, cannot hold its kernel."""
     if hasattr(model, "_model"):
-        return _large_scale(model, form)
+        return _large_scale(model)
     if hasattr(getattr(model, "best_estimator_", None), "_model"):  # a search that was handed over
-        return _large_scale(model.best_estimator_, form)
+        return _large_scale(model.best_estimator_)
     if hasattr(model, "refit") and not hasattr(model, "best_estimator_"):
         raise ValueError(
             f"This {type(model).__name__} has refit=False and no machine to export; fit it with refit=True, or fit an "
             f"{type(model).__name__.removesuffix('CV')} with its best_params_."
         )
     kernel = model._kernel if not hasattr(model, "classes_") else model._trained_settings.kernel
-    _refuse_kernel(model, kernel, form)
+    if kernel is None and model.kernel == "precomputed":
+        raise ValueError(
+            f"A machine with kernel='precomputed' has no training rows, only kernel values, and cannot be "
+            f"exported to {form}; fit it with one of the kernels 'rbf', 'poly' or 'linear'."
+        )
     scaling: PreparedScaling = model._scaling
     machine = PlainMachine(
         kind=type(model).__name__,
@@ -80,7 +82,6 @@ def plain_machine(model: Any, form: str) -> PlainMachine:
         tails=None,
         metric=None,
         vectors=np.empty((0, len(scaling.mean))),
-        phases=np.empty(0),
         coefficients=np.empty((0, 0)),
         intercept=np.asarray(model.intercept_, np.float64),
         gamma=1.0,
@@ -100,7 +101,7 @@ def plain_machine(model: Any, form: str) -> PlainMachine:
     tails = None if scaling.tails is None else (scaling.tails.mean, scaling.tails.spread)
     return replace(
         machine,
-        kernel="product" if kernel.name == "linear" else str(kernel.name),
+        kernel="product" if kernel.name == "linear" else kernel.name,
         tails=tails,
         vectors=scaling(model.support_vectors_),
         coefficients=model.dual_coef_,
@@ -111,7 +112,7 @@ def plain_machine(model: Any, form: str) -> PlainMachine:
     )
 
 
-def _large_scale(model: Any, form: str) -> PlainMachine:
+def _large_scale(model: Any) -> PlainMachine:
     feature_map, linear, scaling = model._model.feature_map, model._model, model._scaling
     tails = scaling.tails
     machine = PlainMachine(
@@ -122,7 +123,6 @@ def _large_scale(model: Any, form: str) -> PlainMachine:
         tails=None if tails is None else (tails.mean.astype(np.float64), tails.spread.astype(np.float64)),
         metric=None,
         vectors=np.empty((0, len(scaling.mean))),
-        phases=np.empty(0),
         coefficients=linear.weights.T.astype(np.float64),
         intercept=linear.intercept.astype(np.float64),
         gamma=1.0,
@@ -136,38 +136,19 @@ def _large_scale(model: Any, form: str) -> PlainMachine:
         feature_names=model.prepared_feature_names_.tolist(),
         preparation=scaling.preparation,
     )
-    if isinstance(feature_map, FourierMap):
-        frequencies, phases = (array.astype(np.float64) for array in feature_map.arrays)
-        weights = machine.coefficients * np.sqrt(2)
-        return replace(machine, kernel="fourier", vectors=frequencies, phases=phases, coefficients=weights)
     if isinstance(feature_map, PrototypeMap):
         metric = np.exp(feature_map.arrays[1].astype(np.float64))
         return replace(machine, vectors=feature_map.prototypes.astype(np.float64), metric=metric)
-    assert isinstance(feature_map, KernelMap)
     kernel = feature_map.kernel
-    _refuse_kernel(model, kernel, form)
     return replace(
         machine,
-        kernel="product" if kernel.name == "linear" else str(kernel.name),
+        kernel="product" if kernel.name == "linear" else kernel.name,
         vectors=feature_map.prototypes.astype(np.float64),
         coefficients=machine.coefficients / feature_map.unit,
         gamma=kernel.gamma,
         degree=kernel.degree,
         coef0=kernel.coef0,
     )
-
-
-def _refuse_kernel(model: Any, kernel: Kernel | None, form: str) -> None:
-    if kernel is None and model.kernel == "precomputed":
-        raise ValueError(
-            f"A machine with kernel='precomputed' has no training rows, only kernel values, and cannot be "
-            f"exported to {form}; fit it with one of the kernels 'rbf', 'laplacian', 'poly', 'sigmoid' or 'linear'."
-        )
-    if kernel is not None and callable(kernel.name):
-        raise ValueError(
-            f"The kernel is a Python function, which cannot be exported to {form}; fit the machine with one "
-            "of the kernels 'rbf', 'laplacian', 'poly', 'sigmoid' or 'linear', or keep it in Python."
-        )
 
 
 def _bumps(factor: Any) -> Bumps | None:

@@ -233,10 +233,6 @@ class PreparedScaling:
         """Scaled rows."""
         return self.scaling(self.preparation(X))
 
-    def of_prepared(self) -> PreparedScaling:
-        """The scaling of rows that are prepared already."""
-        return replace(self, preparation=Preparation.of_numbers(len(self.mean)))
-
     def inverse(self, Z: Rows, n_levels: Mapping[int, int]) -> Any:
         """Rows in the user's columns; where scaled rows lie between categories, the nearest one."""
         prepared = self.scaling.inverse(Z)

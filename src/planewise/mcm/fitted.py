@@ -2,7 +2,7 @@
 
 from planewise._scaling import TAIL_FACTOR, Scaling, ScalingToFloat32
 from planewise.mcm._conformal_factor import ConformalFactor
-from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
+from planewise.mcm._feature_maps import KernelMap, PrototypeMap
 from planewise.mcm._kernels import KERNEL_NAMES, Kernel
 from planewise.mcm._plain import Bumps, PlainMachine, plain_machine
 from planewise.mcm._preparation import MISSING, NUMBER, Preparation, PreparedScaling
@@ -19,7 +19,6 @@ __all__ = [
     "TAIL_FACTOR",
     "Bumps",
     "ConformalFactor",
-    "FourierMap",
     "Kernel",
     "KernelMap",
     "Learner",

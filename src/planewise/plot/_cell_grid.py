@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from planewise.plot.cells import CellGrid, Place
-from planewise.plot.style import GREY, INK, NUMBERS_MAP, Sizes, colour, marker, plain, text_width
-from planewise.words import count, counted, name_in_lines, number
+from planewise.plot.style import GREY, INK, Sizes, colour, marker, plain, text_width
+from planewise.words import count, name_in_lines
 
 MOST_CLASSES = 3  # that have a line of their own in a cell
 SPACING = 1.25  # from line to line
@@ -58,7 +58,6 @@ def cell_size(grid: CellGrid, wide: float) -> tuple[float, float]:
 def draw_cells(
     ax: Any,
     grid: CellGrid,
-    norm: Any,
     sizes: Sizes,
     *,
     own: Place | None,
@@ -70,8 +69,6 @@ def draw_cells(
 
     Parameters
     ----------
-    norm : matplotlib norm or None
-        Of the colours of numbers.
     own : (line, column) or None
         The case's cell.
     badges : dict
@@ -86,7 +83,7 @@ def draw_cells(
     font = float(np.clip(0.75 * 72 * height / (_n_lines(grid) + 0.6), 3.5, min(sizes.small, 72 * width / 5.6)))
     for line in lines:
         for column in columns:
-            _draw_cell(ax, grid, norm, (line, column), badges.get((line, column), ""), font)
+            _draw_cell(ax, grid, (line, column), badges.get((line, column), ""), font)
     if own is not None:
         _outline(ax, own, star, sizes, font)
     ax.set_xlim(columns[0] - 0.5, columns[-1] + 0.5)
@@ -104,12 +101,12 @@ def _around(at: int, every: range) -> range:
 
 
 def _n_lines(grid: CellGrid) -> int:
-    """Lines of text in a cell: classes, or mean and number; and the badge."""
+    """Return the number of lines of text in a cell: the classes and the badge."""
     n_classes = grid.by_class.shape[2]
-    return (min(n_classes, MOST_CLASSES) + (n_classes > MOST_CLASSES) if n_classes else 2) + 1
+    return min(n_classes, MOST_CLASSES) + (n_classes > MOST_CLASSES) + 1
 
 
-def _draw_cell(ax: Any, grid: CellGrid, norm: Any, at: Place, badge: str, font: float) -> None:
+def _draw_cell(ax: Any, grid: CellGrid, at: Place, badge: str, font: float) -> None:
     (line, column), n_rows, n_lines = at, int(grid.n_rows[at]), _n_lines(grid)
     height = 0.84 / n_lines
     texts = {"fontsize": font, "va": "center_baseline", "color": INK, "clip_on": True, "zorder": 4}
@@ -119,23 +116,16 @@ def _draw_cell(ax: Any, grid: CellGrid, norm: Any, at: Place, badge: str, font: 
 
     if not n_rows:
         return
-    if grid.mean is not None:
-        import matplotlib as mpl
-
-        _bar(ax, at, [1.0], [mpl.colormaps[NUMBERS_MAP](norm(grid.mean[at]))])
-        for place, words in enumerate((number(grid.mean[at], 3), counted(n_rows, "row"))):
-            ax.text(column - 0.44, middle(place), words, **texts)
-    else:
-        counts = grid.by_class[at]
-        _bar(ax, at, counts / n_rows, [colour(place) for place in range(len(counts))])
-        shown = [int(place) for place in np.argsort(-counts, kind="stable")[:MOST_CLASSES] if counts[place]]
-        if len(counts) <= MOST_CLASSES:
-            shown = list(range(len(counts)))
-        for place, own in enumerate(shown):
-            ax.scatter([column - 0.38], [middle(place)], s=0.4 * font**2, c=colour(own), marker=marker(own), zorder=4)
-            ax.text(column - 0.24, middle(place), count(counts[own]), **texts)
-        if n_rows > counts[shown].sum():
-            ax.text(column - 0.44, middle(len(shown)), f"+{count(n_rows - counts[shown].sum())}", **texts)
+    counts = grid.by_class[at]
+    _bar(ax, at, counts / n_rows, [colour(place) for place in range(len(counts))])
+    shown = [int(place) for place in np.argsort(-counts, kind="stable")[:MOST_CLASSES] if counts[place]]
+    if len(counts) <= MOST_CLASSES:
+        shown = list(range(len(counts)))
+    for place, own in enumerate(shown):
+        ax.scatter([column - 0.38], [middle(place)], s=0.4 * font**2, c=colour(own), marker=marker(own), zorder=4)
+        ax.text(column - 0.24, middle(place), count(counts[own]), **texts)
+    if n_rows > counts[shown].sum():
+        ax.text(column - 0.44, middle(len(shown)), f"+{count(n_rows - counts[shown].sum())}", **texts)
     if badge:
         box = {"boxstyle": "round,pad=0.15", "facecolor": INK, "edgecolor": "none"}
         look = texts | {"color": "white", "fontsize": 0.85 * font, "bbox": box, "gid": "badge"}

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from planewise._tables import column_values, distinct_rows, n_rows, take
 from planewise.plot._cell_grid import cell_size, draw_cells, lane_height, name_lanes_up
 from planewise.plot._display import Display
-from planewise.plot._points import draw_classes, draw_numbers
+from planewise.plot._points import draw_classes
 from planewise.plot.cells import CellGrid, Place, cell_grid, is_grid
 from planewise.plot.style import (
     ACCENT,
@@ -30,7 +30,6 @@ from planewise.plot.style import (
     new_axes,
     plain,
     require_matplotlib,
-    scale_bar,
 )
 from planewise.plot.views import Axis, DecidingRows, Numbers, axes_of, drawn_axes, features_of, rows_in
 from planewise.words import class_names as names_of_classes
@@ -65,7 +64,7 @@ class ViewOfRows:
     rows : array of shape (n_rows, 2)
         Where the training rows are drawn; in a view of one feature the second spreads them over lanes.
     target : array
-        Their classes (as places among the classes) or numbers.
+        Their classes, as places among the classes.
     grid_x, grid_y, ratio : arrays or None
         Eq. 9 on a grid, shape (len(grid_y), len(grid_x), n_classes).
     queries : array of shape (n_queries, 2)
@@ -109,8 +108,8 @@ class ProjectionDisplay(Display):
     ----------
     views : list of ViewOfRows
         What is drawn, one panel each (two for one query: the whole view, and what is near).
-    classes, class_names : list or None
-        Labels and their names; None for numbers.
+    classes, class_names : list
+        Labels and their names.
     figure_, axes_
         Set by :meth:`plot`.
 
@@ -130,9 +129,8 @@ class ProjectionDisplay(Display):
     """
 
     views: list[ViewOfRows]
-    classes: list[Any] | None
-    class_names: list[str] | None
-    target_name: str = ""
+    classes: list[Any]
+    class_names: list[str]
 
     def _facts(self) -> str:
         views = [" and ".join(axis.name for axis in view.axes) for view in self.views]
@@ -154,9 +152,9 @@ class ProjectionDisplay(Display):
         Parameters
         ----------
         explanation : ProjectionExplanation, or what its ``data()`` returns
-            A dict with "task" ("classification" or "regression"), "query" {name: value}, "prediction", "k", "ratio",
-            "power", "estimate" ("distances", or "counts" with "prior_weight"), "view" {"features", "columns", "units",
-            "scaling"} and "neighbours" ({"for", "against"}, or a list for numbers), each with "values" {name: value}.
+            A dict with "query" {name: value}, "prediction", "k", "ratio", "power", "estimate" ("distances", or "counts"
+            with "prior_weight"), "view" {"features", "columns", "units", "scaling"} and "neighbours" ({"for",
+            "against"}), each with "values" {name: value}.
         X, y : table and targets of the rows the model was fitted on
             They are drawn. The shading comes from the model's own rows and weights, which an explanation knows; a dict
             does not, so that every row of X then has a weight of 1.
@@ -166,21 +164,21 @@ class ProjectionDisplay(Display):
             Steps of the shading along each axis.
         """
         data = explanation if isinstance(explanation, Mapping) else explanation.data()
+        if data.get("estimate") == "score":
+            raise ValueError("ProjectionDisplay draws explanations of RECIP; for sums of views, use ViewsDisplay.")
         if data.get("view") is None:
             raise ValueError("No view could judge this query, so there is nothing to draw: " + _reasons(data))
-        numbers = data["task"] == "regression"
-        classes = None if numbers else _labels(data, y)
-        near = data["neighbours"] if numbers else [*data["neighbours"]["for"], *data["neighbours"]["against"]]
+        classes = _labels(data, y)
+        near = [*data["neighbours"]["for"], *data["neighbours"]["against"]]
         view = _view(data["view"], X, y, classes, [data["query"], *(each["values"] for each in near)])
         view.one = _query(data, view.axes, classes)
         if is_grid(view.axes):
             view.grid = _grid_of(view, X, classes)
             _add_cells(view.one, view, data, near)
-        if classes is not None and all(not axis.categories for axis in view.axes):
+        if all(not axis.categories for axis in view.axes):
             known = None if isinstance(explanation, Mapping) else explanation.model.fitted_rows()
             _add_ratio(view, data, resolution, _deciding_rows(view, X, classes, known))
-        names = None if classes is None else names_of_classes(classes, class_names)
-        return cls([view], classes, names, str(getattr(y, "name", None) or ""))
+        return cls([view], classes, names_of_classes(classes, class_names))
 
     @classmethod
     def from_estimator(
@@ -201,7 +199,7 @@ class ProjectionDisplay(Display):
 
         Parameters
         ----------
-        estimator : fitted RECIPClassifier or RECIPRegressor
+        estimator : fitted RECIPClassifier
         X, y : table and targets it was fitted on
         queries, y_queries : table, and the truth where it is known
         n_views : int, default=2
@@ -218,7 +216,7 @@ class ProjectionDisplay(Display):
         given = {name: value for name, value in told.items() if value is not None}
         found = [each.data() for each in estimator.explain(take(queries, chosen), **given)]
         truth = None if y_queries is None else np.asarray(y_queries)[chosen]
-        classes = list(estimator.classes_) if hasattr(estimator, "classes_") else None
+        classes = list(estimator.classes_)
         used = Counter(tuple(data["view"]["columns"]) for data in found if data["view"] is not None)
         if not used:
             raise ValueError("No view could judge any of these queries, so there is nothing to draw.")
@@ -231,8 +229,7 @@ class ProjectionDisplay(Display):
                 _add_asked(view, [found[at] for at in mine], X, classes)
             view.share = times / len(found)
             views.append(view)
-        names = None if classes is None else names_of_classes(classes, class_names)
-        return cls(views, classes, names, str(getattr(y, "name", None) or ""))
+        return cls(views, classes, names_of_classes(classes, class_names))
 
     def plot(self, ax: Any = None, *, panels: Sequence[str] | None = None, with_key: bool = True) -> ProjectionDisplay:
         """Draw it.
@@ -288,9 +285,8 @@ class ProjectionDisplay(Display):
         own, star, badges = None, "white", view.cells_asked
         if view.one is not None:
             own, badges = view.one.cell, {at: f"{count(n)} nearest" for at, n in view.one.cells_near.items()}
-            star = star if self.classes is None else colour(self.classes.index(view.one.answer))
-        norm = self._norm() if self.classes is None else None
-        draw_cells(ax, grid, norm, sizes, own=own, badges=badges, star=star, close_up=near)
+            star = colour(self.classes.index(view.one.answer))
+        draw_cells(ax, grid, sizes, own=own, badges=badges, star=star, close_up=near)
 
     def _draw(self, ax: Any, view: ViewOfRows, near: bool) -> None:
         if view.grid is not None:
@@ -303,11 +299,8 @@ class ProjectionDisplay(Display):
         finite = np.isfinite(view.rows).all(axis=1)
         x, y, target = view.rows[finite, 0], view.rows[finite, 1], view.target[finite]
         size = sizes.point * float(np.clip(np.sqrt(200 / max(len(x), 1)), 0.3, 1.0)) * (1.8 if near else 1)
-        if self.classes is None:
-            draw_numbers(ax, x, y, target.astype(float), self._norm(), size=size)
-        else:
-            faint = 0.85 if view.one is not None else 0.45
-            draw_classes(ax, x, y, target.astype(np.intp), len(self.classes), size=size, alpha=faint)
+        faint = 0.85 if view.one is not None else 0.45
+        draw_classes(ax, x, y, target.astype(np.intp), len(self.classes), size=size, alpha=faint)
         self._draw_queries(ax, view, sizes)
         if view.one is not None:
             self._draw_one(ax, view.one, sizes)
@@ -320,9 +313,6 @@ class ProjectionDisplay(Display):
             return f"decides {number(100 * view.share, 3)} % of the queries{view.note}"
         if near:
             return "around it"
-        if self.classes is None:
-            return f"predicted: {number(view.one.answer, 3)}{view.note}"
-        assert self.class_names is not None
         name = self.class_names[self.classes.index(view.one.answer)]
         sure = ", undecided" if view.one.undecided else ""
         return f"answer: {name}{sure}{view.note}"
@@ -331,7 +321,7 @@ class ProjectionDisplay(Display):
         """The nearer class everywhere, the stronger the smaller its ratio."""
         if view.ratio is None:
             return
-        assert view.grid_x is not None and view.grid_y is not None and self.classes is not None
+        assert view.grid_x is not None and view.grid_y is not None
         winner, least = view.ratio.argmin(axis=2), view.ratio.min(axis=2)
         strength = 0.42 * np.clip(1 - least, 0, 1)[..., None]
         image = 1 - strength * (1 - colours_rgb(len(self.classes))[winner])
@@ -361,11 +351,9 @@ class ProjectionDisplay(Display):
                 side[:, 0], side[:, 1], s=3.2 * sizes.point, facecolors="none", edgecolors=INK, zorder=6,
                 linewidths=1.2 * sizes.line, linestyle="-" if gid == "for" else (0, (1.5, 1)), gid=gid,
             )  # fmt: skip
-        face = "white"
-        if self.classes is not None:
-            face = colour(self.classes.index(query.answer))
         ax.scatter(
-            [query.at[0]], [query.at[1]], marker="*", s=6 * sizes.point, color=face, edgecolors=INK,
+            [query.at[0]], [query.at[1]], marker="*", s=6 * sizes.point,
+            color=colour(self.classes.index(query.answer)), edgecolors=INK,
             linewidths=0.8 * sizes.line, zorder=7, gid="query",
         )  # fmt: skip
 
@@ -381,28 +369,15 @@ class ProjectionDisplay(Display):
                 name_lanes_up(ax, at[inside].tolist(), [words[place] for place in inside], sizes.small, lane)
             else:
                 ax.set_yticks(at, [plain(word) for word in words])
-        elif self.class_names is not None:
-            ax.set_yticks(range(len(self.class_names)), [plain(name) for name in self.class_names])
         else:
-            ax.set_yticks([])
-
-    def _norm(self) -> Any:
-        from matplotlib.colors import Normalize
-
-        target = self.views[0].target.astype(float)
-        return Normalize(float(target.min()), float(target.max()))
+            ax.set_yticks(range(len(self.class_names)), [plain(name) for name in self.class_names])
 
     def _draw_key(self, axes: list[Any]) -> None:
         from matplotlib.lines import Line2D
 
         size = 0.75 * Sizes.of(axes[0]).small
-        handles: list[Any] = []
-        labels: list[str] = []
-        if self.class_names is None:
-            scale_bar(axes, self._norm(), self.target_name)
-        else:
-            handles += [class_handle(place, size) for place in range(len(self.class_names))]
-            labels += self.class_names
+        handles: list[Any] = [class_handle(place, size) for place in range(len(self.class_names))]
+        labels = [*self.class_names]
         ring: dict[str, Any] = {"markerfacecolor": "none", "markersize": 1.3 * size}
         if self.views[0].one is not None:
             star = Line2D([], [], marker="*", color="white", markeredgecolor=INK, linestyle="", markersize=2 * size)
@@ -410,7 +385,7 @@ class ProjectionDisplay(Display):
             labels.append("the query")
             if self.views[0].grid is None:
                 handles.append(Line2D([], [], marker="o", color=INK, linestyle="-", **ring))
-                labels.append("nearest of its class" if self.classes is not None else "nearest rows")
+                labels.append("nearest of its class")
             if len(self.views[0].one.opposing) and self.views[0].grid is None:
                 handles.append(Line2D([], [], marker="o", color=INK, linestyle=":", **ring))
                 labels.append("nearest of the others")
@@ -421,8 +396,7 @@ class ProjectionDisplay(Display):
             if known:
                 handles.append(Line2D([], [], marker="s", color=ACCENT, linestyle="", **ring))
                 labels.append("query, wrong")
-        if handles:
-            key_of_figure(axes, handles, labels)
+        key_of_figure(axes, handles, labels)
 
 
 def _labels(data: Mapping[str, Any], y: Any) -> list[Any]:
@@ -432,42 +406,38 @@ def _labels(data: Mapping[str, Any], y: Any) -> list[Any]:
     return np.unique(np.asarray(y)).tolist()
 
 
-def _view(view: Mapping[str, Any], X: Any, y: Any, classes: list[Any] | None, cases: list[Any]) -> ViewOfRows:
+def _view(view: Mapping[str, Any], X: Any, y: Any, classes: list[Any], cases: list[Any]) -> ViewOfRows:
     """The rows in a view; of three features the first two are drawn, of many categories those of the cases first."""
     axes = drawn_axes(axes_of(view, X), X, view, cases)
     target = np.asarray(y)
     if len(target) != n_rows(X):
         raise ValueError(f"y has {len(target)} values for {n_rows(X)} rows.")
-    if classes is not None:
-        place = {label: at for at, label in enumerate(classes)}
-        unknown = [label for label in np.unique(target).tolist() if label not in place]
-        if unknown:
-            raise ValueError(f"y contains the class {unknown[0]!r}, which the model was not fitted on.")
-        target = np.array([place[label] for label in target.tolist()], dtype=np.intp)
+    place = {label: at for at, label in enumerate(classes)}
+    unknown = [label for label in np.unique(target).tolist() if label not in place]
+    if unknown:
+        raise ValueError(f"y contains the class {unknown[0]!r}, which the model was not fitted on.")
+    target = np.array([place[label] for label in target.tolist()], dtype=np.intp)
     rows = rows_in(axes, X)
     if len(axes) == 1:
-        rows = np.column_stack([rows[:, 0], _lanes(target, classes)])
+        rows = np.column_stack([rows[:, 0], _lanes(target)])
     made = ViewOfRows(axes[:2], rows, target)
     if len(axes) > 2:
         made.note = f" (and {', '.join(axis.name for axis in axes[2:])})"
     return made
 
 
-def _lanes(target: NDArray[Any], classes: list[Any] | None) -> Numbers:
+def _lanes(target: NDArray[Any]) -> Numbers:
     """Heights for rows that have one coordinate: one lane per class, rows spread over it."""
     spread = np.modf(np.arange(len(target)) * 0.6180339887)[0] - 0.5
-    return (0.0 if classes is None else target) + 0.6 * spread
+    return target + 0.6 * spread
 
 
-def _query(data: Mapping[str, Any], axes: Sequence[Axis], classes: list[Any] | None) -> QueryInView:
-    numbers = classes is None
+def _query(data: Mapping[str, Any], axes: Sequence[Axis], classes: list[Any]) -> QueryInView:
     answer = data["prediction"]
-    lane = 0.0 if classes is None else float(classes.index(answer))
-    near = data["neighbours"]
-    supporting = near if numbers else near["for"]
-    opposing = [] if numbers else near["against"]
+    lane = float(classes.index(answer))
+    supporting, opposing = (data["neighbours"][side] for side in ("for", "against"))
     at = _points([data["query"]], data, axes, [lane])[0]
-    against = [0.0 if classes is None else float(classes.index(each["label"])) for each in opposing]
+    against = [float(classes.index(each["label"])) for each in opposing]
     return QueryInView(
         at, answer, data.get("ratio"),
         _points([each["values"] for each in supporting], data, axes, [lane] * len(supporting)),
@@ -487,12 +457,12 @@ def _points(
     return np.column_stack([*columns, lanes]) if len(columns) == 1 else np.column_stack(columns)
 
 
-def _grid_of(view: ViewOfRows, X: Any, classes: list[Any] | None) -> CellGrid:
+def _grid_of(view: ViewOfRows, X: Any, classes: list[Any]) -> CellGrid:
     columns = [np.asarray(column_values(X, axis.column)) for axis in view.axes]
-    return cell_grid(view.axes, columns, view.target, len(classes or []))
+    return cell_grid(view.axes, columns, view.target, len(classes))
 
 
-def _add_asked(view: ViewOfRows, found: Sequence[Any], X: Any, classes: list[Any] | None) -> None:
+def _add_asked(view: ViewOfRows, found: Sequence[Any], X: Any, classes: list[Any]) -> None:
     """Count the queries in the cells of a view of categories, and those that are wrong where the truth is known."""
     view.grid = _grid_of(view, X, classes)
     names = features_of(view.axes, found[0]["view"])
@@ -527,11 +497,11 @@ def _add_cells(one: QueryInView, view: ViewOfRows, data: Mapping[str, Any], near
             one.cells_near[at] = one.cells_near.get(at, 0) + max(len(each.get("rows", ())), 1)
 
 
-def _add_queries(view: ViewOfRows, found: list[Any], truth: NDArray[Any] | None, classes: list[Any] | None) -> None:
+def _add_queries(view: ViewOfRows, found: list[Any], truth: NDArray[Any] | None, classes: list[Any]) -> None:
     places = [_query(data, view.axes, classes) for data in found]
     view.queries = np.array([query.at for query in places])
     view.predicted = [query.answer for query in places]
-    if truth is not None and classes is not None:
+    if truth is not None:
         view.right = np.array([a == b for a, b in zip(view.predicted, truth.tolist(), strict=True)])
 
 

@@ -2,13 +2,11 @@
 
 from planewise.recip._classifier import RECIPClassifier
 from planewise.recip._entropy import conditional_entropy, local_entropy, tsallis_divergence
-from planewise.recip._regressor import RECIPRegressor
 from planewise.words import ProjectionExplanation, ViewsReport
 
 __all__ = [
     "ProjectionExplanation",
     "RECIPClassifier",
-    "RECIPRegressor",
     "ViewsReport",
     "conditional_entropy",
     "local_entropy",

@@ -1,4 +1,4 @@
-"""RECIP for classes."""
+"""RECIP: each row is classified in one of a few low-dimensional views."""
 
 from __future__ import annotations
 
@@ -7,28 +7,72 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._input import all_or_nothing, class_problem, one_target_per_row, thread_count
-from planewise._params import Limit, check_parameters, class_weights, integer, keep_parameters, one_of, real
+from planewise._input import all_or_nothing, class_problem, one_target_per_row, thread_count, values_as_given
+from planewise._params import (
+    Limit,
+    boolean,
+    check_parameters,
+    class_weights,
+    either,
+    integer,
+    keep_parameters,
+    one_of,
+    real,
+    seed,
+    threads,
+)
+from planewise._scaling import scaling_limit
+from planewise._shown import ShownInNotebooks
 from planewise._warn import warn_user
 from planewise.recip._answer import Decisions, Ratios, select, vote
-from planewise.recip._base import SHARED_LIMITS, ProjectionEstimator
 from planewise.recip._class_explanation import ClassBatch
 from planewise.recip._estimates import Counts, Distances, Estimate, Reference, Sides, in_blocks
 from planewise.recip._explanation import Wording, plain
-from planewise.recip._rows import DistinctRows, FloatArray, Indices, Table, Vector, read_ranked
-from planewise.recip._search import Judge
-from planewise.words import Batch
+from planewise.recip._rows import (
+    Coordinates,
+    DistinctRows,
+    FloatArray,
+    Indices,
+    Table,
+    Vector,
+    distinct_rows,
+    find_coordinates,
+    informative_columns,
+    read_ranked,
+    with_ranks,
+)
+from planewise.recip._search import Found, Judge, find_views
+from planewise.words import (
+    Description,
+    FittedRows,
+    Limits,
+    ProjectionExplanation,
+    TableSection,
+    ViewsReport,
+    feature_names,
+    given_views,
+    kinds_of,
+    number,
+    percent,
+    plain_value,
+    row_numbers,
+)
 from planewise.words import ViewColumns as View
 
+NONE = Limit(lambda value: value is None, "None")
+VIEWS = Limit(
+    lambda value: value is None or (not isinstance(value, str) and hasattr(value, "__iter__")),
+    "a list of views (tuples of column numbers or names) or None",
+)
 MOST_NEIGHBOURS, FEWEST_NEIGHBOURS = 20, 3  # where k is not given
 DECIDE = {"select": select, "vote": vote}
 
 
-class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
+class RECIPClassifier(ClassifierMixin, ShownInNotebooks, BaseEstimator):
     """Classify each row in the low-dimensional view in which its class is clearest, and show the evidence.
 
     Every view is a small set of features, as they are. In each, the more of its nearest rows share its class, the
@@ -135,7 +179,7 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
 
     See Also
     --------
-    RECIPRegressor : The same for numbers.
+    SLMViewsRegressor : Predict numbers by a sum of two-feature functions.
 
     Notes
     -----
@@ -160,16 +204,36 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
     True
     """
 
-    parameter_limits: ClassVar[Mapping[str, Limit]] = SHARED_LIMITS | {
+    parameter_limits: ClassVar[Mapping[str, Limit]] = {
+        "max_dim": integer(1),
         "k": integer(1, none=True),
         "estimate": one_of("counts", "distances"),
         "prior_weight": real(0, open_low=True),
         "tsallis_order": real(-100, 1 - 1e-6),
+        "lam": either(real(0), NONE),
+        "max_projections": integer(1, none=True),
+        "min_support": real(0, 1),
+        "keep": one_of("best", "used"),
+        "unit_columns": boolean(),
+        "max_candidates": integer(1, none=True),
+        "max_rows": integer(1, none=True),
+        "selection": one_of("auto", "answers", "recip", "greedy", "lasso", "robust_lasso"),
         "decide": one_of("select", "vote"),
+        "projections": VIEWS,
+        "include_all_features": boolean(),
         "class_weight": class_weights(),
+        "scaling": scaling_limit("standard", "arcsinh"),
+        "n_jobs": threads(),
+        "verbose": Limit(lambda value: isinstance(value, (bool, int, np.integer)), "True, False or an integer"),
+        "random_state": seed(),
     }
+    n_features_in_: int
+    categories_: Mapping[int, NDArray[Any]]
     classes_: NDArray[Any]
-    _quality_name = "accuracy"
+    projections_: list[View]
+    projection_support_: Vector
+    projection_entropy_: Vector
+    _ranks: dict[int, NDArray[Any]]
 
     def __init__(
         self,
@@ -198,6 +262,12 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         random_state: Any = None,
     ) -> None:
         keep_parameters(self, locals())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
 
     @all_or_nothing
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -229,7 +299,7 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
             self, X, y, sample_weight, class_weight=self.class_weight, read=read_ranked, min_classes=2
         )
         self.classes_ = problem.classes
-        rows = self._merged(problem, problem.label)
+        rows = distinct_rows(problem.rows, problem.label, problem.weight, problem.kept)
         share = np.bincount(rows.target, weights=rows.weight)
         self._prior = share / share.sum()
         points, columns = self._place(rows)
@@ -243,13 +313,67 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         def judge(views: list[View], chosen: Indices) -> Judge:
             return lambda sets: self._errors(sets, views, reference, chosen, n_threads)
 
-        self._find_views(rows, columns, loss, judge, self._weight_for_choice(rows), random)
+        weight = self._weight_for_choice(rows)
+        found = find_views(self, self._given(), columns, loss, judge, weight, random, n_threads)
+        self._keep_views(found, rows)
         return self
 
+    def _given(self) -> list[View] | None:
+        if self.projections is None:
+            return None
+        names = getattr(self, "feature_names_in_", None)
+        return given_views(self.projections, self.n_features_in_, names, "projections")
+
+    def _place(self, rows: DistinctRows) -> tuple[FloatArray, list[int]]:
+        """Coordinates of the rows, and the columns that can distinguish any."""
+        columns = informative_columns(rows.values)
+        if not columns:
+            raise ValueError(
+                f"Every column of X is constant (or missing): no view can distinguish rows, and {type(self).__name__} "
+                "has nothing to show. Give it a feature that varies."
+            )
+        nominal = [j for j in self.categories_ if j not in self._ranks]
+        self._scaling: Coordinates = find_coordinates(rows.values, rows.weight, nominal, self.scaling)
+        return self._scaling(rows.values), columns
+
+    def _keep_views(self, found: Found, rows: DistinctRows) -> None:
+        """What is needed for answers: the columns of the kept views only."""
+        self.projections_ = found.views
+        self.projection_support_ = found.support
+        self.projection_entropy_ = found.entropy
+        self.optimality_gap_ = found.gap
+        self.n_candidates_ = found.n_candidates
+        self.lam_ = found.lam
+        self.lam_losses_ = found.lam_losses
+        self.objective_ = np.array(found.objective)
+        self._overall_entropy = found.overall_entropy
+        self._columns = sorted({j for view in found.views for j in view})
+        place = {j: at for at, j in enumerate(self._columns)}
+        self._views: list[View] = [tuple(place[j] for j in view) for view in found.views]
+        self._rows = DistinctRows(
+            np.ascontiguousarray(rows.values[:, self._columns]),
+            rows.target,
+            rows.weight,
+            rows.origin,
+            rows.origin_start,
+        )
+        self._derive()
+
     def _derive(self) -> None:
-        super()._derive()
+        """What follows from the rest, and is neither saved nor pickled."""
+        self._gap = np.ascontiguousarray(self._scaling.gap[self._columns])
+        self._points = self._coordinates(self._rows.values)
         rows = self._rows
         self._reference = Reference(self._points, rows.target, rows.weight, self._gap, len(self.classes_))
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in ("_gap", "_points", "_reference")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if hasattr(self, "_rows"):
+            self._derive()
 
     def _make_estimate(self, rows: DistinctRows) -> Estimate:
         n_rows, n_classes = len(rows.target), len(self.classes_)
@@ -342,12 +466,137 @@ class RECIPClassifier(ClassifierMixin, ProjectionEstimator):
         label = np.concatenate([each.label for each in decided])
         return np.concatenate([each.view for each in decided]), self.classes_[label]
 
-    def _batches(self, values: Table, wording: Wording) -> Iterator[tuple[Batch, int]]:
+    def _batches(self, values: Table, wording: Wording) -> Iterator[tuple[ClassBatch, int]]:
+        """Yield the explanations of a block of rows, and their number."""
         for block, ratios, sides, decided in self._blocks(values):
             yield ClassBatch(wording, values[block], sides, ratios, decided), len(decided.label)
 
-    def _quality(self, answer: NDArray[Any], truth: NDArray[Any], weight: Vector) -> float:
-        return float(weight @ (answer == truth) / weight.sum())
+    def explain(
+        self, X: Any, *, feature_names: Sequence[str] | None = None, units: Any = None
+    ) -> list[ProjectionExplanation]:
+        """Why each row gets its prediction: the view, the neighbours that decide, and the runner-up views.
 
-    def _truth(self, y: Any, values: Table) -> NDArray[Any]:
-        return one_target_per_row(self, y, values)
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        feature_names : sequence of str, default=None
+            Names of all features; by default those of the table in ``fit``, or x0, x1, ...
+        units : dict or list, default=None
+            Units of features, by name or one per feature.
+
+        Returns
+        -------
+        explanations : list of ProjectionExplanation
+            One per row. Row numbers are those of X in ``fit``.
+        """
+        check_is_fitted(self)
+        batches = self._batches(self._query_values(X), Wording(self, feature_names, units))
+        return [ProjectionExplanation(batch, query) for batch, n_rows in batches for query in range(n_rows)]
+
+    def views_report(self, X: Any = None, y: Any = None) -> ViewsReport:
+        """Which share of the rows each view decides, and how well: a table.
+
+        Parameters
+        ----------
+        X, y : default=None
+            Rows to judge by; by default the training rows, each answered without itself.
+
+        Returns
+        -------
+        report : ViewsReport
+            ``view``, ``dimension``, ``support`` (share of training rows whose best kept view it is), ``decides``
+            (share of rows predicted in it), ``accuracy`` on them (None without such rows), ``entropy`` (mean
+            loss of the rows it is best for) and ``overall`` (mean loss of all rows in it).
+        """
+        check_is_fitted(self)
+        if X is None:
+            values, weight = self._rows.values, self._rows.weight
+            truth = self.classes_[self._rows.target]
+            view, answer = self._answered(values, np.arange(len(values), dtype=np.int32))
+        else:
+            values = self._query_values(X)
+            truth, weight = one_target_per_row(self, y, values), np.ones(len(values))
+            view, answer = self._answered(values)
+        rows = []
+        for place, names in enumerate(self.projection_names_):
+            mine = view == place
+            rows.append(
+                {
+                    "view": " × ".join(names),
+                    "dimension": len(names),
+                    "support": float(self.projection_support_[place]),
+                    "decides": float(weight[mine].sum() / weight.sum()),
+                    "accuracy": _accuracy(answer[mine], truth[mine], weight[mine]) if mine.any() else None,
+                    "entropy": float(self.projection_entropy_[place]),
+                    "overall": float(self._overall_entropy[place]),
+                }
+            )
+        return ViewsReport(rows)
+
+    @property
+    def projection_names_(self) -> list[tuple[str, ...]]:
+        """The names of the features of each kept view."""
+        names = feature_names(self)
+        return [tuple(names[j] for j in view) for view in self.projections_]
+
+    def renumber_rows(self, numbers: NDArray[np.intp]) -> None:
+        """Let explanations use other numbers for the rows of the fit, which may be a part of a larger table.
+
+        Parameters
+        ----------
+        numbers : array of int of shape (n_samples,)
+            The number of each row of X in ``fit``, 0 or more.
+        """
+        check_is_fitted(self)
+        self._rows = self._rows.renumbered(row_numbers(numbers, int(self._rows.origin.max())))
+
+    def fitted_rows(self) -> FittedRows:
+        """The rows of the fit as the user gave them, equal ones once, for pictures.
+
+        Returns
+        -------
+        rows : FittedRows
+            Columns that no view reads are empty.
+        """
+        check_is_fitted(self)
+        table = np.full((len(self._rows.target), self.n_features_in_), None, dtype=object)
+        for at, column in enumerate(self._columns):
+            values, place = np.unique(self._rows.values[:, at], return_inverse=True)
+            known = np.empty(len(values), dtype=object)
+            known[:] = [self._as_given(value, column) for value in values]
+            table[:, column] = known[place]
+        first, often = self._rows.origin[self._rows.origin_start[:-1]], np.diff(self._rows.origin_start)
+        return FittedRows(table, self.classes_[self._rows.target], first, self._rows.weight, often)
+
+    def _describe(self, about: Description, limits: Limits) -> None:
+        """The views that decide, the most used first."""
+        names = [" × ".join(view) for view in self.projection_names_]
+        about.facts.append(("views", str(len(names))))
+        rows = [
+            [name, percent(share), number(entropy)]
+            for name, share, entropy in zip(names, self.projection_support_, self.projection_entropy_, strict=True)
+        ]
+        about.sections.append(TableSection("Views", ["view", "decides", "entropy"], rows))
+
+    def _query_values(self, X: Any) -> Table:
+        """The columns of the kept views, in the user's units (codes and ranks of categories)."""
+        rows = with_ranks(values_as_given(self, X, reset=False), self._ranks)
+        return np.ascontiguousarray(rows[:, self._columns])
+
+    def _coordinates(self, values: Table) -> FloatArray:
+        return self._scaling(values, self._columns)
+
+    def _as_given(self, value: float, column: int) -> Any:
+        """A stored number as the user wrote it: a category by its name."""
+        if np.isnan(value):
+            return None
+        if column in self._ranks:
+            return plain(self.categories_[column][int(np.flatnonzero(self._ranks[column] == value)[0])])
+        if column in self.categories_:
+            known = self.categories_[column]
+            return plain(known[int(value)]) if value < len(known) else "(a category not seen in fit)"
+        return plain_value(kinds_of(self).get(column), float(value))
+
+
+def _accuracy(answer: NDArray[Any], truth: NDArray[Any], weight: Vector) -> float:
+    return float(weight @ (answer == truth) / weight.sum())

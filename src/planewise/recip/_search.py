@@ -122,7 +122,6 @@ class Choice:
 
     def __init__(self, estimator: Any, Z: FloatArray, weight: Vector, judge: Judge, n_threads: int) -> None:
         self.Z, self.weight, self.judge, self.n_threads = Z, weight, judge, n_threads
-        self.entropies: bool = estimator._loss_is_entropy
         self.most, self.min_support = estimator.max_projections, estimator.min_support
         self.way = _way(estimator)
         check_keep(estimator, self.way)
@@ -142,8 +141,6 @@ class Choice:
 
     def views(self, weight: Vector, lam: float | None) -> list[int]:
         """The views chosen by rows of these weights."""
-        if self.way == "answers" and not self.entropies:
-            return _selection.tried_views(self.Z, weight, self.judge, self.most, self.min_support)
         if self.way == "answers":
             return _selection.answering_views(self.Z, weight, self.most, self.min_support, self.n_threads)
         if self.way == "greedy" or lam is None:

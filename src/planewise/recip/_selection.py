@@ -1,13 +1,11 @@
 """Which views are kept: the paper's Algorithm 1 with an exact row solver, greedy choice with swaps, and the lasso.
 
-Z is (views, rows) float32 without missing values, weight one number per row, and everything here is the same for
-any loss in Z: entropies of classes, errors of a regression.
+Z is (views, rows) float32 without missing values; weight is one number per row.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +21,6 @@ from planewise.recip._sums import weighted_sum
 SETTLED = 1e-6
 MOST_ROUNDS = 50
 MOST_SWEEPS = 20
-TRIED_BY_MEAN, TRIED_BY_GAIN = 30, 10
 FIXED_POINT_ROUNDS = 20  # of the lasso
 MOST_PASSES = 10_000  # over the coefficients, in each of them
 # Tolerances of the lasso: strong penalties need the first, or no view is left where some should be. The robust one only
@@ -156,35 +153,6 @@ def answering_views(
                 kept[place], before = best, loss[best]
         if before == start:
             break
-    return kept
-
-
-def tried_views(
-    Z: FloatArray,
-    weight: Vector,
-    judge: Callable[[list[list[int]]], list[Vector]],
-    most: int | None,
-    min_support: float,
-) -> list[int]:
-    """Views whose answers lose least as judged by trial, added one by one: for losses that are not entropies.
-
-    The views tried are those of the least mean loss, and those chosen greedily. One is added while it lowers the loss
-    by more than `min_support` of it.
-    """
-    by_mean = np.argsort(weighted_sum(weight, Z), kind="stable")[:TRIED_BY_MEAN]
-    tried = sorted({int(j) for j in by_mean} | set(greedy_views(Z, weight, TRIED_BY_GAIN, min_support)))
-    kept: list[int] = []
-    before = np.inf
-    while most is None or len(kept) < most:
-        new = [j for j in tried if j not in kept]
-        if not new:
-            break
-        losses = [float(weighted_sum(weight, lost)) for lost in judge([[*kept, j] for j in new])]
-        best = int(np.argmin(losses))
-        if kept and losses[best] >= before * (1 - min_support):
-            break
-        kept.append(new[best])
-        before = losses[best]
     return kept
 
 

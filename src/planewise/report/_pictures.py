@@ -12,7 +12,7 @@ from planewise._tables import column_values, take
 from planewise.evaluate import Calibration, Evaluation
 from planewise.plot import PartitionDisplay, ProjectionDisplay, TreeDisplay, ViewsDisplay
 from planewise.plot.style import COLOURS, GREY, colour, dress, key, new_axes, require_matplotlib
-from planewise.recip import RECIPClassifier, RECIPRegressor
+from planewise.recip import RECIPClassifier
 
 MOST_ROWS = 3000  # for pictures that show rows or are costly by the row; quality is measured on all
 MOST_VIEWS, VIEWS_OF_A_CASE = 12, 3  # of a sum of views that are drawn
@@ -25,7 +25,7 @@ def pictures_of(case: Evaluation) -> Iterator[tuple[str, Any]]:
         yield from _sum_of_views(model)
     elif hasattr(model, "tree_") or hasattr(model, "forest_"):
         yield from _trees(model)
-    elif isinstance(model, (RECIPClassifier, RECIPRegressor)):
+    elif isinstance(model, RECIPClassifier):
         yield from _views(model, X, y)
     if model.n_features_in_ == 2 and _both_numeric(X):
         shown = PartitionDisplay.from_estimator(model, X, y).plot()

@@ -50,6 +50,11 @@ def max_rows(family: str, task: str) -> int | None:
     return MAX_ROWS_REGRESSION_MACHINE if family == "mcm" and task == "regression" else None
 
 
+def can_predict(family: str, task: str) -> bool:
+    """Return whether a family has an estimator for the task: RECIP predicts classes only."""
+    return family != "recip" or task == "classification"
+
+
 def max_columns(family: str) -> int | None:
     """The maximum number of columns to fit a family on with its default parameters; None: no limit."""
     from planewise.views.fitted import MOST_COLUMNS
@@ -59,6 +64,8 @@ def max_columns(family: str) -> int | None:
 
 def estimator_name(family: str, task: str, n_rows: int) -> str:
     """The name of the estimator for a table of so many rows."""
+    if not can_predict(family, task):
+        raise ValueError(f'The family {family!r} predicts classes only; for numbers use "views" or another family.')
     kind = "Classifier" if task == "classification" else "Regressor"
     if family == "mcm" and n_rows <= MAX_ROWS_SEARCHED:
         return f"MCM{kind}CV"

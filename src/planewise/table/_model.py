@@ -81,7 +81,8 @@ class TableModel(BaseEstimator):
     ----------
     family : {"slm", "forest", "boost", "mcm", "views", "recip"}, default="boost"
         One tree, a forest, boosting, a kernel machine (up to 3,000 rows with a search for its parameters, beyond that
-        the large-scale one), a sum of two-feature views, or RECIP (the nearest rows in two-feature views).
+        the large-scale one), a sum of two-feature views, or, for classes, RECIP (the nearest rows
+        in two-feature views).
     task : {"auto", "classification", "regression"}, default="auto"
         "auto": regression for numbers, except whole numbers with at most 20 different values; else classification.
     settings : dict or None, default=None

@@ -103,7 +103,6 @@ class ViewsBatch:
         link = "log" if self.model._loss.link == "exp" else "identity"
         return {
             "prediction": float(self.model._loss.numbers(whole[None])[0]),
-            "expected_error": None,
             "link": link,
             "base": float(self.model.view_base_[0]),
             "total": float(whole[0]),

@@ -25,15 +25,15 @@ class Batch(Protocol):
 class ProjectionExplanation(View):
     """The view in which one query was decided, the rows that decided it, and what speaks against the answer.
 
-    Returned by ``explain`` of :class:`RECIPClassifier`, :class:`RECIPRegressor`, :class:`SLMViewsClassifier` and
-    :class:`SLMViewsRegressor`. It describes the model as it was then: fitting the model again changes nothing here.
+    Returned by ``explain`` of :class:`RECIPClassifier`, :class:`SLMViewsClassifier` and :class:`SLMViewsRegressor`. It
+    describes the model as it was then: fitting the model again changes nothing here.
 
     Attributes
     ----------
     prediction : object
         The predicted class or number.
     probability : float
-        Its probability; regressors have none. :class:`RECIPRegressor` has ``expected_error`` instead.
+        Its probability; regressors have none.
     view : dict or None
         The features, their columns, units and scaling; None if no view could judge the query.
     ratio : float or None

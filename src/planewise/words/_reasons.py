@@ -166,9 +166,8 @@ class Contributions(Reason):
         What is added up, such as "the score"; ``of`` is the class that has this score, None for numbers.
     parts : list of Part
         Columns with the row's values and what each added, the largest first.
-    average : float or None
-        The average over the training rows, to which the columns add. None: nothing is added up, but each part says how
-        much smaller the score would be if the column had its mean value.
+    average : float
+        The average over the training rows, to which the columns add.
     total : float
         The score, probability or number of the row.
     towards : float
@@ -179,7 +178,7 @@ class Contributions(Reason):
     what: str
     of: Any
     parts: Sequence[Part]
-    average: float | None
+    average: float
     total: float
     towards: float = 1.0
     start: Start | None = None
@@ -225,23 +224,16 @@ class Contributions(Reason):
     def _why(self) -> str:
         if self.only_class:
             return ", the only class among the training rows"
-        if self.of is None and self.average is not None:
+        if self.of is None:
             return number_why(self.parts, self.average, self.total - self.average, self.logarithm)
         return class_why(self.parts, self.towards, self.start)
 
     def table(self) -> TableSection:
         what = self.what if self.of is None else f"{self.what} of {label_in_words(self.of)}"
-        if self.average is None:
-            title = f"How much smaller {what}, {number(self.total)}, would be if a column had its mean value"
-        else:
-            title = f"What each column added to {what}: {number(self.average)} on average, {number(self.total)} here"
+        title = f"What each column added to {what}: {number(self.average)} on average, {number(self.total)} here"
         shown, others = self.parts[:MAX_ROWS], self.parts[MAX_ROWS:]
         lines = [(each.column, each.value_in_words(), each.added) for each in shown]
         notes = self._direction()
-        if self.average is None:
-            if others:
-                notes.append(f"{counted(len(others), 'more column')} with smaller effects; effects do not add up.")
-            return _parts_table(title, ["column", "value", "effect"], lines, notes)
         if others:
             lines.append((counted(len(others), "more column"), "", sum(each.added for each in others)))
         # What rounding leaves of a probability's range goes to no column.
@@ -260,11 +252,11 @@ Line = tuple[str, str, float]  # a name, a value, and what is added
 
 
 def _parts_table(
-    title: str, columns: list[str], parts: Sequence[Line], notes: Sequence[str], ends: tuple[Line, Line] | None = None
+    title: str, columns: list[str], parts: Sequence[Line], notes: Sequence[str], ends: tuple[Line, Line]
 ) -> TableSection:
-    """The parts of a sum between its start and its end, or parts that add up to nothing."""
-    lines = list(parts) if ends is None else [ends[0], *parts, ends[1]]
-    places = [] if ends is None else [0, len(lines) - 1]
+    """Make a table of the parts of a sum between its start and its end."""
+    lines = [ends[0], *parts, ends[1]]
+    places = [0, len(lines) - 1]
     rows = [[name, value, (number if at in places else signed)(added)] for at, (name, value, added) in enumerate(lines)]
     return TableSection(title, columns, rows, " ".join(notes), [added for *_, added in lines], places)
 

@@ -50,7 +50,7 @@ def _column(feature: Any, n_features: int, known: list[str], parameter: str) -> 
 class ViewsReport:
     """A plain table with one row per view: ``report[0]["accuracy"]``, ``print(report)``, ``report.to_pandas()``.
 
-    Made by ``views_report`` of :class:`RECIPClassifier` and :class:`RECIPRegressor`.
+    Made by ``views_report`` of :class:`RECIPClassifier` and :class:`SLMViewsClassifier`.
     """
 
     def __init__(self, rows: list[dict[str, Any]]) -> None:

@@ -81,11 +81,10 @@ class MCMClassifier(
         machine, of its weights): the larger, the smoother the function. What matters is rho / C. Values above 0 need a
         positive semidefinite kernel, and more support vectors, but help on tables with few rows and many columns.
         Kernel values are first divided by the mean of k(x, x) over the training rows, so that mu and rho mean the same
-        for every kernel; for "rbf" and "laplacian" this changes nothing.
-    kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear", "precomputed"} or callable, default="rbf"
+        for every kernel; for "rbf" this changes nothing.
+    kernel : {"rbf", "poly", "linear", "precomputed"}, default="rbf"
         "linear" solves for the weights of the features themselves and has no support vectors. "precomputed" takes the
-        square kernel matrix as X (to predict, the kernel values with all training rows). A callable gets two arrays of
-        scaled rows and returns the matrix of their kernel values.
+        square kernel matrix as X (to predict, the kernel values with all training rows).
     gamma : float, "smooth", "medium", "scale" or "auto", default="smooth"
         Coefficient of the kernel, on scaled rows. "auto" is 1 / n_features; "scale" is that divided by the variance,
         which is 1 for scaled columns; "smooth" is "scale" divided by n_features, but by at most 20, and "medium" by the
@@ -93,7 +92,7 @@ class MCMClassifier(
     degree : int, default=3
         Degree of the "poly" kernel.
     coef0 : float, default=0.0
-        Constant of the "poly" and "sigmoid" kernels.
+        Constant of the "poly" kernel.
     slack : {"mean", "sum"}, default="mean"
         What C multiplies: the (weighted) mean of the slacks, so that C means the same for any number of rows and any
         scale of the weights, or their (weighted) sum. "sum" reproduces the paper; "mean" with C times the sum of the

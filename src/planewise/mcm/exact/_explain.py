@@ -97,9 +97,9 @@ def _describe(machine: Any, about: Description, limits: Limits) -> None:
     if hasattr(machine, "coef_"):
         _weights(machine, about)
         return
-    if kernel is None or callable(kernel.name):
+    if kernel is None:
         about.facts.append(("support vectors", str(len(machine.dual_coef_[0]))))
-        about.facts.append(("kernel", "a matrix of kernel values" if kernel is None else "a Python function"))
+        about.facts.append(("kernel", "a matrix of kernel values"))
         return
     scaling = machine._scaling
     scaled = bool(scaling.mean.any() or (scaling.spread != 1).any())

@@ -50,7 +50,7 @@ class MCMRegressor(
         Penalty on the norm lambda' K lambda in the program that chooses the support vectors, where K are their kernel
         values: the larger, the smoother the surface. It needs a positive semidefinite kernel, such as "rbf". 0
         reproduces the paper.
-    kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear", "precomputed"} or callable, default="rbf"
+    kernel : {"rbf", "poly", "linear", "precomputed"}, default="rbf"
         As in MCMClassifier.
     gamma : float, "smooth", "medium", "scale" or "auto", default="medium"
         Coefficient of the kernel, on scaled rows. "auto" is 1 / n_features; "scale" is that divided by the variance,
@@ -59,7 +59,7 @@ class MCMRegressor(
     degree : int, default=3
         Degree of the "poly" kernel.
     coef0 : float, default=0.0
-        Constant of the "poly" and "sigmoid" kernels.
+        Constant of the "poly" kernel.
     slack : {"mean", "sum"}, default="mean"
         What C multiplies: the (weighted) mean of the slacks, so that C means the same for any number of rows and any
         scale of the weights, or their (weighted) sum, of both copies of every row. "sum" reproduces the paper; "mean"

@@ -130,12 +130,12 @@ class MCMRegressorCV(
         Coefficients of the kernel to try, on scaled rows. None: 0.03, 0.1 and 0.3, divided by the number of features.
     epsilons : list of float, default=(0.25,)
         Half distances between the two copies of a row to try, in standard deviations of y.
-    kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear", "precomputed"} or callable, default="rbf"
+    kernel : {"rbf", "poly", "linear", "precomputed"}, default="rbf"
         As in MCMClassifier.
     degree : int, default=3
         Degree of the "poly" kernel.
     coef0 : float, default=0.0
-        Constant of the "poly" and "sigmoid" kernels.
+        Constant of the "poly" kernel.
     slack : {"mean", "sum"}, default="mean"
         As in MCMRegressor: whether C multiplies the mean of the slacks or their sum, in each fold over its own rows.
     relaxation : float or "ridge", default="ridge"

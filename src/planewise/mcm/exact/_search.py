@@ -109,14 +109,14 @@ class MCMClassifierCV(
     rhos : list of float or None, default=None
         Penalties on the norm of the machine's function to try, as in MCMClassifier. None: 0 and C (with
         ``slack="sum"``, C times the sum of the weights) times 0.00003, 0.0003 and 0.003, or for more than 300 rows only
-        times 0.001; only 0 for conformal kernels, kernels given as a matrix or a function, and kernels that are not
-        positive semidefinite.
-    kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear", "precomputed"} or callable, default="rbf"
+        times 0.001; only 0 for conformal kernels, kernels given as a matrix, and kernels that are not positive
+        semidefinite.
+    kernel : {"rbf", "poly", "linear", "precomputed"}, default="rbf"
         As in MCMClassifier.
     degree : int, default=3
         Degree of the "poly" kernel.
     coef0 : float, default=0.0
-        Constant of the "poly" and "sigmoid" kernels.
+        Constant of the "poly" kernel.
     slack : {"mean", "sum"}, default="mean"
         As in MCMClassifier: whether C multiplies the mean of the slacks or their sum, in each fold over its own rows.
     relaxation : float, default=0.3
@@ -440,9 +440,7 @@ class MCMClassifierCV(
 
     def _may_have_norm(self) -> bool:
         """Whether the kernel is known to be positive semidefinite."""
-        if callable(self.kernel) or self.kernel == "precomputed":
-            return False
-        return Kernel(self.kernel, 1.0, self.degree, self.coef0).is_semidefinite
+        return self.kernel != "precomputed" and Kernel(self.kernel, 1.0, self.degree, self.coef0).is_semidefinite
 
     def _judge(
         self,

@@ -97,12 +97,11 @@ class Design:
         kernel = self.kernel
         if kernel is None and self.held is self.problem.rows:
             return
-        if kernel is not None and not callable(kernel.name):
+        if kernel is not None:
             if not kernel.is_semidefinite:
                 raise ValueError(
-                    f"rho needs a positive semidefinite kernel, and {kernel.name!r} "
-                    + ("with a negative coef0 is not" if kernel.name == "poly" else "is not")
-                    + "; use rho=0, or a kernel such as 'rbf'."
+                    f"rho needs a positive semidefinite kernel, and {kernel.name!r} with a negative coef0 is not; use "
+                    "rho=0, or a kernel such as 'rbf'."
                 )
             return
         some = np.linspace(0, len(self.problem.centres) - 1, min(len(self.problem.centres), MOST_CHECKED)).astype(int)

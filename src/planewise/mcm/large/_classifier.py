@@ -47,7 +47,7 @@ from planewise._shown import ShownInNotebooks
 from planewise._warn import warn_user
 from planewise.mcm._blas import one_blas_thread
 from planewise.mcm._conformal_factor import ConformalFactor
-from planewise.mcm._feature_maps import FeatureMap, FourierMap, KernelMap, PrototypeMap
+from planewise.mcm._feature_maps import FeatureMap, KernelMap, PrototypeMap
 from planewise.mcm._kernels import KERNEL_NAMES, Kernel, gamma_limit, gamma_value
 from planewise.mcm._preparation import PreparedScaling, PreparesColumns, level_counts, scaling_to_float32
 from planewise.mcm._rows import balanced_draw
@@ -69,7 +69,7 @@ from planewise.mcm.large._start import find_start, rows_to_start_from
 
 # What partial_fit cannot change any more.
 SETTLED_AT_FIRST = (
-    *("kernel", "gamma", "degree", "coef0", "feature_map", "n_components", "refine", "scaling"),
+    *("kernel", "gamma", "degree", "coef0", "n_components", "refine", "scaling"),
     *("categorical_features", "conformal", "gamma_conformal", "max_cores", "equal_cores"),
 )
 LEAST_MU, MOST_MU, MU_GROWS_BELOW = 0.01, 3.0, 10_000  # of mu="auto"
@@ -89,9 +89,9 @@ class LargeScaleMCMClassifier(
 
     It minimises, by mini-batches, the MCM's objective ``h + C mean[1 - y f]_+ + mu |w|_1`` for f(x) = phi(x) w + b,
     where h is the largest y f (bounded batch by batch) and phi an explicit feature map: the kernel on m prototypes,
-    which spans the same space as a Nystroem map, or m random Fourier features. With the RBF kernel the prototypes (or
-    frequencies) and a scale for every column are learned along with the weights, so that a few hundred of them do what
-    takes an SVM thousands of vectors. mu shrinks weights to zero, and their prototypes are dropped.
+    which spans the same space as a Nystroem map. With the RBF kernel the prototypes and a scale for every column are
+    learned along with the weights, so that a few hundred of them do what takes an SVM thousands of vectors. mu shrinks
+    weights to zero, and their prototypes are dropped.
 
     Parameters
     ----------
@@ -101,9 +101,8 @@ class LargeScaleMCMClassifier(
         Penalty on the sum of absolute weights: the larger, the fewer prototypes remain, and the less is overfitted.
         "auto" is 0.01 from 10,000 rows on and, for n rows fewer than that, 0.01 (10,000 / n)^2, but at most 3; in
         ``partial_fit``, where the number of rows to come is unknown, 0.01.
-    kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian"} or callable, default="rbf"
-        A callable gets two arrays of rows and returns the matrix of their kernel values. Fourier features exist for
-        the RBF kernel only.
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+        The kernel function.
     gamma : float, "search", "smooth", "medium" or "scale", default="search"
         Coefficient of the kernel, ``exp(-gamma |x - x'|^2)``, on scaled columns. "search" takes the best of 0.1 to 10
         times 1 / n_features for least squares on a few thousand rows or, with `refine`, 3 / n_features to start from.
@@ -111,17 +110,15 @@ class LargeScaleMCMClassifier(
     degree : int, default=3
         Degree of the "poly" kernel.
     coef0 : float, default=0.0
-        Constant of the "poly" and "sigmoid" kernels.
+        Constant of the "poly" kernel.
     slack : {"mean", "sum"}, default="mean"
         As in `MCMClassifier`: whether C multiplies the (weighted) mean of the hinge loss or its sum. "sum" reproduces
         the paper; ``partial_fit``, which does not know how many rows will come, needs "mean".
-    feature_map : {"nystroem", "fourier"}, default="nystroem"
-        Prototypes, or random Fourier features (of which no prototypes remain, only frequencies).
     n_components : int or "auto", default="auto"
-        Number of prototypes (at most one per row) or features to start with. "auto" is 256, or an eighth of fewer than
-        2,048 rows, but at least 32.
+        Number of prototypes to start with (at most one per row). "auto" is 256, or an eighth of fewer than 2,048 rows,
+        but at least 32.
     refine : bool or "auto", default="auto"
-        Learn the map as well. "auto": with the RBF kernel, the only one for which it is possible.
+        Learn the prototypes as well. "auto": with the RBF kernel, the only one for which it is possible.
     conformal : {"none", "signed", "shrunk", "printed"}, default="none"
         Multiply the map by the conformal factor r(x) that separates the classes best: as published ("signed"), or
         shrunk towards one as far as held-out rows suggest ("shrunk"). "printed" solves equations 13 to 15 of [2]_
@@ -177,21 +174,19 @@ class LargeScaleMCMClassifier(
     classes_ : array of shape (n_classes,)
         The class labels, sorted.
     support_vectors_ : array of shape (n_support, n_features)
-        The prototypes that remain, in the units of X (not with Fourier features). Categories are given by their places
-        in ``categories_`` and missing values by NaN; a prototype that has moved between categories, by the nearest, and
-        by one past the last place if no category is near.
+        The prototypes that remain, in the units of X. Categories are given by their places in ``categories_`` and
+        missing values by NaN; a prototype that has moved between categories, by the nearest, and by one past the last
+        place if no category is near.
     feature_origins_ : dict
         By its number, each column that float32 cannot resolve, and a number near its values. If there is one, rows are
         read in float64 until they are scaled.
     dual_coef_ : array of shape (n_outputs, n_support)
         Their weights; one output for two classes, otherwise one per class (one against the rest). Kernels other than
         RBF are learned at a root mean square of one on the prototypes, and mu penalises those weights.
-    coef_ : array of shape (n_outputs, n_features_kept)
-        Weights of the Fourier features that remain (only with these).
     intercept_ : array of shape (n_outputs,)
         b.
     n_support_ : int
-        Number of prototypes (or features) that remain.
+        Number of prototypes that remain.
     gamma_, mu_ : float
         gamma and mu in use.
     feature_scale_ : array of shape (n_prepared_features,)
@@ -251,12 +246,11 @@ class LargeScaleMCMClassifier(
     parameter_limits: ClassVar[Mapping[str, Limit]] = {
         "C": real(0, open_low=True),
         "mu": either(real(0), one_of("auto")),
-        "kernel": either(one_of(*KERNEL_NAMES), Limit(callable, "a function of two arrays of rows")),
+        "kernel": one_of(*KERNEL_NAMES),
         "gamma": gamma_limit(("search", "smooth", "medium", "scale"), " ('auto' is now called 'search')"),
         "degree": integer(1),
         "coef0": real(-1e30),
         "slack": one_of("mean", "sum"),
-        "feature_map": one_of("nystroem", "fourier"),
         "n_components": either(integer(1), one_of("auto")),
         "refine": either(boolean(), one_of("auto")),
         "conformal": one_of("none", "signed", "shrunk", "printed"),
@@ -290,12 +284,11 @@ class LargeScaleMCMClassifier(
         *,
         C: float = 1000.0,
         mu: float | str = "auto",
-        kernel: str | Callable[[Any, Any], Any] = "rbf",
+        kernel: str = "rbf",
         gamma: float | str = "search",
         degree: int = 3,
         coef0: float = 0.0,
         slack: str = "mean",
-        feature_map: str = "nystroem",
         n_components: int | str = "auto",
         refine: bool | str = "auto",
         conformal: str = "none",
@@ -471,8 +464,6 @@ class LargeScaleMCMClassifier(
 
     def _check(self) -> None:
         check_parameters(self)
-        if self.feature_map == "fourier" and self.kernel != "rbf":
-            raise ValueError("feature_map='fourier' needs kernel='rbf'; use feature_map='nystroem' for other kernels.")
         if self.refine is True and self.kernel != "rbf":
             raise ValueError("refine=True needs kernel='rbf'; use refine='auto' or False for other kernels.")
 
@@ -508,8 +499,7 @@ class LargeScaleMCMClassifier(
         self.conformal_, self.validation_hinge_, self.n_iter_, self._steepness = None, [], 0, 1.0
         sample = Sample(rows, label, weight / weight.mean(), self._scaling, self._outputs)
         self.gamma_ = self._gammas(sample)[0]
-        for name in ("support_vectors_", "dual_coef_", "coef_", "feature_scale_"):
-            self.__dict__.pop(name, None)  # another map may not have them
+        self.__dict__.pop("feature_scale_", None)  # kernels other than RBF have none
         return sample
 
     def _keep_constant(self) -> None:
@@ -525,11 +515,10 @@ class LargeScaleMCMClassifier(
         n_rows, width = len(learned), len(self._scaling.mean)
         n_components = min(256, max(32, n_rows // 8)) if self.n_components == "auto" else int(self.n_components)
         chosen = learned[balanced_draw(sample.label[learned], n_components, rng)]
-        prototypes, drawn_by = sample.take(chosen).standard(), int(rng.integers(2**31))
+        prototypes = sample.take(chosen).standard()
+        rng.integers(2**31)  # not used: without it, all later draws and so all fitted models would differ
 
         def draw(gamma: float) -> FeatureMap:
-            if self.feature_map == "fourier":
-                return FourierMap.draw(gamma, width, n_components, np.random.default_rng(drawn_by))
             if self.kernel == "rbf":
                 return PrototypeMap(prototypes, np.full(width, np.log(gamma), np.float32))
             return KernelMap.of(Kernel(self.kernel, gamma, self.degree, self.coef0), prototypes)
@@ -655,15 +644,15 @@ class LargeScaleMCMClassifier(
     def _find_factor(
         self, model: LinearModel, sample: Sample, learned: Places, watched: Places, rng: np.random.Generator
     ) -> None:
-        cores = (self._equal_cores if self.equal_cores else choose_cores)(model, sample, self.max_cores, rng)
+        cores = self._equal_cores(model, sample) if self.equal_cores else choose_cores(model, self.max_cores)
         gamma = 2 * self.gamma_ if self.gamma_conformal == "auto" else float(self.gamma_conformal)
         self.conformal_ = factor_on_map(model, sample, learned, cores, gamma, printed=self.conformal == "printed")
         if self.conformal == "shrunk":
             shrinkage = choose_shrinkage(self.conformal_, model, sample, learned, watched, rng)
             self.conformal_ = self.conformal_.shrunk(shrinkage)
 
-    def _equal_cores(self, model: LinearModel, sample: Sample, most: int, rng: np.random.Generator) -> FloatArray:
-        cores, counts = choose_equal_cores(model, sample, most, rng)
+    def _equal_cores(self, model: LinearModel, sample: Sample) -> FloatArray:
+        cores, counts = choose_equal_cores(model, sample, self.max_cores)
         if without := [repr(each) for each in self.classes_[counts == 0].tolist()]:
             warn_user(
                 f"equal_cores=True leaves the conformal factor without cores, so that r = 1 and the kernel is not "
@@ -700,12 +689,8 @@ class LargeScaleMCMClassifier(
         self._model = model
         self.n_support_ = len(model.weights)
         self.intercept_ = model.intercept.astype(np.float64)
-        coefficients = model.weights.T.astype(np.float64)
-        if isinstance(model.feature_map, (PrototypeMap, KernelMap)):
-            self.dual_coef_ = coefficients / model.feature_map.unit
-            self.support_vectors_ = self._scaling.inverse(model.feature_map.prototypes, level_counts(self))
-        else:
-            self.coef_ = coefficients
+        self.dual_coef_ = model.weights.T.astype(np.float64) / model.feature_map.unit
+        self.support_vectors_ = self._scaling.inverse(model.feature_map.prototypes, level_counts(self))
         if isinstance(model.feature_map, PrototypeMap):
             self.feature_scale_ = np.exp(model.feature_map.arrays[1].astype(np.float64))
 
@@ -723,11 +708,8 @@ class LargeScaleMCMClassifier(
     # --------------------------------------------------------------------------------------------- predicting
     def _raw(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        return self._scores_of(unshifted_rows(self, X, reset=False))
-
-    def _scores_of(self, rows: NDArray[Any], *, prepared: bool = False) -> NDArray[np.float64]:
-        scaling = self._scaling.of_prepared() if prepared else self._scaling
-        sample = Sample(rows, np.zeros(len(rows), np.int32), np.ones(len(rows)), scaling, self._outputs)
+        rows = unshifted_rows(self, X, reset=False)
+        sample = Sample(rows, np.zeros(len(rows), np.int32), np.ones(len(rows)), self._scaling, self._outputs)
         with self._workers() as pool:
             return scores_of(self._model, self._with_factor(sample, pool), pool, dtype=np.float64)
 

@@ -1,8 +1,7 @@
-"""Why the large-scale machine answers as it does, and what it is: prototypes, or Fourier features."""
+"""Why the large-scale machine answers as it does, and what it is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,18 +18,15 @@ from planewise.mcm._explain import (
     by_vectors,
     describe_vectors,
     kernel_in_words,
-    signs_of,
     telling_columns,
 )
-from planewise.mcm._feature_maps import FourierMap, KernelMap, PrototypeMap
+from planewise.mcm._feature_maps import KernelMap, PrototypeMap
 from planewise.mcm._preparation import shown_values
-from planewise.words import Columns, Contributions, Description, Limits, Reason, number
-
-ROWS_AT_ONCE = 50_000  # that are scored
+from planewise.words import Columns, Description, Limits, Reason
 
 
 class ExplainsLargeMachine:
-    """A mixin for machines whose prototypes are learned, or that have waves instead."""
+    """A mixin for machines whose prototypes are learned."""
 
     classes_: NDArray[Any]
     dual_coef_: Numbers
@@ -41,10 +37,7 @@ class ExplainsLargeMachine:
     _scaling: Any
 
     def explain(self, X: Any) -> list[Reason]:
-        """Why each row gets its class: the prototypes near it, or what each column added or changes.
-
-        A linear machine tells what each column added; one with Fourier features, how much smaller the score would be if
-        a column had its mean value.
+        """Why each row gets its class: the prototypes near it or, for a linear machine, what each column added.
 
         Parameters
         ----------
@@ -59,10 +52,6 @@ class ExplainsLargeMachine:
         rows, answers = unshifted_rows(self, X, reset=False), self.predict(X)  # type: ignore[attr-defined]
         feature_map, columns = self._model.feature_map, Columns.of(self)
         names, given = columns.names, map(columns.row, rows_as_given(X))
-        if isinstance(feature_map, FourierMap):
-            return [
-                _without_columns(self, names, *each) for each in zip(given, _instead(self, rows), answers, strict=True)
-            ]
         linear = _linear(self)
         if linear is not None:
             exact = self._scaling.preparation(rows).astype(np.float64)
@@ -95,41 +84,8 @@ def _linear(machine: Any) -> Linear | None:
     return Linear(machine, slopes, machine.intercept_ - slopes @ centre, centre, standard.preparation)
 
 
-def _instead(machine: Any, rows: NDArray[np.float32]) -> Iterator[Numbers]:
-    """Of each row its scores, and those it would have if one column after the other had its mean value."""
-    n_features, preparation = rows.shape[1], machine._scaling.preparation
-    made_of = np.vstack([np.zeros(len(preparation.source), bool), np.arange(n_features)[:, None] == preparation.source])
-    step = max(1, ROWS_AT_ONCE // (n_features + 1))
-    for first in range(0, len(rows), step):
-        some = preparation(rows[first : first + step])
-        changed = np.where(made_of, machine._scaling.mean, some[:, None])
-        scores = machine._scores_of(changed.reshape(-1, changed.shape[2]), prepared=True)
-        yield from scores.reshape(len(some), n_features + 1, -1)
-
-
-def _without_columns(machine: Any, names: Sequence[str], values: Any, instead: Numbers, answer: Any) -> Contributions:
-    """Waves have no vectors: by how much the score would be smaller if a column had its mean value."""
-    scores = instead @ signs_of(machine, answer)
-    return Contributions.of_columns(
-        names,
-        values,
-        scores[0] - scores[1:],
-        prediction=answer,
-        what="the score",
-        of=answer,
-        average=None,
-        total=float(scores[0]),
-        only_class=len(machine.classes_) == 1,
-    )
-
-
 def _describe(machine: Any, about: Description, limits: Limits) -> None:
-    """A machine whose prototypes are learned, or that has Fourier features."""
     feature_map, standard = machine._model.feature_map, machine._scaling
-    if isinstance(feature_map, FourierMap):
-        about.facts.append(("Fourier features", str(len(feature_map.arrays[0]))))
-        about.facts.append(("starts from", ", ".join(number(each) for each in machine.intercept_)))
-        return
     prototypes = isinstance(feature_map, PrototypeMap)
     kernel = "exp(−Σ s·(x − v)²), s one number per column" if prototypes else kernel_in_words(feature_map.kernel)
     scaled = bool(standard.mean.any() or (standard.spread != 1).any())

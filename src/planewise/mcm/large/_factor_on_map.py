@@ -10,42 +10,29 @@ from sklearn.linear_model import Ridge
 
 from planewise._input import FloatArray
 from planewise.mcm._conformal_factor import SHRINKAGES, ConformalFactor, fit_factor_on_features
-from planewise.mcm._feature_maps import KernelMap, PrototypeMap
-from planewise.mcm._rows import balanced, balanced_draw
+from planewise.mcm._rows import balanced
 from planewise.mcm._scores import choose_class
 from planewise.mcm.large._descent import LinearModel, Places, Sample
 
 SHRUNK_BY = 5000  # rows on which shrinkages are tried
 
 
-def choose_cores(model: LinearModel, sample: Sample, most: int, rng: np.random.Generator) -> FloatArray:
-    """Prototypes in use, or, where the map has none, rows; in standard units, evenly from the classes."""
-    if not isinstance(model.feature_map, (PrototypeMap, KernelMap)):
-        return _drawn_rows(model, sample, most, rng).standard()
+def choose_cores(model: LinearModel, most: int) -> FloatArray:
+    """Choose prototypes in use, in standard units, evenly from the classes."""
     weights = model.weights
     return model.feature_map.prototypes[balanced(_voted(weights), np.abs(weights).max(axis=1), most)]
 
 
-def choose_equal_cores(
-    model: LinearModel, sample: Sample, most: int, rng: np.random.Generator
-) -> tuple[FloatArray, NDArray[np.intp]]:
+def choose_equal_cores(model: LinearModel, sample: Sample, most: int) -> tuple[FloatArray, NDArray[np.intp]]:
     """Cores of which all classes have equally many, and how many of each class there were to choose from.
 
     The least important of the larger classes are left out.
     """
-    if isinstance(model.feature_map, (PrototypeMap, KernelMap)):
-        cores, weights = model.feature_map.prototypes, model.weights
-        belongs, importance = classes_of(cores, weights, sample), np.abs(weights).max(axis=1)
-    else:
-        rows = _drawn_rows(model, sample, most, rng)
-        cores, belongs, importance = rows.standard(), rows.label.astype(np.intp), np.zeros(len(rows.label))
+    cores, weights = model.feature_map.prototypes, model.weights
+    belongs, importance = classes_of(cores, weights, sample), np.abs(weights).max(axis=1)
     counts = np.bincount(belongs, minlength=max(2, len(sample.outputs)))
     most = min(most // len(counts), int(counts.min())) * len(counts)
     return cores[balanced(belongs, importance, most)], counts
-
-
-def _drawn_rows(model: LinearModel, sample: Sample, most: int, rng: np.random.Generator) -> Sample:
-    return sample.take(balanced_draw(sample.label, min(most, model.feature_map.n_components), rng))
 
 
 def _voted(weights: FloatArray) -> NDArray[np.intp]:

@@ -9,7 +9,7 @@ TOOLCHAIN_STAMP := $(VENV)/.toolchain
 FUZZ_STAMP := $(VENV)/.fuzz
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard native/*)
 
-.PHONY: demo test test-browser test-readme quick bench bench-accept lint format native-test sanitize fuzz fuzz-serve soak chaos race live clean help test-toolchain wheel portable windows-test docs toolchain-versions same-bytes fuzz-review reliability
+.PHONY: demo test test-browser test-readme quick bench bench-accept lint format native-test sanitize fuzz fuzz-serve soak chaos race live clean help test-toolchain wheel portable windows-test docs toolchain-versions same-bytes fuzz-review reliability faults
 
 help:
 	@echo "make demo         set everything up, fit on a bundled data set, compare with scikit-learn"
@@ -31,6 +31,7 @@ help:
 	@echo "make same-bytes   fit every kind of model under other threads, libraries and compilers; tells where a byte differs"
 	@echo "make fuzz-review  hostile requests to planewise review: forms made by schemathesis, and raw bytes"
 	@echo "make reliability  the tests that docs/reliability.md names, promise by promise"
+	@echo "make faults       plant forty faults; fails if the tests do not catch one; ALL=1 runs the whole suite for each"
 	@echo "make wheel        build, check, install and test the wheel and the source distribution, in dist/"
 	@echo "make portable     compile the core with clang and for Windows, as far as they are installed"
 	@echo "make format       put the code into shape"
@@ -168,6 +169,10 @@ fuzz-review: $(STAMP)
 # The long runs that the page names have targets of their own.
 reliability: $(STAMP)
 	$(BIN)/python tools/reliability.py -n 2
+
+# In a copy, in build/faults.
+faults: $(STAMP)
+	$(BIN)/python tools/faults.py $(if $(ALL),--all) $(if $(ONLY),--only "$(ONLY)")
 
 live: $(STAMP)
 	$(BIN)/python -m pip install -q --disable-pip-version-check --group live

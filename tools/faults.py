@@ -57,7 +57,7 @@ FAULTS = (
         "native/choose.hpp",
         "missing_right >= (missing > 0 ? 0 : 1);",
         "missing_right >= 1;",
-        ("tests/slm/test_tree.py",),
+        ("tests/native",),
     ),
     Fault(
         "reg_lambda is added to the Hessian of both sides of a cut.",
@@ -120,7 +120,7 @@ FAULTS = (
         "native/grow.cpp",
         "Random random(options_.seed, static_cast<std::uint64_t>(id));",
         "Random random(options_.seed, static_cast<std::uint64_t>(id + threads_.count()));",
-        ("tests/test_threads.py", "tests/slm/test_laws.py"),
+        ("tests/slm/test_laws.py",),
     ),
     Fault(
         "A weight of two is the row twice, also among the rows that a trial tree sets aside.",

@@ -59,9 +59,8 @@ bench: $(STAMP)
 fits: $(STAMP)
 	$(BIN)/python -m tools.fits $(if $(ACCEPT),--accept)
 
-ONLY ?=
 faults: $(STAMP)
-	$(BIN)/python tools/faults.py $(if $(ALL),--all) $(ONLY:%=--only "%")
+	$(BIN)/python tools/faults.py $(if $(ALL),--all) $(if $(ONLY),--only "$(ONLY)")
 
 # Builds the package and installs it when the native sources or the project file changed.
 $(STAMP): $(SOURCES)

@@ -13,11 +13,11 @@ using tables::close;
 
 namespace {
 
-Gradients squared_error(const std::vector<double> &y) {
+Gradients squared_error(const std::vector<double> &y, double lambda = 0.0) {
     const double centre = std::accumulate(y.begin(), y.end(), 0.0) / static_cast<double>(y.size());
     std::vector<double> g(y.size()), h(y.size(), 1.0);
     for (std::size_t i = 0; i < y.size(); ++i) g[i] = centre - y[i];
-    Gradients statistics(0.0, 1.0);
+    Gradients statistics(lambda, 1.0);
     statistics.assign(g.data(), h.data(), y.size());
     return statistics;
 }
@@ -161,6 +161,12 @@ TEST("the best cut of a direction is the best of its edges and sides of the miss
         check_best_cuts(table, squared_error(tables::numbers(table, 1)));
         check_best_cuts(table, classes_of(tables::labels(table, 3, 1), 3));
     }
+}
+
+TEST("a cut's gain has the penalty on the values of both sides") {
+    tables::Table table(300, 4);
+    table.fill(1, 8);
+    check_best_cuts(table, squared_error(tables::numbers(table, 1), 20.0));
 }
 
 TEST("the first plane gains what it says, no less than its best edge") {

@@ -83,6 +83,20 @@ def test_polygons_and_predictions_agree_in_any_slice(seed):
     y = (X[:, 0] * X[:, 1] + X[:, 2] > 0).astype(int)
     tree = SLMClassifier(random_state=seed, noise_margin=0, max_planes=int(rng.integers(1, 4))).fit(X, y)
     display = PartitionDisplay.from_estimator(tree, X, y, features=(1, 0), at=rng.normal(size=4), resolution=20)
+    check_nodes_of_cells(tree, display)
+
+
+@pytest.mark.parametrize("missing_class", [0, 1])
+def test_a_slice_at_a_missing_value_has_the_cells_of_rows_without_it(missing_class):
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    X[::3, 2] = np.nan
+    y = np.where(np.isnan(X[:, 2]) & (X[:, 0] > -1), missing_class, X[:, 0] + X[:, 2] > 0).astype(int)
+    tree = SLMClassifier(random_state=0).fit(X, y)
+    display = PartitionDisplay.from_estimator(tree, X, y, features=(1, 0), at=[0, 0, np.nan], resolution=20)
+    check_nodes_of_cells(tree, display)
+
+
+def check_nodes_of_cells(tree, display):
     for cell in display.cells:
         middle = np.array(display.still, dtype=float)
         middle[[1, 0]] = cell.corners.mean(axis=0)

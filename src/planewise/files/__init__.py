@@ -3,7 +3,7 @@
 from planewise.files._reading import Reading, TableFileError
 from planewise.files._safe_csv import exact_cells, safe_cells
 from planewise.files._sources import BY_ENDING, COMPRESSED, ending_of
-from planewise.files._tables import InputTable, joined
+from planewise.files._tables import InputTable
 from planewise.files._values import FoundColumn, as_data
 
 __all__ = [
@@ -16,6 +16,5 @@ __all__ = [
     "as_data",
     "ending_of",
     "exact_cells",
-    "joined",
     "safe_cells",
 ]

@@ -48,7 +48,6 @@ MAGIC = {
 PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
 DAMAGED = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
 STANDARD_INPUT = ("-", "/dev/stdin")
-GUESSED_RATIO = 8  # of a packed table: how much larger it is unpacked
 
 
 @dataclass(frozen=True)
@@ -68,11 +67,6 @@ class LocalFile:
     def open(self) -> BinaryIO:
         """Its bytes, unpacked."""
         return unpacked(self.path, self.packed)
-
-    def size(self) -> int:
-        """Its bytes, unpacked: roughly."""
-        n_bytes = self.path.stat().st_size
-        return n_bytes * GUESSED_RATIO if self.packed else n_bytes
 
 
 class Spool:

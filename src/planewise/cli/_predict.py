@@ -121,5 +121,11 @@ def _predicted(
             found = [predicted] if predicted.ndim == 1 else list(predicted.T)
             if interval is not None and model.held_out_errors_ is not None:
                 found += list(model.held_out_errors_.around(predicted, interval).T)
-        columns = [pl.Series(name, values) for name, values in zip(names, found, strict=True)]
+        columns = [_series(name, values) for name, values in zip(names, found, strict=True)]
         yield written.with_columns(columns) if kept else pl.DataFrame(columns)
+
+
+def _series(name: str, values: Any) -> pl.Series:
+    if values.dtype.kind == "U":  # polars drops a Ctrl-C while it reads an array of text
+        return pl.Series(name, values.tolist(), dtype=pl.String)
+    return pl.Series(name, values)

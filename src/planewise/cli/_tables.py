@@ -22,9 +22,9 @@ from planewise.io import load
 from planewise.table import TableModel, as_table_model
 from planewise.words import WITHOUT_OFFSET, fitted_with_offset
 
-# Importing polars replaces the handler of Ctrl-C by one that raises some interrupts twice and drops others.
-is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not ignored, as under nohup
-if is_default and threading.current_thread() is threading.main_thread():
+# Importing polars replaces the handler of Ctrl-C by one that raises some interrupts twice. Behind nohup, it is ignored.
+_is_heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+if _is_heard and threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 WRITTEN = (".csv", ".tsv", ".parquet")

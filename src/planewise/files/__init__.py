@@ -2,7 +2,7 @@
 
 from planewise.files._reading import Reading, TableFileError
 from planewise.files._sources import BY_ENDING, ending_of
-from planewise.files._tables import InputTable, joined
+from planewise.files._tables import InputTable
 from planewise.files._values import FoundColumn, as_data
 
 __all__ = [
@@ -13,5 +13,4 @@ __all__ = [
     "TableFileError",
     "as_data",
     "ending_of",
-    "joined",
 ]

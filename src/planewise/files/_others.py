@@ -40,11 +40,6 @@ class Rows:
         with _errors_of(self.file):
             return self.frame.lazy().collect()
 
-    def count(self) -> int:
-        """The number of rows."""
-        with _errors_of(self.file):
-            return int(self.frame.lazy().select(pl.len()).collect().item())
-
     def chunks(self, names: list[str], n_rows: int) -> Iterator[pl.DataFrame]:
         """The named columns, so many rows at a time."""
         at = 0

@@ -44,7 +44,6 @@ MAGIC = {
 PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
 DAMAGED = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
 STANDARD_INPUT = ("-", "/dev/stdin")
-GUESSED_RATIO = 8  # of a packed table: how much larger it is unpacked
 
 
 @dataclass(frozen=True)
@@ -70,11 +69,6 @@ class LocalFile:
     def open(self) -> BinaryIO:
         """Open its bytes, unpacked."""
         return unpacked(self.path if self.content is None else io.BytesIO(self.content), self.packed)
-
-    def size(self) -> int:
-        """Return roughly the number of its bytes, unpacked."""
-        n_bytes = self.path.stat().st_size if self.content is None else len(self.content)
-        return n_bytes * GUESSED_RATIO if self.packed else n_bytes
 
 
 def ending_of(path: Path | str) -> str:

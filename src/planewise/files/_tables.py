@@ -30,7 +30,7 @@ from planewise.files._values import (
     read_values,
     trimmed,
 )
-from planewise.table import COLUMN_KINDS, Column, first_unread, kind_of, require_columns, unread_value
+from planewise.table import COLUMN_KINDS, Column, first_unread, require_columns, unread_value
 
 CHUNK_ROWS = 65_536  # that are held in memory
 TYPED = ("Parquet", "Arrow", "Arrow stream")  # whose columns have types that are taken as they are
@@ -154,12 +154,6 @@ class InputTable:
             "header_line": first and first.header_line,
             "in_words": self.in_words() or None,
         }
-
-    def size(self) -> int:
-        """Roughly the bytes that the table would take in memory."""
-        if self.form in ("Parquet", "Arrow"):
-            return sum(map(_bytes_in_memory, self._rows))
-        return sum(file.size() for file in self.files)
 
     def read(self) -> pl.DataFrame:
         """All rows; what each column holds follows from all its values, and is kept in `found`."""
@@ -397,15 +391,4 @@ def joined(parts: list[pl.DataFrame]) -> pl.DataFrame:
     return parts[0] if len(parts) == 1 else pl.concat(parts, how="vertical_relaxed")
 
 
-NUMBER_BYTES = {"Boolean": 1, "Int8": 1, "UInt8": 1, "Int16": 2, "UInt16": 2, "Int32": 4, "UInt32": 4, "Float32": 4}
-TEXT_BYTES = 32  # of a value that is not a number, roughly
 _MARKS = {",": "comma", ".": "point"}
-
-
-def _bytes_in_memory(rows: Rows) -> int:
-    widths = [_width(kind) for kind in rows.schema().values()]
-    return max(rows.count() * sum(widths), rows.file.size())
-
-
-def _width(kind: Any) -> int:
-    return NUMBER_BYTES.get(str(kind), 8) if kind_of(kind) in ("number", "truth", "date") else TEXT_BYTES

@@ -360,16 +360,6 @@ def test_partial_fit_keeps_what_the_first_call_found(mixed):
         machine.set_params(categorical_features=None).partial_fit(table, y)
 
 
-def test_a_machine_from_an_old_file_says_that_it_cannot_fill_gaps(mixed):
-    table, y = mixed
-    X = table[["size", "dose"]].to_numpy()
-    machine = MCMClassifier().fit(X, y)
-    plain = find_preparation(X, np.ones(len(X)), {})  # knows no medians
-    object.__setattr__(machine._scaling, "preparation", plain)
-    with pytest.raises(ValueError, match="Column 1 of X has missing values, and this machine"):
-        machine.predict([[0.0, np.nan]])
-
-
 # -------------------------------------------------------------------------------------------- the same words everywhere
 @pytest.mark.parametrize("how", ["arcsinh", "standard", "robust", None])
 def test_a_word_for_scaling_means_the_same_in_every_machine(how):

@@ -427,7 +427,7 @@ def install(core: Path) -> None:
 def failed_tests(code: int, output: str) -> list[str]:
     """Return the tests of a run of pytest that failed; an error while collecting is none."""
     found = re.findall(r"^(?:FAILED|ERROR) (\S+?::.+?)(?: - .*)?$", output, re.M)
-    return found if code == 1 else []
+    return found if code in (1, 2) else []  # 2: of several processes, stopped at the first failure
 
 
 def pytest(*arguments: str, seconds: float | None = None) -> tuple[int, str]:
@@ -499,7 +499,7 @@ class Runner:
         else:
             code, output = pytest("-x", *files, seconds=LONGEST) if files else (0, "")
         failed = failed_tests(code, output)
-        if not failed and code not in (0, 1):
+        if not failed and code != 0:
             print(f"  pytest ended with {code}: {output[-2000:]}")
         return failed[0] if failed else ""
 

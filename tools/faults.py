@@ -258,9 +258,9 @@ FAULTS = (
     # ---------------------------------------------------------------------------------------------------- published
     Fault(
         "The default of lam in the published RECIP shrinks with the square of 1 - alpha.",
-        "src/planewise/published/_recip.py",
-        "penalty = LAM * (2 * (1 - alpha)) ** 2 if lam is None else lam",
-        "penalty = LAM * (2 * (1 - alpha)) if lam is None else lam",
+        "src/planewise/published.py",
+        '9.0 * (2 * (1 - known["alpha"])) ** 2 if',
+        '9.0 * (2 * (1 - known["alpha"])) if',
         ("tests/published/test_published_recip.py",),
     ),
     # ---------------------------------------------------------------------------------------------------- export
@@ -328,9 +328,9 @@ FAULTS = (
     # ---------------------------------------------------------------------------------------------------- cli
     Fault(
         "An error of the user ends the command with exit code 2.",
-        "src/planewise/cli/_mistakes.py",
-        "isinstance(error, (ValueError, TypeError, OSError, ImportError))",
-        "isinstance(error, (TypeError, OSError, ImportError))",
+        "src/planewise/cli/__init__.py",
+        "user_errors = (ValueError, TypeError, ImportError,",
+        "user_errors = (TypeError, ImportError,",
         ("tests/cli/test_mistakes.py",),
     ),
     Fault(

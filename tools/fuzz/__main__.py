@@ -21,7 +21,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from target import CORPUS, NAMES, ROOT, target
+from target import NAMES, ROOT, kept, target
 
 COUNTS = 64  # bytes, as in worker.py
 SECONDS_PER_CASE = 60
@@ -105,13 +105,12 @@ def prepare(name: str, folder: Path) -> list[str]:
     fuzzed = target(name)
     seeds = folder / "seeds"
     seeds.mkdir(exist_ok=True)
-    for number, seed in enumerate(fuzzed.seeds()):
+    for number, seed in enumerate([*fuzzed.seeds(), *kept(name).values()]):
         (seeds / str(number)).write_bytes(seed)
     words = folder / "words"  # libFuzzer wants no empty file
     escaped = ["".join(f"\\x{byte:02x}" for byte in word) for word in fuzzed.WORDS]
     words.write_text("".join(f'"{word}"\n' for word in escaped))
-    kept = CORPUS / name
-    folders = [folder / "corpus", seeds, *([kept] if kept.is_dir() else [])]
+    folders = [folder / "corpus", seeds]
     return [*([f"-dict={words}"] if escaped else []), f"-max_len={fuzzed.MAX_BYTES}", *map(str, folders)]
 
 

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
+from zipfile import ZipFile
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-CORPUS = ROOT / "tests" / "fuzz" / "corpus"
+CORPUS = ROOT / "tests" / "fuzz"
 NAMES = ("files", "tables", "checkpoints", "fits", "core")
 
 
@@ -30,7 +31,7 @@ class Target(Protocol):
 
     @staticmethod
     def seeds() -> Iterable[bytes]:
-        """Good inputs to begin with, besides those that are kept in tests/fuzz/corpus."""
+        """Good inputs to begin with, besides those that are kept in tests/fuzz."""
 
     @staticmethod
     def mutated(data: bytes, rng: random.Random, mutate: Callable[[bytes], bytes]) -> bytes:
@@ -43,6 +44,12 @@ def target(name: str) -> Any:
         if str(folder) not in sys.path:
             sys.path.insert(0, str(folder))
     return importlib.import_module(f"targets.{name}")
+
+
+def kept(name: str) -> dict[str, bytes]:
+    """Return the inputs that earlier runs of a target found worth keeping, by name."""
+    with ZipFile(CORPUS / f"{name}.zip") as archive:
+        return {each: archive.read(each) for each in archive.namelist()}
 
 
 @cache

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,7 +13,8 @@ from planewise._progress import Progress
 def clock(monkeypatch):
     """A clock that stands still until moved."""
     now = [100.0]
-    monkeypatch.setattr(_progress.time, "monotonic", lambda: now[0])
+    # Not time.monotonic itself: event loops in other threads sleep for hours if they look at it meanwhile.
+    monkeypatch.setattr(_progress, "time", SimpleNamespace(monotonic=lambda: now[0]))
     return now
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from threadpoolctl import threadpool_info
 
@@ -34,7 +36,7 @@ class Fake:
 def measured(monkeypatch):
     """Fits two fakes that take so many seconds each; returns the fits in order and the times told."""
     clock = [100.0]
-    monkeypatch.setattr(_demo.time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(_demo, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
 
     def run(ours, theirs):
         fits, left = [], {"ours": list(ours), "theirs": list(theirs)}

@@ -9,16 +9,20 @@ pytest.importorskip("distributed")
 from dask.distributed import Client, LocalCluster
 
 
-@pytest.fixture(scope="session")
+# For the tests of this folder only: dask removes workers in this process for good if its event loop does not run for
+# five minutes.
+@pytest.fixture(scope="package")
 def cluster():
     with LocalCluster(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0") as started:
         yield started
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def client(cluster):
-    with Client(cluster) as connected:
-        yield connected
+    # Within `with Client(cluster)`, clients that others make later would not be used.
+    connected = Client(cluster)
+    yield connected
+    connected.close()
 
 
 @pytest.fixture(scope="session")

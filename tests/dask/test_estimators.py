@@ -10,6 +10,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from dask.distributed import Client, LocalCluster
 from dask_partitions import frame, model_bytes
 from scipy import sparse
 from sklearn.base import clone
@@ -204,3 +205,10 @@ def test_columns_of_one_parquet_folder_stay_aligned(client, table, tmp_path):
     local, remote = both("SLMBoostClassifier")
     remote.fit(read.drop(columns="target"), read["target"])
     assert model_bytes(remote) == model_bytes(local.fit(whole.drop(columns="target"), whole["target"]))
+
+
+def test_a_client_that_is_made_later_is_used(client):
+    with LocalCluster(processes=False, n_workers=0, dashboard_address=":0") as cluster:
+        later = Client(cluster)
+        assert on_dask.SLMClassifier()._get_client() is later
+        later.close()

@@ -21,7 +21,7 @@ def tool(*args: str) -> subprocess.CompletedProcess:
     return run_python(str(TOOLS / args[0]), *args[1:], timeout=300)
 
 
-@pytest.mark.parametrize("trial", ["checkpoint", "save", "review"])
+@pytest.mark.parametrize("trial", ["save", "review"])
 def test_nothing_is_lost(trial):
     pytest.importorskip("uvicorn")
     done = tool("chaos.py", "--moments", "2", "--only", trial)
@@ -60,19 +60,6 @@ chaos.TRIALS["serve"] = lambda trial: iter([(0.5, "whole")])
     assert "LOST: the trial died with exit code 0\n" in said
     assert "LOST: 1 outcomes instead of 2\n" in said
     assert said.endswith("4 LOST\n")
-
-
-def test_trees_that_a_checkpoint_kept_and_the_next_fit_lost_are_found():
-    change = """
-start = chaos.Child.__init__
-def forgetful(self, action):
-    for each in getattr(action, "args", ()):
-        (each / "trees").unlink(missing_ok=True)
-    start(self, action)
-chaos.Child.__init__ = forgetful
-"""
-    said = broken_chaos(change, "--only", "checkpoint", "--moments", "2")
-    assert "trees were kept, but the next fit began with round 1\n" in said
 
 
 @pytest.mark.parametrize(

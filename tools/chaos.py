@@ -5,7 +5,6 @@
 Every trial is measured undisturbed first; then SIGKILL comes at moments that are spread over that time, one in each of
 as many equal parts (`--seed` says where in its part). What must be true afterwards:
 
-checkpoint  the same fit again starts from all trees that were kept, and ends with the same bytes as an undisturbed one
 save        the file is the old or the new model, whole
 predict     the file of `planewise predict --out` is the old or the new one, whole
 review      every decision that was confirmed to the browser is in the file, and at most one more; a new review opens it
@@ -163,52 +162,6 @@ def table(n_rows: int) -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_rows, 6))
     return X, (X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=n_rows) > 0).astype(int)
-
-
-def fit_with_checkpoint(folder: Path) -> None:
-    """Boosting that keeps its trees so far, tells its rounds, and keeps its model at the end."""
-    X, y = table(1500)
-    model = planewise.SLMBoostClassifier(
-        n_estimators=60, random_state=0, checkpoint=folder / "trees", checkpoint_every=1,
-        callbacks=[lambda number, losses: print(f"round {number}")],
-    )  # fmt: skip
-    model.fit(X, y)
-    planewise.save(model.set_params(checkpoint=None, callbacks=None), folder / "model.planewise")
-
-
-def trees_in(path: Path) -> int:
-    """The number of trees in a checkpoint, 0 if there is none; there is one per round."""
-    if not path.exists():
-        return 0
-    with np.load(path) as file:
-        return len(file["node_start"]) - 1
-
-
-def resumed(folder: Path, right: str) -> str:
-    """Fit again what was killed: what came of it."""
-    fit, kept = functools.partial(fit_with_checkpoint, folder), trees_in(folder / "trees")
-    how = "had ended" if (folder / "model.planewise").exists() else "resumed" if kept else "began again"
-    code, said, _ = Child(fit).end()
-    if code != 0 or digest(folder / "model.planewise") != right:
-        return f"{LOST}exit code {code}: {said[-300:]}"
-    first = re.search(r"round (\d+)", said)
-    if first and int(first[1]) <= kept:
-        return f"{LOST}{kept} trees were kept, but the next fit began with round {first[1]}"
-    return f"{how}, the same bytes{left_over(folder, {'trees', 'model.planewise'})}"
-
-
-def checkpoint(trial: Trial) -> Iterator[Outcome]:
-    """Fits with a checkpoint, killed and fitted again."""
-    whole = trial.fresh()
-    planewise.SLMBoostClassifier(n_estimators=1).fit(*table(50))  # what a first fit imports
-    said, seconds = done(functools.partial(fit_with_checkpoint, whole))
-    if trees_in(whole / "trees") != 60 or "round 1\n" not in said:
-        raise RuntimeError("the checkpoint does not hold the trees, or the fit does not tell its rounds")
-    for share in trial.moments():
-        folder = trial.fresh()
-        Child(functools.partial(fit_with_checkpoint, folder)).kill_at(share * seconds)
-        yield share, resumed(folder, digest(whole / "model.planewise"))
-        shutil.rmtree(folder)
 
 
 def save(trial: Trial) -> Iterator[Outcome]:
@@ -559,7 +512,6 @@ def full_disk(trial: Trial) -> Iterator[Outcome]:
                 yield n_bytes / size, f"an error in words, the old file is unchanged{left}"
             else:
                 yield n_bytes / size, f"{LOST}{path.name}: unchanged={unchanged}, exit code {code}: {said[-300:]}"
-    yield from _full_checkpoint(trial)
     yield from _full_review(trial, folder)
 
 
@@ -567,24 +519,6 @@ def _limits(trial: Trial, part: int, size: int) -> list[int]:
     """Sizes that files cannot exceed, all too small for one of this size: for one of so many parts of the moments."""
     n_limits = max(1, trial.n_moments // part)
     return sorted(trial.rng.integers(0, int(0.95 * size), n_limits).tolist())
-
-
-def _full_checkpoint(trial: Trial) -> Iterator[Outcome]:
-    """A fit whose checkpoint cannot grow any more, and which goes on when it can."""
-    whole = trial.fresh()
-    done(functools.partial(fit_with_checkpoint, whole))
-    right, size = digest(whole / "model.planewise"), (whole / "trees").stat().st_size
-    for n_bytes in _limits(trial, 6, size):
-        folder = trial.fresh()
-        code, said, _ = Child(limited(n_bytes, told(functools.partial(fit_with_checkpoint, folder)))).end()
-        n_rounds = said.count("round ")
-        if code != 2 or "Traceback" in said or "planewise: " not in said:
-            yield n_bytes / size, f"{LOST}checkpoint: exit code {code}: {said[-300:]}"
-        elif trees_in(folder / "trees") < n_rounds:
-            yield n_bytes / size, f"{LOST}{trees_in(folder / 'trees')} trees are kept after {n_rounds} rounds"
-        else:
-            words = resumed(folder, right)
-            yield n_bytes / size, words if words.startswith(LOST) else f"an error in words, then {words}"
 
 
 def _full_review(trial: Trial, folder: Path) -> Iterator[Outcome]:
@@ -613,7 +547,6 @@ def _full_review(trial: Trial, folder: Path) -> Iterator[Outcome]:
 # --------------------------------------------------------------------------------------------------------------- report
 
 TRIALS: dict[str, Callable[[Trial], Iterator[Outcome]]] = {
-    "checkpoint": checkpoint,
     "save": save,
     "predict": predict,
     "review": review,
@@ -625,8 +558,8 @@ TRIALS: dict[str, Callable[[Trial], Iterator[Outcome]]] = {
 
 
 def n_expected(name: str, n_moments: int) -> int:
-    """The number of outcomes of a trial; of full disks, five writers, a checkpoint and a review have a part each."""
-    parts = (5, 5, 5, 5, 5, 6, 10) if name == "full-disk" else (1,)
+    """The number of outcomes of a trial; of full disks, five writers and a review have a part each."""
+    parts = (5, 5, 5, 5, 5, 10) if name == "full-disk" else (1,)
     return sum(max(1, n_moments // part) for part in parts)
 
 

@@ -144,21 +144,6 @@ def test_rows_that_a_tree_can_be_grown_on_are_gathered(client, rows, parameters)
     assert model_bytes(remote) == model_bytes(local.fit(X, y))
 
 
-def test_a_fit_that_is_taken_up_again(client, rows, tmp_path, is_in_parts):
-    def interrupt(number, losses):
-        if number == 3:
-            raise KeyboardInterrupt
-
-    local, remote = boosting()
-    local.set_params(callbacks=[lambda *_: False]).fit(*rows[:2])
-    collections = lazily(rows[:2], SIZES[3])
-    remote.set_params(checkpoint=tmp_path / "c", checkpoint_every=2, callbacks=[interrupt])
-    with pytest.raises(KeyboardInterrupt):
-        remote.fit(*collections)
-    assert not hasattr(remote, "forest_")
-    assert model_bytes(remote.set_params(callbacks=None).fit(*collections)) == model_bytes(local)
-
-
 def test_progress_is_shown(client, rows, capsys, is_in_parts):
     remote = boosting(verbose=1)[1].fit(*lazily(rows[:2], SIZES[3]))
     shown = capsys.readouterr().err

@@ -365,14 +365,6 @@ def test_an_array_is_described_truly_or_refused(described, words, tree_file):
     refused(tree_file, words)
 
 
-@pytest.mark.parametrize("value", ["/tmp/elsewhere", {"array": 0}])
-def test_a_file_chooses_no_path_to_write_to(value, boost_file):
-    document, arrays = parts_of(boost_file)
-    document["model"]["parameters"]["checkpoint"] = value
-    write(boost_file, document, arrays)
-    refused(boost_file, "checkpoint")
-
-
 # ------------------------------------------------------------------------------------------------------------ saving
 def _loss(target, score):
     return score - target, np.ones_like(score)
@@ -417,15 +409,6 @@ def test_without_its_own_loss_the_model_can_be_saved(tmp_path):
     model.set_params(loss="squared_error")
     pw.save(model, tmp_path / "m")
     np.testing.assert_array_equal(pw.load(tmp_path / "m").predict(X), model.predict(X))
-
-
-def test_a_path_to_checkpoints_is_not_kept(tmp_path):
-    X, y = iris()
-    model = pw.SLMBoostClassifier(n_estimators=3, checkpoint=tmp_path / "c", checkpoint_every=1, random_state=0).fit(
-        X, y
-    )
-    pw.save(model, tmp_path / "m")
-    assert pw.load(tmp_path / "m").checkpoint is None
 
 
 def test_only_fitted_estimators_of_ours_are_saved(tmp_path):

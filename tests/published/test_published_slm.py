@@ -49,14 +49,13 @@ OFF = {
     "max_samples": None,
     "eval_metric": None,
     "callbacks": None,
-    "checkpoint": None,
 }
 # Parameters that the paper has, or that change no model.
 PUBLISHED = {
     *("criterion", "loss", "n_estimators", "learning_rate", "max_depth", "min_samples_split", "min_loss"),
     *("max_planes", "max_cosine", "min_relative_gain", "n_projections", "subspace_size", "root_features", "max_coef"),
     *("coef_decay", "rank_decay", "n_bins", "min_child_weight", "categorical_features", "n_jobs", "random_state"),
-    *("verbose", "checkpoint_every", "validation_fraction", "refit", "n_iter_no_change", "tol"),
+    *("verbose", "validation_fraction", "refit", "n_iter_no_change", "tol"),
     *("alpha", "power"),  # of losses other than the squared error
 }
 

@@ -1,10 +1,6 @@
 from __future__ import annotations
 
-import json
 import pickle
-import sys
-import textwrap
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +13,6 @@ from sklearn.metrics import log_loss
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from clean_shell import run_python
 from planewise import SLMBoostClassifier, SLMBoostRegressor, SLMClassifier, SLMRegressor
 
 BOTH = pytest.mark.parametrize("make", [SLMBoostClassifier, SLMBoostRegressor])
@@ -688,172 +683,8 @@ def test_a_warm_start_on_other_features_classes_or_losses_is_refused():
             model.set_params(n_estimators=4, alpha=0.9).fit(X, y)
 
 
-# ------------------------------------------------------------------------------------------------ checkpoints
-KILLED_FIT = """
-    import os, signal, sys
-    from sklearn.datasets import load_iris
-    from planewise import SLMBoostClassifier, SLMBoostRegressor
-
-    def kill(number, now):
-        if number == {last}:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    def own(target, score):
-        return score - target, score * 0 + 1
-
-    X, y = load_iris(return_X_y=True)
-    {make}({parameters}, callbacks=[kill]).fit(X, y)
-    print("not reached")
-"""
-
-
 def own(target, score):
     return score - target, score * 0 + 1
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="sends a POSIX signal")
-@pytest.mark.parametrize(
-    ("make", "extra", "last"),
-    [
-        (SLMBoostClassifier, {"subsample": 0.7}, 8),
-        (SLMBoostClassifier, {"early_stopping": True, "n_iter_no_change": 3}, 8),
-        (SLMBoostRegressor, {"loss": own}, 8),
-        (SLMBoostRegressor, {}, 2),
-    ],
-    ids=["sampled", "early_stopping", "own_loss", "before_the_first_checkpoint"],
-)
-def test_a_killed_fit_goes_on_where_it_was(make, extra, last, tmp_path):
-    X, y = load_iris(return_X_y=True)
-    path = tmp_path / "boosting.npz"
-    parameters = {"n_estimators": 12, "random_state": 0, "checkpoint_every": 3, **extra}
-    words = ", ".join(f"{name}={'own' if callable(value) else repr(value)}" for name, value in parameters.items())
-    script = textwrap.dedent(KILLED_FIT).format(
-        last=last, make=make.__name__, parameters=f"{words}, checkpoint={str(path)!r}"
-    )
-    done = run_python("-c", script, timeout=120)
-    assert done.stdout == done.stderr == ""
-    assert done.returncode == -9
-    assert path.exists() == (last > 3)
-    heard = []
-    model = make(**parameters, checkpoint=path, callbacks=[lambda number, _: heard.append(number)]).fit(X, y)
-    assert heard[0] == (7 if last > 3 else 1)
-    undisturbed = make(**parameters, callbacks=[lambda *_: None]).fit(X, y)
-    assert_same_model(model, undisturbed)
-    assert model.predict(X).tobytes() == undisturbed.predict(X).tobytes()
-    assert model.evals_result_ == undisturbed.evals_result_
-    assert model.best_iteration_ == undisturbed.best_iteration_
-    assert [each.name for each in tmp_path.iterdir()] == [path.name]
-
-
-@pytest.fixture
-def checkpointed(tmp_path):
-    X, y = load_iris(return_X_y=True)
-    model = SLMBoostClassifier(n_estimators=4, random_state=0, checkpoint=tmp_path / "fit", checkpoint_every=2)
-    return X, y, model.fit(X, y)
-
-
-def test_a_checkpoint_holds_plain_arrays_only(checkpointed):
-    _, _, model = checkpointed
-    with np.load(model.checkpoint, allow_pickle=False) as file:
-        assert {file[name].dtype.kind for name in file.files} <= set("fiu")
-        assert_array_equal(file["threshold"], model.forest_.threshold)
-
-
-def test_a_checkpoint_goes_on_to_more_rounds_and_back_to_fewer(checkpointed):
-    X, y, model = checkpointed
-    for n_estimators in (7, 3):
-        plain = SLMBoostClassifier(n_estimators=n_estimators, random_state=0, callbacks=[lambda *_: None]).fit(X, y)
-        model.set_params(n_estimators=n_estimators, n_jobs=2, verbose=0).fit(X, y)
-        assert_same_model(model, plain)
-        assert model.evals_result_ == plain.evals_result_
-
-
-def test_a_checkpoint_of_a_warm_start_counts_every_round(tmp_path):
-    X, y = noisy()
-    data, watched = (X[:200], y[:200]), {"X_val": X[200:], "y_val": y[200:]}
-    model = SLMBoostClassifier(n_estimators=5, warm_start=True, random_state=0).fit(*data)
-    model.set_params(n_estimators=8, checkpoint=tmp_path / "fit", checkpoint_every=4).fit(*data, **watched)
-    again = clone(model).set_params(n_estimators=9).fit(*data, **watched)
-    at_once = SLMBoostClassifier(n_estimators=9, random_state=0).fit(*data, **watched)
-    assert_same_model(again, at_once)
-    assert again.evals_result_ == at_once.evals_result_
-    assert again.best_iteration_ == at_once.best_iteration_
-
-
-def test_a_checkpoint_of_other_data_or_parameters_is_refused(checkpointed):
-    X, y, model = checkpointed
-    changed = X.copy()
-    changed[3, 2] += 1
-    others = [
-        (model, (changed, y), {}),
-        (model, (X, np.roll(y, 1)), {}),
-        (model, (X, y, np.arange(1, 151)), {}),
-        (model, (X, y), {"X_val": X, "y_val": y}),
-        (clone(model).set_params(learning_rate=0.2), (X, y), {}),
-        (clone(model).set_params(random_state=1), (X, y), {}),
-        (clone(model).set_params(class_weight={np.int64(0): 2}), (X, y), {}),
-    ]
-    for other, data, watched in others:
-        with pytest.raises(ValueError, match="belongs to other data or parameters"):
-            other.fit(*data, **watched)
-
-
-def test_a_checkpoint_of_another_function_as_loss_is_refused(tmp_path):
-    X, y = make_friedman1(60, random_state=0)
-    model = SLMBoostRegressor(n_estimators=2, random_state=0, checkpoint=tmp_path / "fit", checkpoint_every=1)
-    model.set_params(loss=lambda target, score: (score - target, np.ones(len(target)))).fit(X, y)
-    model.set_params(loss=lambda target, score: (score - target, np.ones(len(target)))).fit(X, y)
-    with pytest.raises(ValueError, match="belongs to other data or parameters"):
-        model.set_params(loss=lambda target, score: (score - 2 * target, np.ones(len(target)))).fit(X, y)
-
-
-def test_a_file_that_is_no_checkpoint_is_named(checkpointed):
-    X, y, model = checkpointed
-    path = Path(model.checkpoint)
-    whole = path.read_bytes()
-    np.savez(path.with_suffix(".npz"), other=np.zeros(3))
-    np.save(path.with_suffix(".npy"), np.zeros(3))
-    for content in (
-        b"",
-        b"words",
-        whole[: len(whole) // 2],
-        *(path.with_suffix(s).read_bytes() for s in (".npz", ".npy")),
-    ):
-        path.write_bytes(content)
-        with pytest.raises(ValueError, match="fit' is not a boosting checkpoint, or is damaged"):
-            model.fit(X, y)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda header: [],
-        lambda header: {name: each for name, each in header.items() if name != "history"},
-        lambda header: header | {"history": 3},
-        lambda header: header | {"history": {"train": ["a"]}},
-        lambda header: header | {"n_outputs": -1},
-        lambda header: header | {"n_outputs": 2.5},
-        lambda header: header | {"n_outputs": None},
-        lambda header: header | {"n_outputs": "a"},
-        lambda header: header | {"n_outputs": 2**63},
-    ],
-)
-def test_a_checkpoint_with_a_damaged_header_is_named(checkpointed, change):
-    X, y, model = checkpointed
-    with np.load(model.checkpoint) as file:
-        arrays = dict(file)
-    header = json.dumps(change(json.loads(arrays["header"].tobytes()))).encode()
-    with Path(model.checkpoint).open("wb") as file:
-        np.savez(file, **arrays | {"header": np.frombuffer(header, np.uint8)})
-    with pytest.raises(ValueError, match="fit' is not a boosting checkpoint, or is damaged"):
-        model.fit(X, y)
-
-
-@pytest.mark.parametrize("random_state", [None, np.random.RandomState(0)])
-def test_a_checkpoint_needs_a_seed(random_state, tmp_path):
-    X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="checkpoint= needs an integer as random_state"):
-        SLMBoostClassifier(checkpoint=tmp_path / "fit", random_state=random_state).fit(X, y)
 
 
 # ----------------------------------------------------------------------------------------- losses of one's own
@@ -929,8 +760,6 @@ def test_a_loss_of_ones_own_has_nothing_to_watch():
         ("tol", -1),
         ("callbacks", print),
         ("callbacks", ["print"]),
-        ("checkpoint", 3),
-        ("checkpoint_every", 0),
         ("warm_start", None),
         ("verbose", -1),
         ("max_depth", 0),

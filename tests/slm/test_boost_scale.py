@@ -227,16 +227,13 @@ def test_later_trees_try_known_directions_again():
 @pytest.mark.parametrize(
     "more", [{}, {"subsample": 0.7, "colsample": 0.6, "max_rows_per_tree": 256}], ids=["all", "sampled"]
 )
-def test_a_fit_taken_up_again_remembers(make, first, more, tmp_path):
+def test_a_fit_taken_up_again_remembers(make, first, more):
     X, y = data_for(make, 500)
     common = {"random_state": 0, **more}
     at_once = make(n_estimators=40, **common).fit(X, y)
     assert len(directions(at_once.forest_.head(25 * at_once.forest_.n_outputs))) > 64  # more than are remembered
     warm = make(n_estimators=first, warm_start=True, **common).fit(X, y)
     assert_same_model(at_once, warm.set_params(n_estimators=40).fit(X, y))
-    kept = {"checkpoint": tmp_path / "fit", "checkpoint_every": 1}
-    make(n_estimators=first, **common, **kept).fit(X, y)
-    assert_same_model(at_once, make(n_estimators=40, **common, **kept).fit(X, y))
 
 
 def test_a_fit_that_forgot_would_be_another(monkeypatch):

@@ -79,30 +79,6 @@ def test_sets_beside_the_validation_rows_never_stop_or_change_a_fit():
     assert list(by_share.evals_result_) == ["train", "validation", "test"]
 
 
-def test_sets_are_followed_through_checkpoints_and_warm_starts(tmp_path):
-    X, y, X_val, y_val = cancer()
-    sets = {"eval_sets": {"test": (X_val, y_val), "half": (X_val[::2], y_val[::2])}}
-    parameters = {"eval_metric": ["roc_auc", share_wrong], "random_state": 0}
-    at_once = SLMBoostClassifier(n_estimators=7, **parameters).fit(X, y, **sets)
-    saved = {"checkpoint": tmp_path / "fit", "checkpoint_every": 4}
-    SLMBoostClassifier(n_estimators=4, **saved, **parameters).fit(X, y, **sets)
-    resumed = SLMBoostClassifier(n_estimators=7, **saved, **parameters).fit(X, y, **sets)
-    assert resumed.evals_result_ == at_once.evals_result_
-    warm = SLMBoostClassifier(n_estimators=3, warm_start=True, **parameters).fit(X, y, **sets)
-    warm.set_params(n_estimators=7).fit(X, y, **sets)
-    assert list(warm.evals_result_) == list(at_once.evals_result_)
-    for name, values in warm.evals_result_.items():
-        assert_allclose(values, at_once.evals_result_[name])
-    for other in (
-        {"eval_sets": {"test": (X_val, y_val)}},
-        {"eval_sets": {"a": (X_val, y_val), "half": (X_val, y_val)}},
-    ):
-        with pytest.raises(ValueError, match="belongs to other data or parameters"):
-            SLMBoostClassifier(n_estimators=7, **saved, **parameters).fit(X, y, **other)
-    with pytest.raises(ValueError, match="belongs to other data or parameters"):
-        SLMBoostClassifier(n_estimators=7, eval_metric="roc_auc", random_state=0, **saved).fit(X, y, **sets)
-
-
 @pytest.mark.parametrize(
     ("sets", "words"),
     [
@@ -381,21 +357,6 @@ def test_scorers_that_cannot_be_used_say_what_can():
         levels.fit(X, y)
 
 
-def test_a_checkpoint_does_not_mix_the_values_of_two_functions(tmp_path):
-    X, y, X_val, y_val = cancer()
-    stops = {"checkpoint": tmp_path / "fit", "checkpoint_every": 5, "early_stopping": True, "n_iter_no_change": 20}
-
-    def fitted(n_estimators, metric, **more):
-        model = SLMBoostClassifier(n_estimators=n_estimators, eval_metric=metric, random_state=0, **more)
-        return model.fit(X, y, X_val=X_val, y_val=y_val)
-
-    fitted(5, lambda y_true, y_pred: ("own", -1e9, False), **stops)
-    resumed = fitted(8, lambda y_true, y_pred: ("other", np.mean(y_pred[y_true == 1]), True), **stops)
-    assert list(resumed.evals_result_) == ["train", "train other", "validation", "validation other"]
-    assert {len(values) for values in resumed.evals_result_.values()} == {8}
-    assert resumed.n_iter_ == np.argmax(resumed.evals_result_["validation other"]) + 1 == 8
-
-
 def test_names_that_would_mix_sets_and_metrics_are_refused():
     X, y, *_ = cancer()
     model = SLMBoostClassifier(n_estimators=1, warm_start=True, random_state=0).fit(X, y)
@@ -476,7 +437,6 @@ def test_one_class_has_no_rounds():
         ({"eval_metric": max}, {}, "eval_metric 'max' does not say"),
         ({"monotonic_cst": [1, 0]}, {}, "monotonic_cst"),
         ({"interaction_cst": [[0, 99]]}, {}, "interaction_cst"),
-        ({"checkpoint": "a", "random_state": None}, {}, "checkpoint= needs an integer as random_state"),
         ({}, {"X_val": np.zeros((2, 3)), "y_val": [0, 0]}, "X_val: X has 3 features"),
         ({}, {"eval_sets": {"a": (np.zeros((2, 30)), [0, 7])}}, r"eval_sets\['a'\] has the class 7"),
         ({}, {"eval_sets": {"a": (np.zeros((2, 30)), [0, 0], [-1, 1])}}, r"eval_sets\['a'\]: "),

@@ -180,54 +180,6 @@ def test_a_callback_that_ends_the_fit():
     assert made.n_iter_ == 3 and heard[:3] == heard[3:]
 
 
-# ---------------------------------------------------------------------------------------------------------- checkpoints
-class Interrupted(Exception):
-    pass
-
-
-def interrupt(number, losses, *, at):
-    if number == at:
-        raise Interrupted
-
-
-@pytest.mark.parametrize(
-    ("task", "parameters"),
-    [
-        ("two", {"subsample": 0.8}),
-        ("ten", {"multi_strategy": "multi_output_tree"}),
-        ("numbers", {"eval_metric": "neg_mean_absolute_error"}),
-        ("numbers", {"early_stopping": True, "refit": True, "n_iter_no_change": 3, "learning_rate": 0.6}),
-        (
-            "two",
-            {"early_stopping": True, "n_iter_no_change": 5, "learning_rate": 0.6, "eval_metric": "accuracy"},
-        ),
-    ],
-    ids=["two", "ten", "metric", "stopping", "stopping by a metric"],
-)
-def test_an_interrupted_fit_goes_on_to_the_same_bytes(tmp_path, task, parameters):
-    frame, targets, weight = a_frame(80)
-    settings = {"n_estimators": 14, **parameters}
-    undisturbed, first = both(task, **settings, checkpoint=tmp_path / "parts", checkpoint_every=2)
-    undisturbed.set_params(checkpoint=None, callbacks=[lambda *_: False]).fit(frame, targets[task], weight)
-    for at in (3, 5):
-        with pytest.raises(Interrupted):
-            first.set_params(callbacks=[partial(interrupt, at=at)]).fit_parts(frame, targets[task], weight, sizes=CUT)
-    resumed = both(task, **settings, checkpoint=tmp_path / "parts", checkpoint_every=1)[1]
-    resumed.fit_parts(frame, targets[task], weight, sizes=CUT)
-    assert_same_model(undisturbed, resumed)
-    again = both(task, **settings, checkpoint=tmp_path / "parts")[1].fit_parts(frame, targets[task], weight, sizes=CUT)
-    assert_same_model(undisturbed, again)  # from a checkpoint of all rounds
-
-
-def test_a_checkpoint_of_other_rows_is_refused(tmp_path):
-    path, y = tmp_path / "parts", TARGETS["two"]
-    both("two", checkpoint=path)[1].fit_parts(X, y, sizes=CUT)
-    other = X.copy()
-    other[-1, -1] = 7.0
-    with pytest.raises(ValueError, match="belongs to other data or parameters"):
-        both("two", checkpoint=path)[1].fit_parts(other, y, sizes=CUT)
-
-
 # -------------------------------------------------------------------------------------------------------------- losses
 @law
 @given(st.integers(0, 99), st.sampled_from(["two", "ten", "numbers", "several"]), st.sampled_from([0.05, 0.5]))
@@ -245,17 +197,6 @@ def test_losses_while_rows_are_monitored(seed, by_metric):
         "two", frame, targets["two"], weight, make=partial(ForgetfulParts, random=random, share=0.3),
         early_stopping=True, n_iter_no_change=3, learning_rate=0.6, eval_metric="accuracy" if by_metric else None,
     )  # fmt: skip
-
-
-def test_losses_in_a_fit_that_is_taken_up_again(tmp_path):
-    random = np.random.default_rng(0)
-    make = partial(ForgetfulParts, random=random, share=0.3)
-    undisturbed, first = both("ten", checkpoint=tmp_path / "parts", checkpoint_every=1)
-    undisturbed.set_params(checkpoint=None, callbacks=[lambda *_: False]).fit(X, TARGETS["ten"])
-    with pytest.raises(Interrupted):
-        first.set_params(callbacks=[partial(interrupt, at=4)]).fit_parts(X, TARGETS["ten"], sizes=CUT, make=make)
-    first.set_params(callbacks=None).fit_parts(X, TARGETS["ten"], sizes=CUT, make=make)
-    assert_same_model(undisturbed, first)
 
 
 def test_parts_that_always_come_without_scores_end_all_the_same():
@@ -298,7 +239,7 @@ def test_losses_that_need_all_rows_are_refused_by_name(loss, told):
 
 
 def test_a_warm_start_is_refused_by_name():
-    with pytest.raises(ValueError, match=r"^warm_start=True is not possible .* use checkpoint=\.$"):
+    with pytest.raises(ValueError, match=r"^warm_start=True is not possible"):
         both("two", warm_start=True)[1].fit_parts(X, TARGETS["two"], sizes=CUT)
 
 
@@ -311,8 +252,3 @@ def test_targets_that_a_loss_is_not_defined_for():
         fit = partial(model.fit_parts, sizes=CUT) if isinstance(model, InParts) else model.fit
         with pytest.raises(ValueError, match=r"row 310"):
             fit(X, y)
-
-
-def test_a_checkpoint_needs_a_seed(tmp_path):
-    with pytest.raises(ValueError, match="checkpoint= needs an integer as random_state"):
-        both("two", checkpoint=tmp_path / "c", random_state=None)[1].fit_parts(X, TARGETS["two"], sizes=CUT)

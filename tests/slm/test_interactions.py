@@ -250,18 +250,6 @@ def test_a_warm_start_continues_and_keeps_no_trees_that_break_the_rules(cls, dat
     assert_array_equal(free.predict(X), before)
 
 
-def test_a_checkpoint_knows_groups_however_they_are_ordered(data, tmp_path):
-    X, y = data
-    table = pd.DataFrame(X, columns=list("abcd"))
-    ask = {"checkpoint": tmp_path / "fit", "checkpoint_every": 3, "random_state": 0}
-    pw.SLMBoostRegressor(n_estimators=3, interaction_cst=[{"a", "b", "d"}], **ask).fit(table, y)
-    done = pw.SLMBoostRegressor(n_estimators=6, interaction_cst=[{"d", "b", "a"}], **ask).fit(table, y)
-    whole = pw.SLMBoostRegressor(n_estimators=6, interaction_cst=[{0, 1, 3}], random_state=0).fit(table, y)
-    assert_same_trees(done, whole)
-    with pytest.raises(ValueError, match="belongs to other data or parameters"):
-        pw.SLMBoostRegressor(n_estimators=6, interaction_cst=[{"a", "b"}], **ask).fit(table, y)
-
-
 def test_pairs_of_many_columns_need_no_list_of_pairs():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3000)).astype(np.float32)

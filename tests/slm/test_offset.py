@@ -222,7 +222,7 @@ def test_a_given_start_is_kept_beside_offsets():
     assert SLMBoostRegressor(base_score=0.25, **PLAIN).fit(X, y, offset=offset).base_score_.tolist() == [0.25]
 
 
-# --------------------------------------------------------------------- early stopping, warm starts, checkpoints
+# ---------------------------------------------------------------------------------- early stopping, warm starts
 def test_rows_set_aside_keep_their_offsets():
     X, y, offset = table(600)
     target = y + 50 * offset
@@ -243,7 +243,7 @@ def test_validation_rows_have_offsets_of_their_own():
 
 
 @pytest.mark.parametrize("kind", ["numbers", "classes", "trees of all classes", "own loss"])
-def test_a_warm_start_continues_beside_the_offsets(kind, tmp_path):
+def test_a_warm_start_continues_beside_the_offsets(kind):
     X, y, offset = three_classes()
     make = SLMBoostClassifier
     settings = {"random_state": 0, "learning_rate": 0.3}
@@ -260,12 +260,6 @@ def test_a_warm_start_continues_beside_the_offsets(kind, tmp_path):
     assert_array_equal(model.forest_.threshold, at_once.forest_.threshold)
     with pytest.raises(ValueError, match="warm_start=True continues from a fit with an offset: pass it here as well"):
         model.set_params(n_estimators=10).fit(X, y)
-    stopped = {"checkpoint": tmp_path / "fit", "checkpoint_every": 4}
-    make(n_estimators=4, **settings, **stopped).fit(X, y, offset=offset)
-    resumed = make(n_estimators=9, **settings, **stopped).fit(X, y, offset=offset)
-    assert_array_equal(resumed.forest_.value, at_once.forest_.value)
-    with pytest.raises(ValueError, match="belongs to other data or parameters"):
-        make(n_estimators=9, **settings, **stopped).fit(X, y, offset=offset + 1)
 
 
 def test_a_warm_start_of_a_fit_without_an_offset_takes_none():

@@ -152,10 +152,6 @@ def test_everything_of_boosting_works_with_several_targets(strategy, tmp_path):
         assert_array_equal(boosting(n_estimators=10, n_jobs=n_jobs, **make).fit(X, Y).predict(X), whole.predict(X))
     warm = boosting(n_estimators=4, warm_start=True, **make).fit(X, Y)
     assert_array_equal(warm.set_params(n_estimators=10).fit(X, Y).predict(X), whole.predict(X))
-    path = tmp_path / "fit.npz"
-    boosting(n_estimators=5, checkpoint=path, checkpoint_every=5, **make).fit(X, Y)
-    resumed = boosting(n_estimators=10, checkpoint=path, checkpoint_every=5, **make).fit(X, Y)
-    assert_array_equal(resumed.predict(X), whole.predict(X))
     early = boosting(n_estimators=60, early_stopping=True, n_iter_no_change=3, **make).fit(X, Y)
     assert early.best_iteration_ == early.n_iter_ <= 60
     assert early.forest_.n_trees == early.n_iter_ * early.forest_.trees_per_round

@@ -294,26 +294,6 @@ def test_a_warm_start_on_other_rows_reads_them_as_prediction_will():
     assert model.score(new, target + 10) > 0.9
 
 
-@ALL_TASKS
-def test_a_resumed_fit_gives_the_model_of_an_undisturbed_one(task, tmp_path):
-    X, y = towns(task, missing=0.1)
-    parameters = {"checkpoint": tmp_path / "fit", "checkpoint_every": 3}
-    whole = boosting(task).fit(X, y)
-
-    def stop(number, losses):
-        if number == 7:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        boosting(task, **parameters, callbacks=[stop]).fit(X, y)
-    heard = []
-    resumed = boosting(task, **parameters, callbacks=[lambda number, _: heard.append(number)]).fit(X, y)
-    assert heard[0] == 7
-    assert_same_model(whole, resumed)
-    with pytest.raises(ValueError, match="belongs to other data or parameters"):
-        boosting(task, **parameters, target_statistics=None).fit(X, y)
-
-
 def test_validation_rows_are_read_as_new_rows_are():
     X, y = towns(n=2000)
     learn = np.arange(2000) < 1500

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CORPUS = ROOT / "tests" / "fuzz" / "corpus"
-NAMES = ("files", "tables", "answers", "checkpoints", "fits", "core")
+NAMES = ("files", "tables", "answers", "fits", "core")
 
 
 class Target(Protocol):

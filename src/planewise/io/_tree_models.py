@@ -229,10 +229,6 @@ def _check_history(history: dict[Any, Any]) -> None:
         )
 
 
-# A checkpoint is a path on the machine of the fit: a file from elsewhere must not choose where to write.
-_RESET = {"checkpoint": None}
-
-
 # ----------------------------------------------------------------------------------------------------- feature test
 def _check_feature_test(model: Any) -> None:
     n = model.n_features_in_
@@ -275,7 +271,6 @@ MODELS = [
         _check_boosting,
         optional=_BOOSTING_MAY_HAVE,
         derive=_derive_boosting,
-        reset=_RESET,
     ),
     Declaration(
         SLMBoostRegressor,
@@ -283,7 +278,6 @@ MODELS = [
         _check_boosting,
         optional=_BOOSTING_MAY_HAVE,
         derive=_derive_boosting,
-        reset=_RESET,
     ),
     Declaration(
         SLMBoostRanker,
@@ -291,7 +285,6 @@ MODELS = [
         _check_boosting,
         optional=_BOOSTING_MAY_HAVE,
         derive=_derive_boosting,
-        reset=_RESET,
     ),
     Declaration(
         DiscriminantFeatureTest,

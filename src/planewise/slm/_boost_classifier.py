@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -160,12 +159,6 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
     callbacks : list of callables or None, default=None
         Each is called after every round with the number of rounds of the model so far and a dict of losses; a true
         answer ends the fit.
-    checkpoint : path or None, default=None
-        A file for the trees so far, replaced every `checkpoint_every` rounds. A fit on the same data with the same
-        parameters continues from it, to the same model as an uninterrupted fit. The rounds of `refit` are not in it.
-        Needs an integer as `random_state`.
-    checkpoint_every : int, default=10
-        Number of rounds between two writes.
     warm_start : bool, default=False
         Keep the trees of the last fit and grow only the missing rounds. The rows set aside for validation stay the
         same. With `early_stopping` the model ends at its best round, even if that is one of the earlier fit.
@@ -210,7 +203,7 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         and `classes`, the places in ``classes_`` of the classes that the statistics are shares of (None in regression).
     evals_result_ : dict
         Lists with one loss per round, from the first round of the model on: "train" if the training loss was monitored
-        (`verbose`, `callbacks`, `checkpoint`, `eval_metric` or rows to monitor), "validation" with validation rows, and
+        (`verbose`, `callbacks`, `eval_metric` or rows to monitor), "validation" with validation rows, and
         one for each of `eval_sets`. A custom loss has no value and so no such lists. Metrics have a list for every set,
         such as "validation roc_auc". With `early_stopping` the lists also hold the rounds after the best one, which are
         not in the model. After a warm start they hold the values of all rounds on the rows of the last fit. With target
@@ -297,8 +290,6 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         tol: float = 0.0,
         eval_metric: Any = None,
         callbacks: Sequence[Callback] | None = None,
-        checkpoint: str | PathLike[str] | None = None,
-        checkpoint_every: int = 10,
         warm_start: bool = False,
         verbose: int = 0,
         multi_strategy: str = "one_output_per_tree",

@@ -34,10 +34,6 @@ class Data(NamedTuple):
         order = np.argsort(self.target[:, 1], kind="stable")
         return self.part(order[self.weight[order] > 0])
 
-    def arrays(self) -> list[NDArray[Any]]:
-        """All that is there."""
-        return [each for each in self if each is not None]
-
 
 class Given(NamedTuple):
     """What ``fit`` was given beside the training rows."""

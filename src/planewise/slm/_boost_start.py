@@ -6,18 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from planewise.slm._boost_data import Data, Floats
-from planewise.slm._evaluation import History
 from planewise.slm.fitted import Forest, Trials
 
 
 @dataclass
 class Start:
-    """Where boosting starts: anew, from an earlier fit (a warm start) or from a checkpoint."""
+    """Where boosting starts: anew, or from an earlier fit (a warm start)."""
 
     base: Floats  # scores before any tree, without offsets
     before: Forest | None = None  # trees grown before
     trials: Trials | None = None
-    history: History | None = None
     trees_per_round: int = 1
 
     @property

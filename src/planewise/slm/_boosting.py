@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from math import inf
-from os import PathLike
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,15 +13,14 @@ from sklearn.model_selection import train_test_split
 
 from planewise import _core
 from planewise._fit_callbacks import FitTasks
-from planewise._input import category_counts, thread_count
+from planewise._input import thread_count
 from planewise._params import Limit, boolean, either, integer, one_of, real
 from planewise._progress import Progress, is_heard
-from planewise.slm._boost_checkpoint import Checkpoint, Fit, fingerprint
 from planewise.slm._boost_data import Data, Floats, Given, TargetReader, read_set
 from planewise.slm._boost_start import Start
 from planewise.slm._boosted import BoostedTrees
 from planewise.slm._constraints import ALL_ROWS, check_earlier_trees, constrain
-from planewise.slm._evaluation import Booster, Metrics, Monitor, metrics_allowed, metrics_in, name_of_metric
+from planewise.slm._evaluation import Booster, Metrics, Monitor, metrics_allowed
 from planewise.slm._growth import GROWTH_LIMITS, growth_options, training_table
 from planewise.slm._objectives import LossLike, RawLoss
 from planewise.slm._target_statistics import (
@@ -67,14 +65,12 @@ class Boosting(BoostedTrees):
         "tol": real(0),
         "eval_metric": metrics_allowed(),
         "warm_start": boolean(),
-        "checkpoint_every": integer(1),
         "verbose": integer(0),
         "base_score": Limit(lambda value: value is None or real(-inf).allows(value), "a finite number or None"),
         "callbacks": Limit(
             lambda value: value is None or (isinstance(value, Sequence) and all(callable(each) for each in value)),
             "a list of functions (round, losses) -> whether to stop, or None",
         ),
-        "checkpoint": Limit(lambda value: value is None or isinstance(value, (str, PathLike)), "a path or None"),
     }
     loss: LossLike
     n_estimators: int
@@ -95,8 +91,6 @@ class Boosting(BoostedTrees):
     tol: float
     eval_metric: Any
     callbacks: Sequence[Callback] | None
-    checkpoint: str | PathLike[str] | None
-    checkpoint_every: int
     warm_start: bool
     verbose: int
     has_offset_: bool
@@ -169,7 +163,7 @@ class Boosting(BoostedTrees):
     def _boost_again(self, data: Data, loss: RawLoss, seed: int) -> None:
         """As many rounds as were best, grown from all rows."""
         threads = thread_count(self.n_jobs)
-        start = self._start(data, loss, None)
+        start = self._start(data, loss)
         table = training_table(self, data.rows, data.weight, threads)
         boosting = self._make_booster(table, data, loss, start, seed, threads)
         with Progress(self.n_iter_, "boosting from all rows", shown=self.verbose > 0) as bar:
@@ -224,14 +218,9 @@ class Boosting(BoostedTrees):
                 "early_stopping=True, X_val and eval_sets need a built-in loss or an eval_metric: a custom loss has no "
                 "value to monitor."
             )
-        self._check_checkpoint()
         if self._continues() and self.has_offset_ != (offset is not None):
             with_it = "with an offset: pass it" if self.has_offset_ else "without an offset: pass none"
             raise ValueError(f"warm_start=True continues from a fit {with_it} here as well.")
-
-    def _check_checkpoint(self) -> None:
-        if self.checkpoint is not None and not isinstance(self.random_state, (int, np.integer)):
-            raise ValueError("checkpoint= needs an integer as random_state: a resumed fit must draw the same again.")
 
     def _boost(
         self, data: Data, loss: RawLoss, seed: int, sets: Mapping[str, Data], metrics: Metrics, tasks: FitTasks
@@ -241,21 +230,17 @@ class Boosting(BoostedTrees):
         Returns whether a callback ended it.
         """
         threads = thread_count(self.n_jobs)
-        checkpoint = self._open_checkpoint(data, sets)
-        start = self._start(data, loss, checkpoint)
+        start = self._start(data, loss)
         table = training_table(self, data.rows, data.weight, threads)
         boosting = self._make_booster(table, data, loss, start, seed, threads)
 
-        def grown() -> Forest:
-            new = Forest(boosting.forest())
-            return new if start.before is None else Forest.joined([start.before, new])
-
-        monitor = Monitor(boosting, loss, metrics, data, start.history or {})
+        monitor = Monitor(boosting, loss, metrics, data)
         monitor.best_trials = start.trials
 
         def keep(made: Boosting) -> None:
             """Give this estimator, or a copy, all attributes of the model so far."""
-            made._keep(grown(), start, monitor)
+            new = Forest(boosting.forest())
+            made._keep(new if start.before is None else Forest.joined([start.before, new]), start, monitor)
             made.feature_means_, made._seed, made._loss = table.mean, seed, loss
             made.has_offset_ = data.offset is not None
 
@@ -264,18 +249,18 @@ class Boosting(BoostedTrees):
             scores = start.scores_of(each, threads)
             monitor.follow(name, each, boosting.watch(their_table, each.target, each.weight, scores))
         ended = False
-        is_monitored = bool(sets or metrics or self.verbose or self.callbacks or checkpoint)
+        is_monitored = bool(sets or metrics or self.verbose or self.callbacks)
         if is_monitored and start.before is not None:
-            monitor.complete(lambda seen, _: start.stages(seen, threads), start.rounds)
+            monitor.complete(lambda seen: start.stages(seen, threads))
         if is_monitored or loss.own is not None or tasks or is_heard():
-            listeners = self._listeners(monitor, grown, keep, checkpoint, tasks)
+            listeners = self._listeners(keep, tasks)
             ended = self._run_rounds(monitor, data, start.rounds, is_monitored, listeners, tasks.begin)
         else:
             boosting.rounds(self.n_estimators - start.rounds)
         keep(self)
         return ended
 
-    def _start(self, data: Data, loss: RawLoss, checkpoint: Checkpoint | None) -> Start:
+    def _start(self, data: Data, loss: RawLoss) -> Start:
         """Where this fit starts."""
         continues = self._continues()
         if continues and not self._loss.is_like(loss):
@@ -289,7 +274,6 @@ class Boosting(BoostedTrees):
             start = Start(loss.start(data.target, data.weight, data.offset), trees_per_round=per_round)
         else:
             start = Start(np.full(loss.n_outputs, float(self.base_score)), trees_per_round=per_round)
-        self._continue_from(checkpoint, start, len(data.rows))
         if continues:
             check_earlier_trees(self, self.forest_, self._statistic_sources())
         if continues and self.n_estimators < start.rounds:
@@ -298,17 +282,6 @@ class Boosting(BoostedTrees):
                 "when warm_start=True."
             )
         return start
-
-    def _continue_from(self, checkpoint: Checkpoint | None, start: Start, n_rows: int) -> None:
-        """Let a fit start from the trees of its checkpoint, if there is one."""
-        if checkpoint is None:
-            return
-        counts = category_counts(self) or [0] * self.n_features_in_
-        counts += [0] * len(self._statistic_sources())
-        if (found := checkpoint.read(Fit(len(start.base), start.trees_per_round, counts, n_rows))) is not None:
-            start.before = found.forest.head(min(found.forest.n_trees, self.n_estimators * start.trees_per_round))
-            start.history = {name: values[: self.n_estimators] for name, values in found.history.items()}
-            start.trials = found.trials
 
     def _has_vector_leaves(self, loss: RawLoss) -> bool:
         return loss.n_outputs > 1 and getattr(self, "multi_strategy", None) == "multi_output_tree"
@@ -392,20 +365,8 @@ class Boosting(BoostedTrees):
                     return True
         return False
 
-    def _listeners(
-        self,
-        monitor: Monitor,
-        grown: Callable[[], Forest],
-        keep: Callable[[Boosting], None],
-        checkpoint: Checkpoint | None,
-        tasks: FitTasks,
-    ) -> list[Callback]:
-        """What is called after every round: the checkpoint, `callbacks`, and the callbacks of scikit-learn."""
-
-        def write(number: int, now: dict[str, float]) -> bool:
-            if checkpoint is not None and number % self.checkpoint_every == 0:
-                checkpoint.write(grown(), monitor.history, Trials.of(monitor.boosting))
-            return False
+    def _listeners(self, keep: Callable[[Boosting], None], tasks: FitTasks) -> list[Callback]:
+        """Return what is called after every round: `callbacks` and the callbacks of scikit-learn."""
 
         def so_far() -> dict[str, Any]:
             """The attributes of the model so far."""
@@ -413,7 +374,7 @@ class Boosting(BoostedTrees):
             keep(made)
             return dict(vars(made))
 
-        return [write, *(self.callbacks or ()), lambda number, now: tasks.end(so_far)]
+        return [*(self.callbacks or ()), lambda number, now: tasks.end(so_far)]
 
     def _is_past_best(self, losses: list[float]) -> bool:
         """Whether the last `n_iter_no_change` rounds brought nothing better (by more than `tol`)."""
@@ -439,22 +400,6 @@ class Boosting(BoostedTrees):
     def _statistic_sources(self) -> list[int]:
         """The columns of X that the further columns of the trees' rows are made from."""
         return [place.source for place in statistic_places(self.target_statistics_)]
-
-    def _open_checkpoint(self, data: Data, sets: Mapping[str, Data]) -> Checkpoint | None:
-        if self.checkpoint is None:
-            return None
-        arrays = [array for each in (data, *sets.values()) for array in each.arrays()]
-        return self._checkpoint_for({"sets": list(sets)}, *arrays)
-
-    def _checkpoint_for(self, data: Mapping[str, Any], *arrays: NDArray[Any]) -> Checkpoint:
-        """The checkpoint of a fit on these data."""
-        assert self.checkpoint is not None
-        silent = {"n_estimators", "verbose", "n_jobs", "checkpoint", "checkpoint_every", "callbacks", "warm_start"}
-        silent.add("class_weight")  # is in the weights, and its keys need not be anything JSON knows
-        known = {name: value for name, value in self.get_params().items() if name not in silent}
-        known |= {"categories": category_counts(self), **data}
-        known["eval_metric"] = [name_of_metric(each) for each in metrics_in(self.eval_metric)]
-        return Checkpoint(self.checkpoint, fingerprint(known, *arrays))
 
 
 def _one_round(boosting: Booster, data: Data, loss: RawLoss) -> None:

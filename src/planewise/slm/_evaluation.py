@@ -16,7 +16,6 @@ from planewise.slm._boost_data import Data, Floats
 from planewise.slm._objectives import RawLoss
 from planewise.slm.fitted import Trials
 
-History = dict[str, list[float]]
 WEIGHT_NAMES = ("weight", "weights", "sample_weight")
 
 
@@ -251,8 +250,9 @@ class Booster(Protocol):
 class Monitor:
     """Losses and metrics of the training rows and of other sets, after each round."""
 
-    def __init__(self, boosting: Booster, loss: RawLoss, metrics: Metrics, train: Data, history: History) -> None:
-        self.boosting, self.loss, self.metrics, self.history = boosting, loss, metrics, history
+    def __init__(self, boosting: Booster, loss: RawLoss, metrics: Metrics, train: Data) -> None:
+        self.boosting, self.loss, self.metrics = boosting, loss, metrics
+        self.history: dict[str, list[float]] = {}
         self.best_trials: Trials | None = None  # what a warm start needs of the best round
         self._has_losses = loss.own is None  # a custom loss has derivatives only
         self._followed: list[_Followed] = []
@@ -263,21 +263,12 @@ class Monitor:
         """Follow one more set, which the core watches under this number."""
         self._followed.append(_Followed(name, data, self.metrics.truth(data), number))
 
-    def complete(self, stages_of: Callable[[Data, int | None], Iterable[Floats]], n_rounds: int) -> None:
-        """Fill in the rounds that are there already: losses from the history if it has them, else from their scores.
-
-        Metrics are always computed again: a checkpoint cannot tell whether a function is still the same.
-        """
-        known = {name: values for name, values in self.history.items() if len(values) == n_rounds}
-        self.history.clear()
+    def complete(self, stages_of: Callable[[Data], Iterable[Floats]]) -> None:
+        """Fill in the rounds of an earlier fit, from the scores after each of them."""
         for each in self._followed:
-            losses = known.get(each.name) if self._has_losses else [0.0] * n_rounds
-            if losses is not None and not self.metrics:
-                self.history |= {each.name: losses} if self._has_losses else {}
-                continue
             data = each.data
-            for number, score in enumerate(stages_of(data, each.number)):
-                loss = self.loss.mean(data.target, data.weight, score) if losses is None else losses[number]
+            for score in stages_of(data):
+                loss = self.loss.mean(data.target, data.weight, score) if self._has_losses else 0.0
                 self._add(self._values(each, loss, score))
 
     def after_round(self) -> dict[str, float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -155,12 +154,6 @@ class SLMBoostRanker(Boosting):
     callbacks : list of callables or None, default=None
         Each is called after every round with the number of rounds of the model so far and a dict of losses; a true
         answer ends the fit.
-    checkpoint : path or None, default=None
-        A file for the trees so far, replaced every `checkpoint_every` rounds. A fit on the same data with the same
-        parameters continues from it, to the same model as an uninterrupted fit. The rounds of `refit` are not in it.
-        Needs an integer as `random_state`.
-    checkpoint_every : int, default=10
-        Number of rounds between two writes.
     warm_start : bool, default=False
         Keep the trees of the last fit and grow only the missing rounds. The rows set aside for validation stay the
         same. With `early_stopping` the model ends at its best round, even if that is one of the earlier fit.
@@ -198,7 +191,7 @@ class SLMBoostRanker(Boosting):
         categories have.
     evals_result_ : dict
         Lists of 1 - NDCG after each round, from the first round of the model on: "train" if the training rows were
-        monitored (`verbose`, `callbacks`, `checkpoint` or validation rows), "validation" with validation rows. With
+        monitored (`verbose`, `callbacks` or validation rows), "validation" with validation rows. With
         `early_stopping` the lists also hold the rounds after the best one, which are not in the model. After a warm
         start they hold the values of all rounds on the rows of the last fit.
     has_offset_ : bool
@@ -291,8 +284,6 @@ class SLMBoostRanker(Boosting):
         n_iter_no_change: int = 10,
         tol: float = 0.0,
         callbacks: Sequence[Callback] | None = None,
-        checkpoint: str | PathLike[str] | None = None,
-        checkpoint_every: int = 10,
         warm_start: bool = False,
         verbose: int = 0,
         n_jobs: int | None = None,

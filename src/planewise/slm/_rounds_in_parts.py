@@ -12,7 +12,7 @@ made again from the trees so far, by the same additions in the same order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from planewise import _core
 from planewise.parts import Part, Parts
-from planewise.slm._boost_start import Start
 from planewise.slm._objectives import RawLoss
 from planewise.slm.fitted import Forest
 
@@ -199,16 +198,14 @@ class BoostingInParts:
         table: _core.Table,
         setup: Setup,
         options: _core.BoostOptions,
-        start: Start,
         n_threads: int,
         monitored: bool,
     ) -> None:
-        self.parts, self.table, self.setup, self.start = parts, table, setup, start
+        self.parts, self.table, self.setup = parts, table, setup
         self.n_threads, self.monitored = n_threads, monitored
         self.n_outputs = setup.loss.n_outputs
-        n_before = 0 if start.before is None else start.before.n_trees
-        self._rounds = _core.Rounds(sum(parts.sizes), self.n_outputs, n_before, options)
-        self._n_rounds = start.rounds
+        self._rounds = _core.Rounds(sum(parts.sizes), self.n_outputs, 0, options)
+        self._n_rounds = 0
         self._last: Forest | None = None  # trees of the last round
         self._ready: list[Ready] | None = None  # what the parts said before the next round
         self._sample_number: int | None = None
@@ -255,19 +252,8 @@ class BoostingInParts:
         self.watched_loss(set)
         return np.concatenate(self._ask(self._sets[set], scores_of, self._n_rounds))
 
-    def stages(self, set: int | None) -> Iterator[Floats]:
-        """Raw scores after each round that was there before, of the training rows (None) or of a watched set."""
-        before, parts = self.start.before, self.parts if set is None else self._sets[set]
-        if before is None:
-            return
-        per_round = self.start.trees_per_round
-        for count in range(1, self.start.rounds + 1):
-            self._n_rounds = count  # of which parts make lost scores again
-            self._ask(parts, follow, count, before.part((count - 1) * per_round, count * per_round))
-            yield np.concatenate(self._ask(parts, scores_of, count))
-
     def forest(self) -> _core.Forest:
-        """The trees of this fit so far, without those before."""
+        """Return the trees of this fit so far."""
         return self._rounds.forest()
 
     def trial_losses(self) -> Floats:
@@ -280,15 +266,13 @@ class BoostingInParts:
 
     # ------------------------------------------------------------------------------------------------------- inside
     def _begin(self) -> None:
-        """Derivatives before any tree, of some rows; and the directions of trees that are there already."""
+        """Compute the derivatives of some rows before any tree."""
         loss, rows = self.setup.loss, self._rounds.start_rows()
         taken = self.parts.gather_rows(rows.astype(np.intp))
         scores = np.tile(self.setup.base, (len(rows), 1))
         target, weight = np.ascontiguousarray(taken.target), np.ascontiguousarray(taken.weight)
         gradient, hessian = _core.derivatives(loss.core_options(), target, weight, scores)
         self._rounds.begin(gradient, hessian, weight)
-        if self.start.before is not None:
-            self.start.before.teach(self._rounds)
 
     def _round(self) -> None:
         if self._sample_number != self._rounds.sample_number():
@@ -336,16 +320,12 @@ class BoostingInParts:
             own: list[tuple[Any, ...] | None] = [None] * len(answers)
             for k in late:
                 own[k] = () if each is None else (each[k],)
-            so_far = self._n_rounds, self._all_trees()
+            per_round = 1 if self.setup.has_vector_leaves else self.n_outputs
+            so_far = self._n_rounds, Forest(self._rounds.forest()).head(self._n_rounds * per_round)
             again = parts.ask(answer_again, self.setup, question, common, so_far, each=own)
             for k in late:
                 answers[k] = again[k]
         return answers
-
-    def _all_trees(self) -> Forest:
-        new = Forest(self._rounds.forest())
-        every = new if self.start.before is None else Forest.joined([self.start.before, new])
-        return every.head(self._n_rounds * self.start.trees_per_round)
 
     def __enter__(self) -> Self:
         return self

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import uuid
 from collections.abc import Callable, Mapping
 from math import ceil
@@ -16,7 +15,6 @@ from planewise._fit_callbacks import FitTasks
 from planewise._input import thread_count
 from planewise._progress import is_heard
 from planewise.parts import Part, Parts
-from planewise.slm._boost_checkpoint import Checkpoint
 from planewise.slm._boost_data import Data, Floats, Given
 from planewise.slm._boost_start import Start
 from planewise.slm._boosting import Boosting
@@ -49,14 +47,6 @@ def target_and_weight_of(part: Part, *, n_threads: int) -> tuple[Floats, Floats]
 def start_sums_of(part: Part, loss: RawLoss, *, n_threads: int) -> Floats:
     """What the constant before any tree follows from."""
     return loss.sums(part.target, part.weight)
-
-
-def digest_of(part: Part, *, n_threads: int) -> str:
-    """A fingerprint of rows, targets and weights."""
-    digest = hashlib.sha256(np.ascontiguousarray(part.rows).data)
-    for each in (part.target, part.weight):
-        digest.update(np.ascontiguousarray(each).data)
-    return digest.hexdigest()
 
 
 def some_rows_of(part: Part, given: tuple[NDArray[np.intp], int], *, n_threads: int) -> Part:
@@ -155,8 +145,8 @@ class BoostsParts(Boosting):
             )
         if self.warm_start:
             raise ValueError(
-                "warm_start=True is not possible beyond max_rows_per_tree rows in parts. To continue an interrupted "
-                "fit, use checkpoint=."
+                "warm_start=True is not possible beyond max_rows_per_tree rows in parts; set it to False, or fit the "
+                "ordinary estimator on a sample of the rows."
             )
 
     def _with_statistics_in_parts(self, parts: Parts, loss: RawLoss, seed: int) -> Parts:
@@ -183,7 +173,6 @@ class BoostsParts(Boosting):
     ) -> None:
         """Boost on these rows, with validation rows: given ones, or a share of the rows when stopping early."""
         self._refuse_in_parts(loss)
-        self._check_checkpoint()
         if len(getattr(self, "classes_", "ab")) == 1:
             return self._keep_constant(
                 Data(np.empty((sum(parts.sizes), 0), np.float32), np.empty(0), np.empty(0)), loss
@@ -202,7 +191,7 @@ class BoostsParts(Boosting):
         if sets_aside and everything is not None and not ended:
             tasks.begin("refit")
             everything = self._with_statistics_in_parts(everything, loss, seed)
-            boosting, start = self._make_booster_of_parts(everything, loss, seed, None, monitored=False)
+            boosting, start = self._make_booster_of_parts(everything, loss, seed, monitored=False)
             with boosting:
                 boosting.rounds(self.n_iter_)
             self.forest_, self.base_score_ = Forest(boosting.forest()), start.base
@@ -211,38 +200,31 @@ class BoostsParts(Boosting):
 
     def _boost_parts(self, parts: Parts, loss: RawLoss, seed: int, sets: Mapping[str, Parts], tasks: FitTasks) -> bool:
         """Grow the rounds, then make them this estimator's. Returns whether a callback ended it."""
-        checkpoint = self._checkpoint_of_parts(parts, sets)
-        monitored = bool(sets or self.eval_metric or self.verbose or self.callbacks or checkpoint)
-        boosting, start = self._make_booster_of_parts(parts, loss, seed, checkpoint, monitored)
+        monitored = bool(sets or self.eval_metric or self.verbose or self.callbacks)
+        boosting, start = self._make_booster_of_parts(parts, loss, seed, monitored)
         metrics = Metrics(self.eval_metric, loss, getattr(self, "classes_", None))
         train = _judged(parts, bool(metrics))
-        monitor = Monitor(boosting, loss, metrics, train, start.history or {})
-
-        def grown() -> Forest:
-            new = Forest(boosting.forest())
-            return new if start.before is None else Forest.joined([start.before, new])
+        monitor = Monitor(boosting, loss, metrics, train)
 
         def keep(made: Boosting) -> None:
-            made._keep(grown(), start, monitor)
+            made._keep(Forest(boosting.forest()), start, monitor)
             made.feature_means_, made._seed, made._loss = boosting.table.mean, seed, loss
             made.has_offset_ = False
 
         with boosting:
             for name, each in sets.items():
                 monitor.follow(name, _judged(each, bool(metrics)), boosting.watch(each))
-            if start.before is not None:
-                monitor.complete(lambda _, number: boosting.stages(number), start.rounds)
             ended = False
             if monitored or tasks or is_heard():
-                listeners = self._listeners(monitor, grown, keep, checkpoint, tasks)
-                ended = self._run_rounds(monitor, train, start.rounds, monitored, listeners, tasks.begin)
+                listeners = self._listeners(keep, tasks)
+                ended = self._run_rounds(monitor, train, 0, monitored, listeners, tasks.begin)
             else:
-                boosting.rounds(self.n_estimators - start.rounds)
+                boosting.rounds(self.n_estimators)
         keep(self)
         return ended
 
     def _make_booster_of_parts(
-        self, parts: Parts, loss: RawLoss, seed: int, checkpoint: Checkpoint | None, monitored: bool
+        self, parts: Parts, loss: RawLoss, seed: int, monitored: bool
     ) -> tuple[BoostingInParts, Start]:
         """The booster and where it starts."""
         if self.base_score is None:
@@ -250,21 +232,14 @@ class BoostsParts(Boosting):
         else:
             base = np.full(loss.n_outputs, float(self.base_score))
         start = Start(base, trees_per_round=1 if self._has_vector_leaves(loss) else loss.n_outputs)
-        self._continue_from(checkpoint, start, n_rows=0)
         setup = Setup(uuid.uuid4().hex, loss, self._has_vector_leaves(loss), base)
         table = training_table_of(parts, self)
         options = self._boost_options(sum(parts.sizes), loss, seed)
-        return BoostingInParts(parts, table, setup, options, start, self._threads_to_grow(), monitored), start
+        return BoostingInParts(parts, table, setup, options, self._threads_to_grow(), monitored), start
 
     def _threads_to_grow(self) -> int:
         """Threads of this process, which grows the trees while the parts wait."""
         return thread_count(-1 if self.n_jobs is None else self.n_jobs)
-
-    def _checkpoint_of_parts(self, parts: Parts, sets: Mapping[str, Parts]) -> Checkpoint | None:
-        if self.checkpoint is None:
-            return None
-        digests = {name: each.ask(digest_of) for name, each in {"train": parts, **sets}.items()}
-        return self._checkpoint_for({"parts": digests, "sets": list(sets)})
 
 
 def _judged(parts: Parts, by_metrics: bool) -> Data:

@@ -333,9 +333,6 @@ def test_callbacks_of_scikit_learn_and_offsets_are_refused_by_name(client, rows)
         remote.fit(X, y, offset=da.zeros(N_ROWS))
     with pytest.raises(ValueError, match=r"^offset_val is not possible on a cluster"):
         remote.fit(X, y, X_val=X, y_val=y, offset_val=da.zeros(N_ROWS))
-    remote._skl_callbacks = [object()]
-    with pytest.raises(ValueError, match=r"^set_callbacks is not possible on a cluster; use the parameter callbacks"):
-        remote.fit(X, y)
 
 
 @pytest.mark.parametrize("name", ["validation", "train", "", "validation twice"])

@@ -108,15 +108,13 @@ class _BoostingOnDask(AnswersOfTrees, BoostsParts):
         watched: Mapping[str, tuple[Partitions, list[Look]]],
     ) -> Self:
         """Fit on more rows than one tree is grown on: they stay on their workers."""
-        if getattr(self, "_skl_callbacks", None):
-            raise ValueError("set_callbacks is not possible on a cluster; use the parameter callbacks.")
         made = copy(self)
         table = read_table(client, partitions, looks, watched, self)
         try:
             learn_columns(made, table.survey)
             if table.classes is not None:
                 made.classes_ = table.classes
-            made._learn_in_parts(table.parts, table.sets, made._loss_in_parts(table), made._tasks(None, None, None))
+            made._learn_in_parts(table.parts, table.sets, made._loss_in_parts(table))
         finally:
             for parts in (table.parts, *table.sets.values()):
                 parts.release()

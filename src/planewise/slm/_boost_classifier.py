@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 
-from planewise._fit_callbacks import with_callbacks
 from planewise._input import all_or_nothing, class_problem, class_targets
 from planewise._params import Limit, check_parameters, class_weights, keep_parameters, one_of
 from planewise.slm._boost_data import Data, Floats, Given, training_offset
@@ -300,7 +299,6 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         keep_parameters(self, locals())
 
     @all_or_nothing
-    @with_callbacks
     def fit(
         self,
         X: Any,
@@ -361,13 +359,12 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         given = Given(X_val, y_val, sample_weight_val, offset_val, eval_sets)
         data = Data(problem.rows, problem.label.astype(np.float64), problem.weight)
         data = data._replace(offset=training_offset(offset, problem, loss))
-        self.classes_, tasks = classes, self._tasks(X, y, sample_weight)
+        self.classes_ = classes
         if len(classes) == 1:
             self._read_given(given, data, loss, labels_of, classes)
             self._keep_constant(data, loss)
         else:
-            self._learn(data, loss, given, labels_of, tasks, classes)
-        tasks.end_all()
+            self._learn(data, loss, given, labels_of, classes)
         return self
 
     def _keep_constant(self, data: Data, loss: RawLoss) -> None:

@@ -11,7 +11,6 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import d2_pinball_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._fit_callbacks import with_callbacks
 from planewise._input import IN_FLOAT32, all_or_nothing, number_problem, real_targets
 from planewise._params import Limit, check_parameters, keep_parameters, one_of, or_sequence, real
 from planewise.slm._boost_data import Data, Floats, Given, training_offset
@@ -311,7 +310,6 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         keep_parameters(self, locals())
 
     @all_or_nothing
-    @with_callbacks
     def fit(
         self,
         X: Any,
@@ -367,9 +365,8 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
             return target
 
         data = Data(problem.rows, problem.target, problem.weight, training_offset(offset, problem, loss))
-        given, tasks = Given(X_val, y_val, sample_weight_val, offset_val, eval_sets), self._tasks(X, y, sample_weight)
-        self._learn(data, loss, given, read, tasks)
-        tasks.end_all()
+        given = Given(X_val, y_val, sample_weight_val, offset_val, eval_sets)
+        self._learn(data, loss, given, read)
         return self
 
     def predict(self, X: Any, *, offset: ArrayLike | None = None, n_rounds: int | None = None) -> Floats:

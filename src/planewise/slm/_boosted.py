@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._fit_callbacks import CallbackSupportMixin
 from planewise._input import thread_count
 from planewise._params import integer
 from planewise.slm._boost_data import Floats, read_offset
@@ -20,7 +19,7 @@ from planewise.slm._target_statistics import TargetStatistics, added_to_sources,
 from planewise.slm.fitted import tree_rows
 
 
-class BoostedTrees(CallbackSupportMixin, ExplainsByContributions, TreeEstimator):
+class BoostedTrees(ExplainsByContributions, TreeEstimator):
     """The answers of the classifier and the regressor."""
 
     n_iter_: int

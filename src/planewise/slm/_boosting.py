@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from math import inf
 from typing import Any, ClassVar
 
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
 from planewise import _core
-from planewise._fit_callbacks import FitTasks
 from planewise._input import thread_count
 from planewise._params import Limit, boolean, either, integer, one_of, real
 from planewise._progress import Progress, is_heard
@@ -100,17 +98,12 @@ class Boosting(BoostedTrees):
     def _continues(self) -> bool:
         return bool(self.warm_start) and hasattr(self, "forest_")
 
-    def _tasks(self, X: Any, y: Any, sample_weight: Any) -> FitTasks:
-        """The steps of this fit for scikit-learn's callbacks: rounds, and perhaps growing them again."""
-        return FitTasks(self, X, y, sample_weight, "round", self.n_estimators + (self.early_stopping and self.refit))
-
     def _learn(
         self,
         data: Data,
         loss: RawLoss,
         given: Given,
         read_target: TargetReader,
-        tasks: FitTasks,
         classes: NDArray[Any] | None = None,
     ) -> None:
         """Boost on these rows, with validation rows: given ones, or a share of the rows when stopping early."""
@@ -127,11 +120,9 @@ class Boosting(BoostedTrees):
         sets = {
             name: each._replace(rows=with_statistics(each.rows, self.target_statistics_)) for name, each in sets.items()
         }
-        ended = self._boost(data, loss, seed, sets, metrics, tasks)
+        ended = self._boost(data, loss, seed, sets, metrics)
         if sets_aside and self.refit and not self.warm_start and not ended:
-            tasks.begin("refit")
             self._boost_again(self._with_target_statistics(everything, loss, seed), loss, seed)
-            tasks.end(lambda: {})
 
     def _read_given(
         self, given: Given, data: Data, loss: RawLoss, read_target: TargetReader, classes: NDArray[Any] | None
@@ -222,9 +213,7 @@ class Boosting(BoostedTrees):
             with_it = "with an offset: pass it" if self.has_offset_ else "without an offset: pass none"
             raise ValueError(f"warm_start=True continues from a fit {with_it} here as well.")
 
-    def _boost(
-        self, data: Data, loss: RawLoss, seed: int, sets: Mapping[str, Data], metrics: Metrics, tasks: FitTasks
-    ) -> bool:
+    def _boost(self, data: Data, loss: RawLoss, seed: int, sets: Mapping[str, Data], metrics: Metrics) -> bool:
         """Grow the missing rounds, then make them this estimator's; nothing changes before the end.
 
         Returns whether a callback ended it.
@@ -237,13 +226,6 @@ class Boosting(BoostedTrees):
         monitor = Monitor(boosting, loss, metrics, data)
         monitor.best_trials = start.trials
 
-        def keep(made: Boosting) -> None:
-            """Give this estimator, or a copy, all attributes of the model so far."""
-            new = Forest(boosting.forest())
-            made._keep(new if start.before is None else Forest.joined([start.before, new]), start, monitor)
-            made.feature_means_, made._seed, made._loss = table.mean, seed, loss
-            made.has_offset_ = data.offset is not None
-
         for name, each in sets.items():
             their_table = _core.Table(each.rows, each.weight, threads)
             scores = start.scores_of(each, threads)
@@ -252,12 +234,14 @@ class Boosting(BoostedTrees):
         is_monitored = bool(sets or metrics or self.verbose or self.callbacks)
         if is_monitored and start.before is not None:
             monitor.complete(lambda seen: start.stages(seen, threads))
-        if is_monitored or loss.own is not None or tasks or is_heard():
-            listeners = self._listeners(keep, tasks)
-            ended = self._run_rounds(monitor, data, start.rounds, is_monitored, listeners, tasks.begin)
+        if is_monitored or loss.own is not None or is_heard():
+            ended = self._run_rounds(monitor, data, start.rounds, is_monitored)
         else:
             boosting.rounds(self.n_estimators - start.rounds)
-        keep(self)
+        new = Forest(boosting.forest())
+        self._keep(new if start.before is None else Forest.joined([start.before, new]), start, monitor)
+        self.feature_means_, self._seed, self._loss = table.mean, seed, loss
+        self.has_offset_ = data.offset is not None
         return ended
 
     def _start(self, data: Data, loss: RawLoss) -> Start:
@@ -341,8 +325,6 @@ class Boosting(BoostedTrees):
         data: Data,
         rounds_before: int,
         is_monitored: bool,
-        listeners: Sequence[Callback],
-        begin: Callable[[], None],
     ) -> bool:
         """Round by round, if losses are monitored or the loss is custom; rounds are counted from the model's first.
 
@@ -353,28 +335,16 @@ class Boosting(BoostedTrees):
             for number in range(rounds_before + 1, self.n_estimators + 1):
                 if self._is_past_best(monitor.losses_that_decide()):
                     break
-                begin()
                 _one_round(boosting, data, monitor.loss)
                 now = monitor.after_round() if is_monitored else {}
                 losses = monitor.losses_that_decide()
                 if self.warm_start and losses and losses[-1] < min(losses[:-1], default=inf):
                     monitor.best_trials = Trials.of(boosting)
                 bar.step("  ".join(f"{name} {value:.5g}" for name, value in now.items()))
-                # All listeners hear of the round, even when an earlier one asks to stop.
-                if any([listener(number, now) for listener in listeners]):
+                # All callbacks are called, even when an earlier one asks to stop.
+                if any([callback(number, now) for callback in self.callbacks or ()]):
                     return True
         return False
-
-    def _listeners(self, keep: Callable[[Boosting], None], tasks: FitTasks) -> list[Callback]:
-        """Return what is called after every round: `callbacks` and the callbacks of scikit-learn."""
-
-        def so_far() -> dict[str, Any]:
-            """The attributes of the model so far."""
-            made = copy(self)
-            keep(made)
-            return dict(vars(made))
-
-        return [*(self.callbacks or ()), lambda number, now: tasks.end(so_far)]
 
     def _is_past_best(self, losses: list[float]) -> bool:
         """Whether the last `n_iter_no_change` rounds brought nothing better (by more than `tol`)."""

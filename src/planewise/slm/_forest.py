@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from copy import copy
 from math import ceil
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
@@ -15,7 +14,6 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from planewise import _core
-from planewise._fit_callbacks import CallbackSupportMixin, FitTasks, with_callbacks
 from planewise._input import (
     IN_FLOAT32,
     Problem,
@@ -47,8 +45,6 @@ from planewise.slm.fitted import Forest
 # Grows trees first .. last-1 of a bag on a table.
 Grow = Callable[[_core.Table, _core.BagOptions, int, int, int], _core.Forest]
 
-TREES_PER_STEP = 16  # between two calls of scikit-learn's callbacks, for any number of threads
-
 
 class Span(NamedTuple):
     """Some trees of a forest, and the seed that all its trees have."""
@@ -58,7 +54,7 @@ class Span(NamedTuple):
     seed: int
 
 
-class _SLMForest(CallbackSupportMixin, ExplainsByContributions, TreeEstimator):
+class _SLMForest(ExplainsByContributions, TreeEstimator):
     """What the classifier and the regressor share."""
 
     parameter_limits: ClassVar[Mapping[str, Limit]] = SINGLE_TREE_LIMITS | {
@@ -115,11 +111,7 @@ class _SLMForest(CallbackSupportMixin, ExplainsByContributions, TreeEstimator):
         constrain(options, self, n_classes)
         return options
 
-    def _tasks(self, X: Any, y: Any, sample_weight: Any) -> FitTasks:
-        """The steps of this fit for scikit-learn's callbacks: a few trees each."""
-        return FitTasks(self, X, y, sample_weight, "trees", -(-self.n_estimators // TREES_PER_STEP))
-
-    def _grow(self, problem: Problem, grow: Grow, n_columns: int, tasks: FitTasks, one_by_one: bool = False) -> None:
+    def _grow(self, problem: Problem, grow: Grow, n_columns: int, one_by_one: bool = False) -> None:
         """Grow the missing trees, and keep the last `n_columns` of their values."""
         n_rows, threads, continues = len(problem.rows), thread_count(self.n_jobs), self._continues()
         bag = _core.BagOptions()
@@ -130,30 +122,19 @@ class _SLMForest(CallbackSupportMixin, ExplainsByContributions, TreeEstimator):
         table = training_table(self, problem.rows, problem.weight, threads)
         parts = [self.forest_] if continues else []
         first, last = self._span[:2] if self._span else (parts[0].n_trees if parts else 0, self.n_estimators)
-        step = TREES_PER_STEP if tasks else self.n_estimators
         # All trees in one call; with a progress line, as many as there are threads, or about a twentieth of all.
         at_once = 1 if one_by_one else threads if self.verbose else self.n_estimators
         if is_heard():
             at_once = min(at_once, threads * ceil(self.n_estimators / (20 * threads)))
 
-        def so_far() -> dict[str, Any]:
-            made = copy(self)
-            made._keep(Forest.joined(parts), table)
-            return dict(vars(made))
-
         with Progress(last - first, "forest", shown=self.verbose > 0) as bar:
-            for begin_step in range(first, last, step):
-                end_step = min(begin_step + step, last)
-                tasks.begin()
-                for begin in range(begin_step, end_step, at_once):
-                    end = min(begin + at_once, end_step)
-                    grown = grow(table, bag, begin, end, threads)
-                    parts.append(Forest(grown.compacted(n_columns, self.smoothing, bag.grow.monotone)))
-                    del grown
-                    for _ in range(begin, end):
-                        bar.step()
-                if tasks.end(so_far):
-                    break
+            for begin in range(first, last, at_once):
+                end = min(begin + at_once, last)
+                grown = grow(table, bag, begin, end, threads)
+                parts.append(Forest(grown.compacted(n_columns, self.smoothing, bag.grow.monotone)))
+                del grown
+                for _ in range(begin, end):
+                    bar.step()
         self._keep(Forest.joined(parts), table)
         self._seed, self._drawn = bag.seed, (n_rows, bag.draws)
 
@@ -458,7 +439,6 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
         keep_parameters(self, locals())
 
     @all_or_nothing
-    @with_callbacks
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees.
 
@@ -498,12 +478,11 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
             gini = self.criterion == "gini"
             return _core.grow_class_trees(table, label, weight, n_classes, gini, bag, first, last, threads)
 
-        self.classes_, tasks = problem.classes, self._tasks(X, y, sample_weight)
+        self.classes_ = problem.classes
         # With two classes, the probability of the second one is enough.
-        self._grow(problem, grow, 1 if n_classes == 2 else n_classes, tasks, one_by_one=balances_draws)
+        self._grow(problem, grow, 1 if n_classes == 2 else n_classes, one_by_one=balances_draws)
         if self.oob_score:
             self._judge_out_of_bag(problem.rows, label, problem.counts)
-        tasks.end_all()
         return self
 
     def _judge_out_of_bag(self, rows: NDArray[np.float32], label: NDArray[np.int32], counts: NDArray[np.bool_]) -> None:
@@ -744,7 +723,6 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
         keep_parameters(self, locals())
 
     @all_or_nothing
-    @with_callbacks
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees.
 
@@ -773,11 +751,10 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
         def grow(table: _core.Table, bag: _core.BagOptions, first: int, last: int, threads: int) -> _core.Forest:
             return _core.grow_number_trees(table, centred, weight, bag, first, last, threads)
 
-        self._centre, tasks = centre, self._tasks(X, y, sample_weight)
-        self._grow(problem, grow, 1, tasks)
+        self._centre = centre
+        self._grow(problem, grow, 1)
         if self.oob_score:
             self._judge_out_of_bag(problem.rows, target, problem.counts)
-        tasks.end_all()
         return self
 
     def _judge_out_of_bag(

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._fit_callbacks import with_callbacks
 from planewise._input import all_or_nothing, number_problem, prediction_rows, real_targets, row_weights
 from planewise._params import Limit, check_parameters, integer, keep_parameters, one_of
 from planewise.slm._boost_data import Data, Floats, Given, training_offset
@@ -292,7 +291,6 @@ class SLMBoostRanker(Boosting):
         keep_parameters(self, locals())
 
     @all_or_nothing
-    @with_callbacks
     def fit(
         self,
         X: Any,
@@ -351,10 +349,8 @@ class SLMBoostRanker(Boosting):
         target = np.column_stack([problem.target, query])
         data = Data(problem.rows, target, problem.weight, training_offset(offset, problem, loss)).by_query()
         given = Given(X_val, y_val, sample_weight_val, offset_val)
-        tasks = self._tasks(X, y, sample_weight)
-        self._learn(data, loss, given, read, tasks)
+        self._learn(data, loss, given, read)
         self._loss = RawLoss("ranking")  # scores mean the same however they are judged
-        tasks.end_all()
         return self
 
     def _ranks(self) -> Ranks:

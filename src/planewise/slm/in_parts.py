@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise._categories import Categories
-from planewise._fit_callbacks import FitTasks
 from planewise._input import thread_count
 from planewise._progress import is_heard
 from planewise.parts import Part, Parts
@@ -169,7 +168,6 @@ class BoostsParts(Boosting):
         parts: Parts,
         sets: Mapping[str, Parts],
         loss: RawLoss,
-        tasks: FitTasks,
     ) -> None:
         """Boost on these rows, with validation rows: given ones, or a share of the rows when stopping early."""
         self._refuse_in_parts(loss)
@@ -187,18 +185,16 @@ class BoostsParts(Boosting):
         if self.target_statistics_:
             sets = {name: each.derive(part_with_statistics, each=[self.target_statistics_] * len(each.sizes))
                     for name, each in sets.items()}  # fmt: skip
-        ended = self._boost_parts(parts, loss, seed, sets, tasks)
+        ended = self._boost_parts(parts, loss, seed, sets)
         if sets_aside and everything is not None and not ended:
-            tasks.begin("refit")
             everything = self._with_statistics_in_parts(everything, loss, seed)
             boosting, start = self._make_booster_of_parts(everything, loss, seed, monitored=False)
             with boosting:
                 boosting.rounds(self.n_iter_)
             self.forest_, self.base_score_ = Forest(boosting.forest()), start.base
             self.feature_means_ = boosting.table.mean
-            tasks.end(lambda: {})
 
-    def _boost_parts(self, parts: Parts, loss: RawLoss, seed: int, sets: Mapping[str, Parts], tasks: FitTasks) -> bool:
+    def _boost_parts(self, parts: Parts, loss: RawLoss, seed: int, sets: Mapping[str, Parts]) -> bool:
         """Grow the rounds, then make them this estimator's. Returns whether a callback ended it."""
         monitored = bool(sets or self.eval_metric or self.verbose or self.callbacks)
         boosting, start = self._make_booster_of_parts(parts, loss, seed, monitored)
@@ -206,21 +202,17 @@ class BoostsParts(Boosting):
         train = _judged(parts, bool(metrics))
         monitor = Monitor(boosting, loss, metrics, train)
 
-        def keep(made: Boosting) -> None:
-            made._keep(Forest(boosting.forest()), start, monitor)
-            made.feature_means_, made._seed, made._loss = boosting.table.mean, seed, loss
-            made.has_offset_ = False
-
         with boosting:
             for name, each in sets.items():
                 monitor.follow(name, _judged(each, bool(metrics)), boosting.watch(each))
             ended = False
-            if monitored or tasks or is_heard():
-                listeners = self._listeners(keep, tasks)
-                ended = self._run_rounds(monitor, train, 0, monitored, listeners, tasks.begin)
+            if monitored or is_heard():
+                ended = self._run_rounds(monitor, train, 0, monitored)
             else:
                 boosting.rounds(self.n_estimators)
-        keep(self)
+        self._keep(Forest(boosting.forest()), start, monitor)
+        self.feature_means_, self._seed, self._loss = boosting.table.mean, seed, loss
+        self.has_offset_ = False
         return ended
 
     def _make_booster_of_parts(

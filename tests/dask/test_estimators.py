@@ -137,14 +137,12 @@ def test_unknown_chunk_sizes_are_found_out(client, table):
     assert model_bytes(remote) == model_bytes(local)
 
 
-def test_a_forest_with_out_of_bag_score_and_a_warm_start(client, table):
+def test_a_forest_with_out_of_bag_score(client, table):
     X, y = table[:2]
     local, remote = both("SLMForestClassifier", oob_score=True, n_estimators=20)
     local.fit(X, y)
     remote.fit(frame(X, [300, 300]), frame(y, [300, 300]))
     assert remote.oob_score_ == local.oob_score_
-    local.set_params(n_estimators=25, warm_start=True).fit(X, y)
-    remote.set_params(n_estimators=25, warm_start=True).fit(frame(X, [300, 300]), frame(y, [300, 300]))
     assert model_bytes(remote) == model_bytes(local)
 
 

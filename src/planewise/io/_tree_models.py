@@ -105,8 +105,6 @@ _FOREST: dict[str, Kind] = {
     "forest_": Trees(FOREST_ARRAYS),
     "feature_means_": Numbers("float32"),
     "n_parameters_": Integer(),
-    "_seed": _SEED,
-    "_drawn": Several(Integer(), as_tuple=True, length=2),
 }
 _OUT_OF_BAG: dict[str, Kind] = {"oob_score_": Number(finite=False)}
 

@@ -37,7 +37,7 @@ from planewise._params import (
 )
 from planewise._progress import Progress, is_heard
 from planewise._warn import warn_user
-from planewise.slm._constraints import check_earlier_trees, constrain
+from planewise.slm._constraints import constrain
 from planewise.slm._explain import ExplainsByContributions
 from planewise.slm._growth import SINGLE_TREE_LIMITS, TreeEstimator, most_terms, training_table, tree_options
 from planewise.slm.fitted import Forest
@@ -66,7 +66,6 @@ class _SLMForest(ExplainsByContributions, TreeEstimator):
             lambda value: boolean().allows(value) or callable(value),
             "True or False, or a function (y_true, y_pred) -> score",
         ),
-        "warm_start": boolean(),
         "verbose": integer(0),
     }
     n_estimators: int
@@ -74,14 +73,8 @@ class _SLMForest(ExplainsByContributions, TreeEstimator):
     bootstrap: bool
     max_samples: float | None
     oob_score: bool | Callable[[Any, Any], float]
-    warm_start: bool
     verbose: int
-    _seed: int
-    _drawn: tuple[int, int]
     _span: Span | None = None  # set where other places grow the other trees
-
-    def _continues(self) -> bool:
-        return bool(self.warm_start) and hasattr(self, "forest_")
 
     def _check_parameters(self) -> None:
         """Limits, and the parameters that must agree with each other."""
@@ -111,17 +104,15 @@ class _SLMForest(ExplainsByContributions, TreeEstimator):
         constrain(options, self, n_classes)
         return options
 
-    def _grow(self, problem: Problem, grow: Grow, n_columns: int, one_by_one: bool = False) -> None:
-        """Grow the missing trees, and keep the last `n_columns` of their values."""
-        n_rows, threads, continues = len(problem.rows), thread_count(self.n_jobs), self._continues()
+    def _grow(self, problem: Problem, grow: Grow, n_columns: int, one_by_one: bool = False) -> _core.BagOptions:
+        """Grow the trees, keep the last `n_columns` of their values, and return what their rows were drawn by."""
+        threads = thread_count(self.n_jobs)
         bag = _core.BagOptions()
-        bag.grow, bag.draws = self._options(n_columns), self._draws(n_rows)
-        bag.seed = self._span.seed if self._span else self._seed if continues else self._new_seed()
-        if continues:
-            self._check_warm_start((n_rows, bag.draws))
+        bag.grow, bag.draws = self._options(n_columns), self._draws(len(problem.rows))
+        bag.seed = self._span.seed if self._span else self._new_seed()
         table = training_table(self, problem.rows, problem.weight, threads)
-        parts = [self.forest_] if continues else []
-        first, last = self._span[:2] if self._span else (parts[0].n_trees if parts else 0, self.n_estimators)
+        parts: list[Forest] = []
+        first, last = self._span[:2] if self._span else (0, self.n_estimators)
         # All trees in one call; with a progress line, as many as there are threads, or about a twentieth of all.
         at_once = 1 if one_by_one else threads if self.verbose else self.n_estimators
         if is_heard():
@@ -136,20 +127,7 @@ class _SLMForest(ExplainsByContributions, TreeEstimator):
                 for _ in range(begin, end):
                     bar.step()
         self._keep(Forest.joined(parts), table)
-        self._seed, self._drawn = bag.seed, (n_rows, bag.draws)
-
-    def _check_warm_start(self, drawn: tuple[int, int]) -> None:
-        """An error if the trees that are there do not go with new ones; `drawn` is what these draw from."""
-        if self.n_estimators < self.forest_.n_trees:
-            raise ValueError(
-                f"n_estimators={self.n_estimators} must be at least the {self.forest_.n_trees} trees that are there "
-                "already when warm_start=True."
-            )
-        check_earlier_trees(self, self.forest_)
-        if self.oob_score and self._drawn != drawn:
-            raise ValueError(
-                "oob_score with warm_start=True needs the same rows, bootstrap and max_samples as the earlier fit."
-            )
+        return bag
 
     def _keep(self, forest: Forest, table: _core.Table) -> None:
         """Make these trees the fitted ones."""
@@ -161,11 +139,13 @@ class _SLMForest(ExplainsByContributions, TreeEstimator):
         self.n_parameters_ = self.n_planes_ * (most_terms(self) + 1)
 
     # --------------------------------------------------------------------------------------------- out-of-bag rows
-    def _out_of_bag(self, rows: NDArray[np.float32]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
+    def _out_of_bag(
+        self, rows: NDArray[np.float32], bag: _core.BagOptions
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
         """For each tree, the rows it has not seen, some at a time, and its values for them."""
         nothing = np.zeros(self.forest_.n_outputs)
         for tree in range(self.forest_.n_trees):
-            every = np.flatnonzero(_core.bootstrap(*self._drawn, self._seed, tree) == 0)
+            every = np.flatnonzero(_core.bootstrap(len(rows), bag.draws, bag.seed, tree) == 0)
             for part in blocks(len(every), rows.shape[1]):
                 out = every[part]
                 yield out, self.forest_.predict(rows[out], nothing, tree, tree + 1, thread_count(self.n_jobs))
@@ -312,8 +292,6 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
         Weights of the classes, multiplied into the sample weights; zero leaves a class out. "balanced_subsample"
         balances the rows drawn for each tree, and grows the trees on a single thread; without `bootstrap` it is the
         same as "balanced".
-    warm_start : bool, default=False
-        Keep the trees of the last fit and grow only the missing ones: the same as growing all at once.
     verbose : int, default=0
         1 shows a progress line.
     n_jobs : int or None, default=None
@@ -431,7 +409,6 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
         oob_score: bool | Callable[[Any, Any], float] = False,
         voting: str = "soft",
         class_weight: Any = None,
-        warm_start: bool = False,
         verbose: int = 0,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -466,7 +443,6 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
             y,
             sample_weight,
             class_weight=None if balances_draws else by_class,
-            continues=self._continues(),
         )
         label, n_classes = problem.label, len(problem.classes)
 
@@ -480,15 +456,17 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
 
         self.classes_ = problem.classes
         # With two classes, the probability of the second one is enough.
-        self._grow(problem, grow, 1 if n_classes == 2 else n_classes, one_by_one=balances_draws)
+        bag = self._grow(problem, grow, 1 if n_classes == 2 else n_classes, one_by_one=balances_draws)
         if self.oob_score:
-            self._judge_out_of_bag(problem.rows, label, problem.counts)
+            self._judge_out_of_bag(problem.rows, label, problem.counts, bag)
         return self
 
-    def _judge_out_of_bag(self, rows: NDArray[np.float32], label: NDArray[np.int32], counts: NDArray[np.bool_]) -> None:
+    def _judge_out_of_bag(
+        self, rows: NDArray[np.float32], label: NDArray[np.int32], counts: NDArray[np.bool_], bag: _core.BagOptions
+    ) -> None:
         shape = len(rows), len(self.classes_)
         seen, mean, votes = np.zeros((len(rows), 1)), np.zeros(shape), np.zeros(shape)
-        for out, value in self._out_of_bag(rows):
+        for out, value in self._out_of_bag(rows, bag):
             probability = self._spread(value)
             mean[out] += probability
             votes[out, probability.argmax(axis=1)] += 1
@@ -617,8 +595,6 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
     oob_score : bool or callable, default=False
         Whether to score the forest on its out-of-bag rows, each predicted by the trees that have not seen it: by
         accuracy or R2, or by a function ``(y_true, y_pred)``.
-    warm_start : bool, default=False
-        Keep the trees of the last fit and grow only the missing ones: the same as growing all at once.
     verbose : int, default=0
         1 shows a progress line.
     n_jobs : int or None, default=None
@@ -715,7 +691,6 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
         bootstrap: bool = False,
         max_samples: float | None = None,
         oob_score: bool | Callable[[Any, Any], float] = False,
-        warm_start: bool = False,
         verbose: int = 0,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -742,26 +717,26 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
         self
         """
         self._check_parameters()
-        problem = number_problem(self, X, y, sample_weight, continues=self._continues(), targets=IN_FLOAT32)
+        problem = number_problem(self, X, y, sample_weight, targets=IN_FLOAT32)
         target, weight = problem.target, problem.weight
         # Trees hold what they add to this, so that float32 is enough for targets far from zero.
-        centre = self._centre if self._continues() else float(np.average(target, weights=weight))
+        centre = float(np.average(target, weights=weight))
         centred = target - centre
 
         def grow(table: _core.Table, bag: _core.BagOptions, first: int, last: int, threads: int) -> _core.Forest:
             return _core.grow_number_trees(table, centred, weight, bag, first, last, threads)
 
         self._centre = centre
-        self._grow(problem, grow, 1)
+        bag = self._grow(problem, grow, 1)
         if self.oob_score:
-            self._judge_out_of_bag(problem.rows, target, problem.counts)
+            self._judge_out_of_bag(problem.rows, target, problem.counts, bag)
         return self
 
     def _judge_out_of_bag(
-        self, rows: NDArray[np.float32], target: NDArray[np.float64], counts: NDArray[np.bool_]
+        self, rows: NDArray[np.float32], target: NDArray[np.float64], counts: NDArray[np.bool_], bag: _core.BagOptions
     ) -> None:
         seen, total = np.zeros(len(rows)), np.zeros(len(rows))
-        for out, value in self._out_of_bag(rows):
+        for out, value in self._out_of_bag(rows, bag):
             total[out] += value[:, 0]
             seen[out] += 1
         with np.errstate(invalid="ignore"):

@@ -53,7 +53,7 @@ def settings_of(task, stops, n_rounds):
 
 def model_bytes(model):
     arrays = {**model.forest_.arrays(), "base": model.base_score_, "means": model.feature_means_}
-    return {name: array.tobytes() for name, array in arrays.items()} | {"losses": model.evals_result_}
+    return {name: array.tobytes() for name, array in arrays.items()} | {"scores": model.validation_score_.tobytes()}
 
 
 def process_of(dask_worker):

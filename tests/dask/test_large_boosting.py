@@ -97,19 +97,17 @@ def test_ten_classes_in_arrays(near, rows, n_partitions, is_in_parts):
 @pytest.mark.parametrize("n_partitions", [3, 31])
 def test_validation_sets_stop_the_fit_at_the_same_round(near, rows, n_partitions, is_in_parts):
     X, y, _, weight = rows
-    learn, rest, old = slice(0, 500), slice(500, N_ROWS), slice(0, 99)
+    learn, rest = slice(0, 500), slice(500, N_ROWS)
     local, remote = boosting(n_estimators=30, learning_rate=0.7, early_stopping=True, n_iter_no_change=3)
     local.fit(
         X[learn], y[learn], X_val=X[rest], y_val=y[rest], sample_weight_val=weight[rest],
-        eval_sets={"old": (X[old], y[old])},
     )  # fmt: skip
     sizes = {3: [150, 0, 350], 31: [0, *[17] * 29, 7]}[n_partitions]
     X_val, y_val, weight_val = lazily([X[rest], y[rest], weight[rest]], [0, 150, 50])
     remote.set_params(client=near).fit(
         *lazily([X[learn], y[learn]], sizes), X_val=X_val, y_val=y_val, sample_weight_val=weight_val,
-        eval_sets={"old": tuple(lazily([X[old], y[old]], [99]))},
     )  # fmt: skip
-    assert list(remote.evals_result_) == ["train", "validation", "old"] and remote.n_iter_ < 30
+    assert len(remote.validation_score_) and remote.n_iter_ < 30
     assert model_bytes(remote) == model_bytes(local)
 
 
@@ -147,7 +145,7 @@ def test_rows_that_a_tree_can_be_grown_on_are_gathered(client, rows, parameters)
 def test_progress_is_shown(client, rows, capsys, is_in_parts):
     remote = boosting(verbose=1)[1].fit(*lazily(rows[:2], SIZES[3]))
     shown = capsys.readouterr().err
-    assert "boosting" in shown and f"train {remote.evals_result_['train'][-1]:.5g}" in shown
+    assert "boosting" in shown and f"train {-remote.train_score_[-1]:.5g}" in shown
 
 
 # ------------------------------------------------------------------------------------------------------------- clients
@@ -333,10 +331,3 @@ def test_callbacks_of_scikit_learn_and_offsets_are_refused_by_name(client, rows)
         remote.fit(X, y, offset=da.zeros(N_ROWS))
     with pytest.raises(ValueError, match=r"^offset_val is not possible on a cluster"):
         remote.fit(X, y, X_val=X, y_val=y, offset_val=da.zeros(N_ROWS))
-
-
-@pytest.mark.parametrize("name", ["validation", "train", "", "validation twice"])
-def test_names_of_sets_that_mean_something_else_are_refused(client, rows, name):
-    X, y = lazily(rows[:2], SIZES[3])
-    with pytest.raises(ValueError, match=f"eval_sets has the name {name!r}"):
-        boosting()[1].fit(X, y, X_val=X, y_val=y, eval_sets={name: (X, y)})

@@ -187,9 +187,9 @@ def test_a_description_of_countless_values_is_refused_before_it_is_parsed(tmp_pa
 def test_a_description_of_many_equal_values_is_saved_so_that_it_can_be_loaded(tmp_path, monkeypatch):
     monkeypatch.setattr(_container, "MEMORY_ALWAYS_ALLOWED", 1 << 16)
     model = pw.SLMBoostRegressor(n_estimators=2, random_state=0).fit(*iris())
-    model.evals_result_ = {"train": [0.5] * 20_000}
+    model.set_params(rank_decay=[0.1] * 20_000)
     pw.save(model, tmp_path / "m")
-    assert len(pw.load(tmp_path / "m").evals_result_["train"]) == 20_000
+    assert len(pw.load(tmp_path / "m").rank_decay) == 20_000
 
 
 @pytest.mark.parametrize(
@@ -388,11 +388,11 @@ def test_a_parameter_that_is_no_plain_value_is_named(model, name, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(("name", "plain"), [("eval_metric", None), ("cv", 5)])
+@pytest.mark.parametrize(("name", "plain"), [("scoring", None), ("cv", 5)])
 def test_a_parameter_that_only_fit_needs_can_be_replaced(name, plain, tmp_path):
     X, y = iris()
-    if name == "eval_metric":
-        model = pw.SLMBoostRegressor(n_estimators=2, eval_metric=lambda y_true, y_pred: ("zero", 0.0, False))
+    if name == "scoring":
+        model = pw.SLMBoostRegressor(n_estimators=2, scoring=lambda estimator, X, y: 0.0)
     else:
         model = pw.MCMClassifierCV(cv=KFold(2, shuffle=True, random_state=0), kernel="linear", random_state=0)
     model.fit(X, y)

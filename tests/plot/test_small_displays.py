@@ -191,26 +191,23 @@ def test_curves_of_boosting_count_rounds_as_the_model_does():
     model.fit(X[::2], y[::2], **watched)
     curve = ConvergenceDisplay.from_estimators({"a": model}, X[1::2], y[1::2], measure="log_loss").curves["a"]
     assert curve.n_trees.tolist() == list(range(1, 15))
-    np.testing.assert_allclose(curve.values[0], model.evals_result_["validation"])
+    np.testing.assert_allclose(curve.values[0], -model.validation_score_)
     assert curve.n_trees[curve.values[0].argmin()] == model.best_iteration_ < 14
 
 
-def test_what_boosting_monitored_is_shown_by_set_and_measure():
+def test_what_boosting_monitored_is_shown():
     X, y = load_breast_cancer(return_X_y=True)
-    model = SLMBoostClassifier(n_estimators=40, eval_metric=["roc_auc", "accuracy"], random_state=0)
-    model.fit(X[::3], y[::3], X_val=X[1::3], y_val=y[1::3], eval_sets={"last third": (X[2::3], y[2::3])})
-    assert ConvergenceDisplay.monitored(model) == ["loss", "roc_auc", "accuracy"]
+    model = SLMBoostClassifier(n_estimators=40, random_state=0).fit(X[::2], y[::2], X_val=X[1::2], y_val=y[1::2])
     loss = ConvergenceDisplay.from_history(model)
-    assert list(loss.curves) == ["train", "validation", "last third"]
-    assert loss.curves["validation"].values[0].tolist() == model.evals_result_["validation"]
-    by_metric = ConvergenceDisplay.from_history(model, measure="roc_auc")
-    assert by_metric.curves["last third"].values[0].tolist() == model.evals_result_["last third roc_auc"]
-    assert by_metric.best == np.argmax(by_metric.curves["validation"].values[0]) + 1
-    assert_readable(by_metric.plot().figure_)
-    assert by_metric.ax_.get_xlabel() == "rounds"
+    assert (loss.measure, list(loss.curves)) == ("loss", ["train", "validation"])
+    np.testing.assert_array_equal(loss.curves["validation"].values[0], -model.validation_score_)
+    assert loss.best == np.argmin(loss.curves["validation"].values[0]) + 1
     assert_readable(small(loss))
-    with pytest.raises(ValueError, match="measure must be 'loss' or 'roc_auc' or 'accuracy' for this model; got 'r2'"):
-        ConvergenceDisplay.from_history(model, measure="r2")
+    scored = ConvergenceDisplay.from_history(model.set_params(scoring="roc_auc").fit(X[::2], y[::2]))
+    assert (scored.measure, list(scored.curves), scored.best) == ("roc_auc", ["train"], None)
+    np.testing.assert_array_equal(scored.curves["train"].values[0], model.train_score_)
+    assert_readable(scored.plot().figure_)
+    assert scored.ax_.get_xlabel() == "rounds"
     with pytest.raises(ValueError, match="nothing was monitored"):
         ConvergenceDisplay.from_history(SLMBoostClassifier(n_estimators=2).fit(X, y))
 
@@ -220,32 +217,6 @@ def test_scores_of_quantiles_are_not_called_r2(loss, name):
     X, y = load_diabetes(return_X_y=True)
     model = SLMBoostRegressor(loss=loss, n_estimators=2).fit(X, y)
     assert SparsityDisplay.from_estimators({"a": model}, X, y).score_name == name
-
-
-def test_names_of_sets_and_metrics_that_share_words_are_told_apart():
-    X, y = load_diabetes(return_X_y=True)
-
-    def two(y_true, y_pred):
-        return [("mae", 1.0, False), ("minus mae", 2.0, True)]
-
-    model = SLMBoostRegressor(eval_metric=two, n_estimators=2).fit(X, y, eval_sets={"a minus": (X, y)})
-    for measure, value in (("mae", 1.0), ("minus mae", 2.0)):
-        display = ConvergenceDisplay.from_history(model, measure=measure)
-        assert {name: curve.values.tolist() for name, curve in display.curves.items()} == {
-            "train": [[value, value]],
-            "a minus": [[value, value]],
-        }
-
-
-def test_a_loss_of_ones_own_is_shown_by_its_metrics():
-    X, y = load_diabetes(return_X_y=True)
-    model = SLMBoostRegressor(
-        loss=lambda target, score: (score - target, np.ones_like(score)),
-        eval_metric=["r2", "neg_root_mean_squared_error"],
-        n_estimators=3,
-    )
-    display = ConvergenceDisplay.from_history(model.fit(X, y, eval_sets={"again": (X, y)}))
-    assert (display.measure, list(display.curves), display.best) == ("r2", ["train", "again"], None)
 
 
 def test_convergence_errors_name_what_is_wrong():

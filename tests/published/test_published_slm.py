@@ -47,7 +47,7 @@ OFF = {
     "warm_start": False,
     "oob_score": False,
     "max_samples": None,
-    "eval_metric": None,
+    "scoring": None,
     "callbacks": None,
 }
 # Parameters that the paper has, or that change no model.

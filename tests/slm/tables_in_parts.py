@@ -54,13 +54,13 @@ class InParts(BoostsParts):
         survey = join_surveys([survey_part(rows, named, k) for k, rows in enumerate(pieces(X, sizes))])
         learn_columns(self, survey)
         y = self._numbers_of(y, learns=True)
-        parts, sets = parts_of(X, y, weight, sizes, survey, make), {}
+        parts, rows = parts_of(X, y, weight, sizes, survey, make), None
         if validation is not None:
             X_val, y_val, *rest = validation
             half = len(y_val) // 2
             given = X_val, self._numbers_of(y_val, learns=False), *(rest or [None])
-            sets["validation"] = parts_of(*given, [half, 0, len(y_val) - half], survey, make)
-        self._learn_in_parts(parts, sets, self._loss_of(parts), self._tasks(None, None, None))
+            rows = parts_of(*given, [half, 0, len(y_val) - half], survey, make)
+        self._learn_in_parts(parts, rows, self._loss_of(parts))
         return self
 
 

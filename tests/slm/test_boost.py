@@ -208,11 +208,11 @@ def test_kept_training_losses_are_those_of_the_predictions():
     X, y = load_diabetes(return_X_y=True)
     model = SLMBoostRegressor(n_estimators=10, random_state=0, callbacks=[lambda *_: False]).fit(X, y)
     errors = [np.mean((prediction - y) ** 2) for prediction in model.staged_predict(X)]
-    assert_allclose(model.evals_result_["train"], errors)
+    assert_allclose(-model.train_score_, errors)
     X, y = load_iris(return_X_y=True)
     model = SLMBoostClassifier(n_estimators=10, random_state=0, callbacks=[lambda *_: False]).fit(X, y)
     losses = [-np.log(p[np.arange(150), y]).mean() for p in model.staged_predict_proba(X)]
-    assert_allclose(model.evals_result_["train"], losses)
+    assert_allclose(-model.train_score_, losses)
 
 
 # -------------------------------------------------------------------------------------------- what it learns
@@ -480,10 +480,10 @@ def test_early_stopping_returns_the_best_round(make, given):
         model.fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
     else:
         model.set_params(validation_fraction=0.3).fit(X, y)
-    losses = model.evals_result_["validation"]
+    losses = -model.validation_score_
     assert model.n_iter_ == model.best_iteration_ == np.argmin(losses) + 1
     assert model.n_iter_ == model.forest_.n_trees
-    assert len(losses) == len(model.evals_result_["train"]) == model.n_iter_ + 5 < 300
+    assert len(losses) == len(model.train_score_) == model.n_iter_ + 5 < 300
     if given:
         raw = model._raw(X[200:])[:, 0]
         squares, logs = (raw - y[200:]) ** 2, np.logaddexp(0, raw) - y[200:] * raw
@@ -498,8 +498,8 @@ def test_given_rows_are_only_watched_unless_stopping_early(make):
     model = make(n_estimators=40, learning_rate=0.3, noise_margin=0, random_state=0)
     unwatched = clone(model).fit(X[:200], y[:200])
     model.fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
-    losses = model.evals_result_["validation"]
-    assert len(losses) == len(model.evals_result_["train"]) == model.n_iter_ == 40
+    losses = -model.validation_score_
+    assert len(losses) == len(model.train_score_) == model.n_iter_ == 40
     assert model.best_iteration_ == np.argmin(losses) + 1 < 40
     assert_same_model(model, unwatched)
 
@@ -507,7 +507,7 @@ def test_given_rows_are_only_watched_unless_stopping_early(make):
 def test_a_large_tolerance_stops_at_once():
     X, y = noisy()
     model = SLMBoostClassifier(n_estimators=50, early_stopping=True, n_iter_no_change=2, tol=10, random_state=0)
-    assert len(model.fit(X, y).evals_result_["validation"]) == 3
+    assert len(model.fit(X, y).validation_score_) == 3
 
 
 def test_watched_rows_must_come_with_known_targets():
@@ -526,7 +526,7 @@ def test_watched_rows_may_lack_a_class():
     X, y = load_iris(return_X_y=True)
     model = SLMBoostClassifier(n_estimators=3, random_state=0).fit(X, y, X_val=X[100:], y_val=y[100:])
     p = model.predict_proba(X[100:])[:, 2]
-    assert min(model.evals_result_["validation"]) == pytest.approx(-np.log(p).mean())
+    assert min(-model.validation_score_) == pytest.approx(-np.log(p).mean())
 
 
 def test_a_class_that_is_all_set_aside_leaves_finite_scores():
@@ -546,7 +546,7 @@ def test_callbacks_hear_of_every_round_in_order_with_its_losses():
     ).fit(X[::2], y[::2], X_val=X[1::2], y_val=y[1::2])
     assert [call[:2] for call in heard] == [(name, number) for number in range(1, 6) for name in "ab"]
     for _, number, now in heard:
-        assert now == {name: model.evals_result_[name][number - 1] for name in ("train", "validation")}
+        assert now == {"train": -model.train_score_[number - 1], "validation": -model.validation_score_[number - 1]}
 
 
 def test_a_callback_can_stop_and_the_others_still_hear_of_the_round():
@@ -622,9 +622,10 @@ def test_a_warm_start_counts_every_round_from_the_first_fit_on(loss, stopping):
     model.fit(*data, **watched)
     assert len(heard) > 2
     assert heard == list(range(7, 7 + len(heard)))
-    assert len(model.evals_result_["train"]) == len(model.evals_result_["validation"]) == 6 + len(heard)
-    assert model.evals_result_ == at_once.evals_result_
-    assert model.best_iteration_ == at_once.best_iteration_ == np.argmin(model.evals_result_["validation"]) + 1
+    assert len(model.train_score_) == len(model.validation_score_) == 6 + len(heard)
+    assert_array_equal(model.train_score_, at_once.train_score_)
+    assert_array_equal(model.validation_score_, at_once.validation_score_)
+    assert model.best_iteration_ == at_once.best_iteration_ == np.argmax(model.validation_score_) + 1
     assert_same_model(model, at_once)
 
 
@@ -634,7 +635,7 @@ def test_a_warm_start_is_judged_by_the_rows_watched_now():
     model.fit(X[:200], y[:200], X_val=X[200:300], y_val=y[200:300])
     model.set_params(n_estimators=8).fit(X[:200], y[:200], X_val=X[300:], y_val=y[300:])
     squares = [np.mean((prediction - y[300:]) ** 2) for prediction in model.staged_predict(X[300:])]
-    assert_allclose(model.evals_result_["validation"], squares)
+    assert_allclose(-model.validation_score_, squares)
 
 
 def test_a_warm_start_that_brings_nothing_better_keeps_the_best_round():
@@ -642,10 +643,10 @@ def test_a_warm_start_that_brings_nothing_better_keeps_the_best_round():
     stopped = {"early_stopping": True, "n_iter_no_change": 5, "noise_margin": 0}
     model = SLMBoostClassifier(n_estimators=300, learning_rate=0.3, warm_start=True, random_state=0, **stopped)
     model.fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
-    best, losses, before = model.best_iteration_, model.evals_result_, model.predict_proba(X)
+    best, losses, before = model.best_iteration_, model.validation_score_, model.predict_proba(X)
     model.fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
     assert model.n_iter_ == model.best_iteration_ == best < 300
-    assert model.evals_result_ == losses
+    assert_array_equal(model.validation_score_, losses)
     assert_array_equal(model.predict_proba(X), before)
 
 
@@ -656,7 +657,7 @@ def test_a_warm_start_sets_the_same_rows_aside(random_state):
 
     class Looked(SLMBoostClassifier):
         def _boost(self, *given):
-            watched.append(given[3]["validation"].rows)
+            watched.append(given[3].rows)
             super()._boost(*given)
 
     model = Looked(n_estimators=2, early_stopping=True, warm_start=True, random_state=random_state).fit(X, y)
@@ -834,7 +835,7 @@ def test_verbose_writes_progress_to_stderr_only(capfd):
     out, err = capfd.readouterr()
     assert out == ""
     assert "boosting [" in err
-    assert f"3/3  train {model.evals_result_['train'][-1]:.5g}" in err
+    assert f"3/3  train {-model.train_score_[-1]:.5g}" in err
     assert err.endswith("\n")
     model.set_params(n_estimators=5, warm_start=True).fit(X, y)
-    assert f"5/5  train {model.evals_result_['train'][4]:.5g}" in capfd.readouterr().err
+    assert f"5/5  train {-model.train_score_[4]:.5g}" in capfd.readouterr().err

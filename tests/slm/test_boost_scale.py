@@ -173,8 +173,8 @@ def test_scores_while_fitting_are_those_of_predictions(make, more):
 
     staged = model.staged_predict if make is SLMBoostRegressor else model.staged_predict_proba
     n = model.n_iter_
-    assert_allclose(model.evals_result_["train"][:n], [loss(stage, y[:1000]) for stage in staged(X[:1000])])
-    assert_allclose(model.evals_result_["validation"][:n], [loss(stage, y[1000:]) for stage in staged(X[1000:])])
+    assert_allclose(-model.train_score_[:n], [loss(stage, y[:1000]) for stage in staged(X[:1000])])
+    assert_allclose(-model.validation_score_[:n], [loss(stage, y[1000:]) for stage in staged(X[1000:])])
 
 
 def test_trees_of_few_rows_learn_nearly_as_much():

@@ -692,11 +692,9 @@ def test_watched_frames_may_have_unseen_categories(make):
     model.fit(frame[:300], y[:300], X_val=other, y_val=y[300:])
     raw = model._raw(other)[:, 0]
     squares, logs = (raw - y[300:]) ** 2, np.logaddexp(0, raw) - y[300:] * raw
-    assert min(model.evals_result_["validation"]) == pytest.approx(
-        (squares if make is SLMBoostRegressor else logs).mean()
-    )
+    assert min(-model.validation_score_) == pytest.approx((squares if make is SLMBoostRegressor else logs).mean())
     by_fraction = clone(model).fit(frame, y)
-    assert by_fraction.n_iter_ == np.argmin(by_fraction.evals_result_["validation"]) + 1
+    assert by_fraction.n_iter_ == np.argmin(-by_fraction.validation_score_) + 1
 
 
 def test_staged_predictions_end_in_the_predictions():

@@ -16,7 +16,7 @@ law = settings(max_examples=8)
 N_ROWS = 600
 X, TARGETS, WEIGHT = a_table(N_ROWS)
 CUT = [0, 170, 1, 0, 329, 100]  # sizes of parts
-KEPT = ["base_score_", "feature_means_"]
+KEPT = ["base_score_", "feature_means_", "train_score_", "validation_score_"]
 
 
 def assert_same_model(one, other):
@@ -25,7 +25,7 @@ def assert_same_model(one, other):
         assert array.tobytes() == other.forest_.arrays()[name].tobytes(), name
     for name in KEPT:
         assert getattr(one, name).tobytes() == getattr(other, name).tobytes(), name
-    for name in ("n_iter_", "best_iteration_", "evals_result_"):
+    for name in ("n_iter_", "best_iteration_"):
         assert getattr(one, name) == getattr(other, name), name
     assert one.target_statistics_.keys() == other.target_statistics_.keys()
     for j, statistics in one.target_statistics_.items():
@@ -156,17 +156,17 @@ def test_early_stopping_by_given_rows(task, metric):
     name = metric and ("neg_mean_absolute_error" if task == "numbers" else "accuracy")
     y, learn, rest = targets[task], slice(0, 400), slice(400, N_ROWS)
     options = {"n_estimators": 40, "learning_rate": 0.6, "early_stopping": True, "n_iter_no_change": 3}
-    memory, parts = both(task, eval_metric=name, **options)
+    memory, parts = both(task, scoring=name, **options)
     memory.fit(frame[learn], y[learn], weight[learn], X_val=frame[rest], y_val=y[rest], sample_weight_val=weight[rest])
     validation = frame[rest], y[rest], weight[rest]
     parts.fit_parts(frame[learn], y[learn], weight[learn], sizes=[150, 0, 250], validation=validation)
     assert_same_model(memory, parts)
-    assert memory.n_iter_ < 40 and (name is None) == (len(memory.evals_result_) == 2)
+    assert memory.n_iter_ < 40
 
 
-def test_metrics_of_the_training_rows():
-    made = assert_same_in_parts("two", X, TARGETS["two"], WEIGHT, eval_metric=["roc_auc", "neg_log_loss"])
-    assert list(made.evals_result_) == ["train", "train roc_auc", "train neg_log_loss"]
+def test_scores_of_the_training_rows():
+    made = assert_same_in_parts("two", X, TARGETS["two"], WEIGHT, scoring="roc_auc")
+    assert len(made.train_score_) == 10
 
 
 def test_a_callback_that_ends_the_fit():
@@ -190,12 +190,12 @@ def test_parts_that_lose_their_scores_at_any_moment_give_the_same_bytes(seed, ta
 
 @law
 @given(st.integers(0, 99), st.booleans())
-def test_losses_while_rows_are_monitored(seed, by_metric):
+def test_losses_while_rows_are_monitored(seed, by_score):
     random = np.random.default_rng(seed)
     frame, targets, weight = a_frame(80)
     assert_same_in_parts(
         "two", frame, targets["two"], weight, make=partial(ForgetfulParts, random=random, share=0.3),
-        early_stopping=True, n_iter_no_change=3, learning_rate=0.6, eval_metric="accuracy" if by_metric else None,
+        early_stopping=True, n_iter_no_change=3, learning_rate=0.6, scoring="accuracy" if by_score else None,
     )  # fmt: skip
 
 

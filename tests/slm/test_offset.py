@@ -228,10 +228,10 @@ def test_rows_set_aside_keep_their_offsets():
     target = y + 50 * offset
     stops = {"early_stopping": True, "n_estimators": 60, "random_state": 0}
     model = SLMBoostRegressor(**stops).fit(X, target, offset=50 * offset)
-    assert model.evals_result_["validation"][model.best_iteration_ - 1] < 0.3  # were they mixed up: thousands
+    assert -model.validation_score_[model.best_iteration_ - 1] < 0.3  # were they mixed up: thousands
     assert np.mean((model.predict(X, offset=50 * offset) - target) ** 2) < 0.3
     once = SLMBoostRegressor(refit=False, **stops).fit(X, target, offset=50 * offset)
-    assert once.evals_result_ == model.evals_result_
+    assert_array_equal(once.validation_score_, model.validation_score_)
 
 
 def test_validation_rows_have_offsets_of_their_own():
@@ -239,7 +239,7 @@ def test_validation_rows_have_offsets_of_their_own():
     model = SLMBoostRegressor(**PLAIN)
     model.fit(X[:200], y[:200], offset=offset[:200], X_val=X[200:], y_val=y[200:], offset_val=offset[200:])
     stages = model.staged_predict(X[200:], offset=offset[200:])
-    assert_allclose(model.evals_result_["validation"], [np.mean((stage - y[200:]) ** 2) for stage in stages])
+    assert_allclose(-model.validation_score_, [np.mean((stage - y[200:]) ** 2) for stage in stages])
 
 
 @pytest.mark.parametrize("kind", ["numbers", "classes", "trees of all classes", "own loss"])

@@ -79,7 +79,7 @@ def test_the_loss_is_the_mean_over_the_targets_and_falls(loss, strategy):
     Y = positive(loss, Y)
     model = boosting(loss=loss, alpha=0.6, multi_strategy=strategy, n_estimators=15)
     model.fit(X[:200], Y[:200], X_val=X[200:], y_val=Y[200:])
-    losses = model.evals_result_["validation"]
+    losses = -model.validation_score_
     raw = model._raw(X[200:])
     by_output = [
         type(model._loss)(model._loss.core, alpha=0.6, power=model._loss.power).mean(
@@ -88,7 +88,7 @@ def test_the_loss_is_the_mean_over_the_targets_and_falls(loss, strategy):
         for y, f in zip(Y[200:].T, raw.T, strict=True)
     ]
     assert losses[-1] == pytest.approx(np.mean(by_output))
-    assert model.evals_result_["train"][-1] < 0.9 * model.evals_result_["train"][0]
+    assert -model.train_score_[-1] < 0.9 * -model.train_score_[0]
 
 
 @strategies
@@ -289,7 +289,7 @@ def test_sorting_happens_and_never_worsens_the_loss():
         for of in (found, raw)
     ]
     assert losses[0] <= losses[1]
-    assert model.evals_result_["validation"][-1] == pytest.approx(losses[0])
+    assert -model.validation_score_[-1] == pytest.approx(losses[0])
 
 
 def test_a_quantile_has_the_share_of_targets_below_it_that_it_names():

@@ -298,9 +298,9 @@ def test_validation_rows_are_read_as_new_rows_are():
     X, y = towns(n=2000)
     learn = np.arange(2000) < 1500
     model = boosting("two").fit(X[learn], y[learn], X_val=X[~learn], y_val=y[~learn])
-    assert_allclose(model.evals_result_["validation"][-1], held_out_loss(model, X[~learn], y[~learn]), rtol=1e-6)
+    assert_allclose(-model.validation_score_[-1], held_out_loss(model, X[~learn], y[~learn]), rtol=1e-6)
     stopped = boosting("two", early_stopping=True, n_iter_no_change=30).fit(X, y)
-    assert stopped.evals_result_["validation"][-1] < 0.69
+    assert -stopped.validation_score_[-1] < 0.69
 
 
 def test_copies_and_pickles_say_the_same():

@@ -53,7 +53,7 @@ def study_of(rates, model, storage=None, **options):
         rate = trial.suggest_float("learning_rate", 1e-4, 1.0)
         made = clone(model).set_params(learning_rate=rate, callbacks=[OptunaPruning(trial, **options)])
         fitted.append(fit(made))
-        return made.evals_result_["validation"][-1]
+        return -made.validation_score_[-1]
 
     study.optimize(objective, n_trials=len(rates))
     return study, fitted
@@ -70,7 +70,7 @@ def test_a_bad_trial_ends_early_and_a_good_one_is_the_model_without_the_callback
     (model,) = fitted
     alone = fit(clone(MODELS[name]).set_params(learning_rate=0.3))
     np.testing.assert_array_equal(model.predict(data()[0]), alone.predict(data()[0]))
-    assert list(good.intermediate_values.values()) == alone.evals_result_["validation"]
+    assert list(good.intermediate_values.values()) == (-alone.validation_score_).tolist()
 
 
 def test_a_ranker_is_pruned():
@@ -88,7 +88,7 @@ def test_reports_go_to_a_database_only_every_few_rounds(tmp_path):
     study._storage.remove_session()
 
 
-def test_a_metric_that_is_maximized():
+def test_a_score_that_is_maximized():
     pruner = optuna.pruners.MedianPruner(n_startup_trials=1, n_warmup_steps=3)
     study = optuna.create_study(direction="maximize", pruner=pruner)
     for rate in (0.1, 1e-4):
@@ -97,22 +97,15 @@ def test_a_metric_that_is_maximized():
     def objective(trial):
         model = clone(MODELS["classes"]).set_params(
             learning_rate=trial.suggest_float("learning_rate", 1e-4, 1.0),
-            eval_metric="roc_auc",
-            callbacks=[OptunaPruning(trial, "validation roc_auc")],
+            scoring="roc_auc",
+            callbacks=[OptunaPruning(trial)],
         )
-        return fit(model).evals_result_["validation roc_auc"][-1]
+        return fit(model).validation_score_[-1]
 
     study.optimize(objective, n_trials=2)
     good, bad = study.trials
     assert good.intermediate_values[ROUNDS] == good.value == study.best_value > 0.9
     assert bad.state == optuna.trial.TrialState.PRUNED
-
-
-@pytest.mark.parametrize("metric", ["train", "validation"])
-def test_a_loss_is_refused_in_a_study_that_maximizes(metric):
-    trial = optuna.create_study(direction="maximize").ask()
-    with pytest.raises(ValueError, match="is a loss, so the best trials would be pruned"):
-        OptunaPruning(trial, metric)
 
 
 def test_rows_set_aside_by_early_stopping_are_reported():

@@ -17,7 +17,6 @@ from planewise.io._kinds import (
     Maybe,
     Number,
     Numbers,
-    Plain,
     Record,
     Several,
     Truth,
@@ -131,7 +130,8 @@ def boosted(losses: tuple[str, ...]) -> dict[str, Kind]:
 
 
 def _boosting(losses: tuple[str, ...]) -> dict[str, Kind]:
-    return boosted(losses) | {"best_iteration_": Maybe(Integer()), "evals_result_": Plain(dict)}
+    scores = {"train_score_": Numbers("float64"), "validation_score_": Numbers("float64")}
+    return boosted(losses) | scores | {"best_iteration_": Maybe(Integer())}
 
 
 _STATISTICS = Record(
@@ -208,7 +208,6 @@ def _check_boosting(model: Any) -> None:
             model._trials = model._trials.for_all_depths()
         check_length(model._trials.losses, (outputs, N_TRIAL_LOSSES), "_trials.losses")
         check_length(model._trials.left_out, (len(model._trials.left_out), outputs), "_trials.left_out")
-    _check_history(model.evals_result_)
 
 
 def _check_loss(loss: RawLoss) -> None:
@@ -217,14 +216,6 @@ def _check_loss(loss: RawLoss) -> None:
     require(not loss.levels or (rising and several), "has quantile levels that do not match its loss")
     powers = {"poisson": loss.power == 1, "gamma": loss.power == 2, "tweedie": 1 < loss.power < 2}
     require(powers.get(loss.core, True), "has a power that does not match its loss")
-
-
-def _check_history(history: dict[Any, Any]) -> None:
-    for name, values in history.items():
-        require(
-            isinstance(name, str) and isinstance(values, list) and all(isinstance(value, float) for value in values),
-            "has an evals_result_ with values that are not losses or metrics",
-        )
 
 
 # ----------------------------------------------------------------------------------------------------- feature test

@@ -153,7 +153,7 @@ def _are_sizes(values: Any) -> bool:
 def _derive(model: Any) -> None:
     """What boosting has, and sums of views never fill."""
     model.feature_origins_ = getattr(model, "feature_origins_", {})
-    model.target_statistics_, model.evals_result_, model.best_iteration_ = {}, {}, None
+    model.target_statistics_ = {}
 
 
 MODELS = [

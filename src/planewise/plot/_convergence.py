@@ -46,7 +46,7 @@ class ConvergenceDisplay(OneAxesDisplay):
     ----------
     curves : dict of Curve
         By name: ``n_trees`` of shape (n_stages,) and ``values`` of shape (n_runs, n_stages).
-    measure : {"accuracy", "log_loss", "rmse"}, "loss" or the name of a metric
+    measure : {"accuracy", "log_loss", "rmse"}, "loss", "score" or the name of a scorer
     counted : {"trees", "rounds"}
         What the horizontal axis counts.
     best : int or None
@@ -103,34 +103,24 @@ class ConvergenceDisplay(OneAxesDisplay):
             raise ValueError(f"measure must be {' or '.join(map(repr, fitting))} for these models; got {measure!r}.")
         return cls({name: _curve(model, X, np.asarray(y), measure) for name, model in models.items()}, measure)
 
-    @staticmethod
-    def monitored(model: Any) -> list[str]:
-        """The measures that :meth:`from_history` can show of a model: "loss" and metrics."""
-        return list(histories(getattr(model, "evals_result_", {})))
-
     @classmethod
-    def from_history(cls, model: Any, *, measure: str | None = None) -> ConvergenceDisplay:
-        """Show a loss or metric that boosting monitored during its fit, for every set of rows.
+    def from_history(cls, model: Any) -> ConvergenceDisplay:
+        """Show the loss, or the score of `scoring`, that boosting monitored during its fit.
 
         Parameters
         ----------
         model : fitted SLMBoostClassifier, SLMBoostRegressor or SLMBoostRanker
-            With ``evals_result_``.
-        measure : str, default=None
-            "loss" or the name of a metric; None is the loss, or the first metric if the loss is custom.
+            With ``train_score_``.
         """
-        every = histories(getattr(model, "evals_result_", {}))
-        if not every:
-            raise ValueError(
-                "evals_result_ is empty: nothing was monitored. Pass X_val and y_val or eval_sets to fit, or set "
-                "early_stopping or eval_metric."
-            )
-        measure = measure or next(iter(every))
-        if measure not in every:
-            raise ValueError(f"measure must be {' or '.join(map(repr, every))} for this model; got {measure!r}.")
+        if not len(getattr(model, "train_score_", ())):
+            raise ValueError("train_score_ is empty: nothing was monitored. Pass X_val and y_val to fit.")
+        sign = -1.0 if model.scoring is None else 1.0
         curves = {
-            name: Curve(np.arange(1, len(values) + 1), np.array([values])) for name, values in every[measure].items()
+            name: Curve(np.arange(1, len(scores) + 1), sign * scores[None])
+            for name, scores in (("train", model.train_score_), ("validation", model.validation_score_))
+            if len(scores)
         }
+        measure = "loss" if model.scoring is None else model.scoring if isinstance(model.scoring, str) else "score"
         return cls(curves, measure, "rounds", model.best_iteration_)
 
     @classmethod
@@ -194,22 +184,6 @@ class ConvergenceDisplay(OneAxesDisplay):
         ax.set_xticks(ticks, [str(n) for n in ticks])
         ax.xaxis.set_minor_locator(NullLocator())
         ax.xaxis.set_minor_formatter(NullFormatter())
-
-
-def histories(evals_result: Mapping[str, list[float]]) -> dict[str, dict[str, list[float]]]:
-    """What boosting monitored, by measure ("loss" and the metrics) and then by set of rows.
-
-    >>> histories({"train": [0.5], "train r2": [0.2], "test": [0.6], "test r2": [0.1]})
-    {'loss': {'train': [0.5], 'test': [0.6]}, 'r2': {'train': [0.2], 'test': [0.1]}}
-    """
-    # Every set has its loss, if there is one, and then its metrics, in the order of "train".
-    measures = [name.removeprefix("train ") for name in evals_result if name.startswith("train ")]
-    measures = ["loss", *measures] if "train" in evals_result or not measures else measures
-    out: dict[str, dict[str, list[float]]] = {measure: {} for measure in measures}
-    for place, (name, values) in enumerate(evals_result.items()):
-        measure = measures[place % len(measures)]
-        out[measure][name if measure == "loss" else name.removesuffix(f" {measure}")] = values
-    return {measure: sets for measure, sets in out.items() if sets}
 
 
 def stages(n_trees: int) -> list[int]:

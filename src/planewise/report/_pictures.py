@@ -64,9 +64,9 @@ def _trees(model: Any, X: Any, y: Any) -> Iterator[tuple[str, Any]]:
     if n_trees > 1:
         curves = ConvergenceDisplay.from_estimators({type(model).__name__: model}, X, y).plot()
         yield "Quality by number of trees, on the rows of this report.", curves.figure_
-    for measure in ConvergenceDisplay.monitored(model):
-        shown = ConvergenceDisplay.from_history(model, measure=measure).plot()
-        name = "Loss" if measure == "loss" else f"The metric {measure}"
+    if len(getattr(model, "train_score_", ())):
+        shown = ConvergenceDisplay.from_history(model).plot()
+        name = "Loss" if shown.measure == "loss" else f"The score {shown.measure}"
         best = "" if shown.best is None else f" The line marks the best round, {shown.best}."
         yield f"{name} by round, as monitored during the fit.{best}", shown.figure_
 

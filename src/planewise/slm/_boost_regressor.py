@@ -154,26 +154,24 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
     refit : bool, default=True
         After `early_stopping` on a share of the training rows, grow the same number of rounds again from all of them.
         This takes about as long again. Not with `X_val`, where no training rows were set aside, not with `warm_start`,
-        which keeps its trees, and not if a callback ended the fit. `callbacks`, `evals_result_` and `best_iteration_`
-        are those of the first pass.
+        which keeps its trees, and not if a callback ended the fit. `callbacks`, `best_iteration_`, `train_score_` and
+        `validation_score_` are those of the first pass.
     n_iter_no_change : int, default=10
         Number of rounds without progress that end the fit.
     tol : float, default=0.0
         Minimum improvement that counts as progress.
-    eval_metric : str, callable, list or None, default=None
-        Metrics to evaluate after every round, beside the loss: names of scikit-learn's scorers such as
-        "neg_mean_absolute_error", scorers from ``make_scorer``, functions ``(y_true, y_pred)`` or ``(y_true, y_pred,
-        weight)`` that return ``(name, value, is_higher_better)``, as in LightGBM, or a list of these. Functions get
-        predictions, of shape (n_samples, n_levels) for several quantiles, for which scorers cannot be used. With
-        `early_stopping`, the first metric decides instead of the loss.
+    scoring : str, callable or None, default=None
+        What is monitored, and decides `early_stopping`, instead of the loss: the name of a scikit-learn scorer such as
+        "neg_mean_absolute_error", or a function ``(estimator, X, y)`` that returns a number, the larger the
+        better. During the fit, X has the rows as the trees read them, and the estimator can predict only this X.
     callbacks : list of callables or None, default=None
-        Each is called after every round with the number of rounds of the model so far and a dict of losses; a true
-        answer ends the fit.
+        Each is called after every round with the number of rounds of the model so far and a dict of the losses (or
+        scores, with `scoring`) of "train" and "validation"; a true answer ends the fit.
     warm_start : bool, default=False
         Keep the trees of the last fit and grow only the missing rounds. The rows set aside for validation stay the
         same. With `early_stopping` the model ends at its best round, even if that is one of the earlier fit.
     verbose : int, default=0
-        1 shows a progress line with the losses.
+        1 shows a progress line with the losses or scores.
     multi_strategy : {"one_output_per_tree", "multi_output_tree"}, default="one_output_per_tree"
         With several targets or quantiles: one tree per output and round, or one tree whose leaves hold a number for
         every output, which is faster with many outputs but takes more rounds to the same loss.
@@ -193,8 +191,8 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
     n_iter_ : int
         Number of rounds in the model: `best_iteration_` with `early_stopping`.
     best_iteration_ : int or None
-        Number of rounds with the lowest validation loss, ``evals_result_["validation"][best_iteration_ - 1]``, or, with
-        `eval_metric`, with the best value of the first metric; None without validation rows.
+        Number of rounds with the best validation score, ``validation_score_[best_iteration_ - 1]``; None without
+        validation rows.
     n_stored_numbers_, n_bytes_ : int
         Number of non-zero weights, thresholds and leaf values; and the bytes that prediction needs.
     feature_means_ : float32 array of shape (n_features,) or longer
@@ -209,13 +207,13 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         By the number of the column, for columns with target statistics: an object with `values` of shape (n_categories,
         n_statistics), in the order of ``categories_``, `prior` of shape (n_statistics,), which unseen categories have,
         and `classes`, the places in ``classes_`` of the classes that the statistics are shares of (None in regression).
-    evals_result_ : dict
-        Lists with one loss per round, from the first round of the model on: "train" if the training loss was monitored
-        (`verbose`, `callbacks`, `eval_metric` or rows to monitor), "validation" with validation rows, and
-        one for each of `eval_sets`. A custom loss has no value and so no such lists. Metrics have a list for every set,
-        such as "validation r2". With `early_stopping` the lists also hold the rounds after the best one, which are not
-        in the model. After a warm start they hold the values of all rounds on the rows of the last fit. With target
-        statistics, the values of "train" are computed with those from other folds, as the trees were grown.
+    train_score_, validation_score_ : float64 arrays of shape (n_rounds,)
+        The score of the training and of the validation rows after each round, from the first round of the model on:
+        that of `scoring`, or minus the loss. Empty if there are no validation rows, and for training rows unless
+        something is monitored (`verbose`, `callbacks`, `scoring` or validation rows). A custom loss has no value:
+        without `scoring` both are empty. With `early_stopping` they also hold the rounds after the best one, which are
+        not in the model. After a warm start they hold the scores of all rounds on the rows of the last fit. With target
+        statistics, the scores of training rows are computed with those from other folds, as the trees were grown.
     has_offset_ : bool
         Whether ``fit`` was given an offset. Predictions without one are for an offset of zero.
     feature_importances_ : array of shape (n_features,)
@@ -299,7 +297,7 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         refit: bool = True,
         n_iter_no_change: int = 10,
         tol: float = 0.0,
-        eval_metric: Any = None,
+        scoring: Any = None,
         callbacks: Sequence[Callback] | None = None,
         warm_start: bool = False,
         verbose: int = 0,
@@ -321,7 +319,6 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         y_val: ArrayLike | None = None,
         sample_weight_val: ArrayLike | None = None,
         offset_val: ArrayLike | None = None,
-        eval_sets: Mapping[str, tuple[Any, ...]] | None = None,
     ) -> Self:
         """Fit the model.
 
@@ -339,12 +336,8 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
             prediction or, for "poisson", "gamma" and "tweedie", to its logarithm (for counts, the logarithm of the
             exposure). Several targets need one column each. The model does not keep it: pass it to ``predict`` again.
         X_val, y_val, sample_weight_val, offset_val : like X, y, sample_weight and offset, default=None
-            Validation rows: their loss after each round is kept in ``evals_result_``. They end the fit only with
-            `early_stopping`; without it, all `n_estimators` rounds are grown and kept.
-        eval_sets : dict or None, default=None
-            Further sets of rows to monitor, by name: (X, y), (X, y, sample_weight) or (X, y, sample_weight, offset).
-            Their losses are kept in ``evals_result_`` under their names. They never end the fit. A name may not begin
-            with the name of another set ("train" and "validation" are names too) and a space.
+            Validation rows: their loss or score after each round is kept in ``validation_score_``. They end the fit
+            only with `early_stopping`; without it, all `n_estimators` rounds are grown and kept.
 
         Returns
         -------
@@ -365,7 +358,7 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
             return target
 
         data = Data(problem.rows, problem.target, problem.weight, training_offset(offset, problem, loss))
-        given = Given(X_val, y_val, sample_weight_val, offset_val, eval_sets)
+        given = Given(X_val, y_val, sample_weight_val, offset_val)
         self._learn(data, loss, given, read)
         return self
 

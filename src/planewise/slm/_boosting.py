@@ -14,11 +14,11 @@ from planewise import _core
 from planewise._input import thread_count
 from planewise._params import Limit, boolean, either, integer, one_of, real
 from planewise._progress import Progress, is_heard
-from planewise.slm._boost_data import Data, Floats, Given, TargetReader, read_set
+from planewise.slm._boost_data import Data, Floats, Given, TargetReader, read_validation_rows
 from planewise.slm._boost_start import Start
 from planewise.slm._boosted import BoostedTrees
 from planewise.slm._constraints import ALL_ROWS, check_earlier_trees, constrain
-from planewise.slm._evaluation import Booster, Metrics, Monitor, metrics_allowed
+from planewise.slm._evaluation import Booster, Monitor, Scoring
 from planewise.slm._growth import GROWTH_LIMITS, growth_options, training_table
 from planewise.slm._objectives import LossLike, RawLoss
 from planewise.slm._target_statistics import (
@@ -61,7 +61,10 @@ class Boosting(BoostedTrees):
         "refit": boolean(),
         "n_iter_no_change": integer(1),
         "tol": real(0),
-        "eval_metric": metrics_allowed(),
+        "scoring": Limit(
+            lambda value: value is None or isinstance(value, str) or callable(value),
+            "None, the name of a scikit-learn scorer or a function (estimator, X, y) -> score",
+        ),
         "warm_start": boolean(),
         "verbose": integer(0),
         "base_score": Limit(lambda value: value is None or real(-inf).allows(value), "a finite number or None"),
@@ -87,10 +90,12 @@ class Boosting(BoostedTrees):
     refit: bool
     n_iter_no_change: int
     tol: float
-    eval_metric: Any
+    scoring: Any
     callbacks: Sequence[Callback] | None
     warm_start: bool
     verbose: int
+    train_score_: Floats
+    validation_score_: Floats
     has_offset_: bool
     _seed: int
     _trials: Trials
@@ -107,30 +112,29 @@ class Boosting(BoostedTrees):
         classes: NDArray[Any] | None = None,
     ) -> None:
         """Boost on these rows, with validation rows: given ones, or a share of the rows when stopping early."""
-        metrics, sets = self._read_given(given, data, loss, read_target, classes)
+        scoring, validation = self._read_given(given, data, loss, read_target)
         # A warm start keeps its seed, and so sets the same rows aside: others would have been learned from already.
         seed = self._seed if self._continues() else self._new_seed()
         everything = data
         sets_aside = self.early_stopping and given.X_val is None
         if sets_aside:
             learn, rest = self._rows_to_set_aside(data, seed, classes)
-            data, sets = data.part(learn), {"validation": data.part(rest), **sets}
+            data, validation = data.part(learn), data.part(rest)
             self._check_rows_set_aside(len(learn))
         data = self._with_target_statistics(data, loss, seed)
-        sets = {
-            name: each._replace(rows=with_statistics(each.rows, self.target_statistics_)) for name, each in sets.items()
-        }
-        ended = self._boost(data, loss, seed, sets, metrics)
+        if validation is not None:
+            validation = validation._replace(rows=with_statistics(validation.rows, self.target_statistics_))
+        ended = self._boost(data, loss, seed, validation, scoring)
         if sets_aside and self.refit and not self.warm_start and not ended:
             self._boost_again(self._with_target_statistics(everything, loss, seed), loss, seed)
 
     def _read_given(
-        self, given: Given, data: Data, loss: RawLoss, read_target: TargetReader, classes: NDArray[Any] | None
-    ) -> tuple[Metrics, dict[str, Data]]:
-        """Metrics and the sets of rows beside the training rows, checked."""
+        self, given: Given, data: Data, loss: RawLoss, read_target: TargetReader
+    ) -> tuple[Scoring | None, Data | None]:
+        """Return the scorer and the validation rows, checked."""
         self._check_given(given, data.offset)
-        metrics = Metrics(self.eval_metric, loss, classes)
-        return metrics, {name: read_set(self, name, parts, loss, read_target) for name, parts in given.sets().items()}
+        scoring = None if self.scoring is None else Scoring(self, loss)
+        return scoring, None if given.X_val is None else read_validation_rows(self, given, loss, read_target)
 
     def _rows_to_set_aside(
         self, data: Data, seed: int, classes: NDArray[Any] | None
@@ -204,16 +208,16 @@ class Boosting(BoostedTrees):
 
     def _check_given(self, given: Given, offset: Floats | None) -> None:
         given.check()
-        if callable(self.loss) and self.eval_metric is None and (self.early_stopping or given.is_anything):
+        if callable(self.loss) and self.scoring is None and (self.early_stopping or given.X_val is not None):
             raise ValueError(
-                "early_stopping=True, X_val and eval_sets need a built-in loss or an eval_metric: a custom loss has no "
+                "early_stopping=True and X_val need a built-in loss or the parameter scoring: a custom loss has no "
                 "value to monitor."
             )
         if self._continues() and self.has_offset_ != (offset is not None):
             with_it = "with an offset: pass it" if self.has_offset_ else "without an offset: pass none"
             raise ValueError(f"warm_start=True continues from a fit {with_it} here as well.")
 
-    def _boost(self, data: Data, loss: RawLoss, seed: int, sets: Mapping[str, Data], metrics: Metrics) -> bool:
+    def _boost(self, data: Data, loss: RawLoss, seed: int, validation: Data | None, scoring: Scoring | None) -> bool:
         """Grow the missing rounds, then make them this estimator's; nothing changes before the end.
 
         Returns whether a callback ended it.
@@ -222,16 +226,15 @@ class Boosting(BoostedTrees):
         start = self._start(data, loss)
         table = training_table(self, data.rows, data.weight, threads)
         boosting = self._make_booster(table, data, loss, start, seed, threads)
-
-        monitor = Monitor(boosting, loss, metrics, data)
+        monitor = Monitor(boosting, loss, scoring, data)
         monitor.best_trials = start.trials
-
-        for name, each in sets.items():
-            their_table = _core.Table(each.rows, each.weight, threads)
-            scores = start.scores_of(each, threads)
-            monitor.follow(name, each, boosting.watch(their_table, each.target, each.weight, scores))
+        if validation is not None:
+            their_table = _core.Table(validation.rows, validation.weight, threads)
+            scores = start.scores_of(validation, threads)
+            number = boosting.watch(their_table, validation.target, validation.weight, scores)
+            monitor.follow(validation, number)
         ended = False
-        is_monitored = bool(sets or metrics or self.verbose or self.callbacks)
+        is_monitored = bool(validation is not None or scoring or self.verbose or self.callbacks)
         if is_monitored and start.before is not None:
             monitor.complete(lambda seen: start.stages(seen, threads))
         if is_monitored or loss.own is not None or is_heard():
@@ -307,12 +310,12 @@ class Boosting(BoostedTrees):
     def _keep(self, forest: Forest, start: Start, monitor: Monitor) -> None:
         """Trees up to the best round, if that is asked for, and what a warm start continues from."""
         require_finite_values(forest)
-        losses, trials = monitor.losses_that_decide(), monitor.best_trials
+        losses, trials = monitor.losses(), monitor.best_trials
         self.n_iter_ = forest.n_trees // start.trees_per_round
         self.best_iteration_ = int(np.argmin(losses)) + 1 if losses else None
         if self.early_stopping and self.best_iteration_ is not None:
             forest, self.n_iter_ = forest.head(self.best_iteration_ * start.trees_per_round), self.best_iteration_
-        self.evals_result_ = {name: list(values) for name, values in monitor.history.items()}
+        self.train_score_, self.validation_score_ = monitor.scores("train"), monitor.scores("validation")
         self.forest_, self.base_score_ = forest, start.base
         # A warm start after an early stop continues from the best round, as if later ones had never been.
         self._trials = trials if self.early_stopping and trials is not None else Trials.of(monitor.boosting)
@@ -333,11 +336,11 @@ class Boosting(BoostedTrees):
         boosting = monitor.boosting
         with Progress(self.n_estimators, "boosting", first=rounds_before, shown=self.verbose > 0) as bar:
             for number in range(rounds_before + 1, self.n_estimators + 1):
-                if self._is_past_best(monitor.losses_that_decide()):
+                if self._is_past_best(monitor.losses()):
                     break
                 _one_round(boosting, data, monitor.loss)
                 now = monitor.after_round() if is_monitored else {}
-                losses = monitor.losses_that_decide()
+                losses = monitor.losses()
                 if self.warm_start and losses and losses[-1] < min(losses[:-1], default=inf):
                     monitor.best_trials = Trials.of(boosting)
                 bar.step("  ".join(f"{name} {value:.5g}" for name, value in now.items()))

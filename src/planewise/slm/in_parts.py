@@ -18,7 +18,7 @@ from planewise.slm._boost_data import Data, Floats, Given
 from planewise.slm._boost_start import Start
 from planewise.slm._boosting import Boosting
 from planewise.slm._columns_in_parts import training_table_of
-from planewise.slm._evaluation import Metrics, Monitor
+from planewise.slm._evaluation import Monitor, Scoring
 from planewise.slm._objectives import RawLoss, check_targets, classification_loss, regression_loss
 from planewise.slm._rounds_in_parts import BoostingInParts, Setup, places_by_part
 from planewise.slm._target_statistics import (
@@ -34,7 +34,7 @@ from planewise.slm._target_statistics import (
 )
 from planewise.slm.fitted import Forest
 
-__all__ = ["BoostsParts", "check_sets", "class_loss_of", "number_loss_of"]
+__all__ = ["BoostsParts", "Given", "class_loss_of", "number_loss_of"]
 
 
 # ------------------------------------------------------------------------------------------------ what parts are asked
@@ -117,11 +117,6 @@ def check_targets_of(part: Part, loss: RawLoss, *, n_threads: int) -> NDArray[np
 
 
 # ---------------------------------------------------------------------------------------------------------- estimators
-def check_sets(X_val: Any, y_val: Any, sample_weight_val: Any, eval_sets: Any) -> None:
-    """An error unless what ``fit`` was given beside the training rows goes together."""
-    Given(X_val, y_val, sample_weight_val, None, eval_sets).check()
-
-
 class BoostsParts(Boosting):
     """Boosting whose rows lie in parts."""
 
@@ -166,7 +161,7 @@ class BoostsParts(Boosting):
     def _learn_in_parts(
         self,
         parts: Parts,
-        sets: Mapping[str, Parts],
+        validation: Parts | None,
         loss: RawLoss,
     ) -> None:
         """Boost on these rows, with validation rows: given ones, or a share of the rows when stopping early."""
@@ -177,15 +172,14 @@ class BoostsParts(Boosting):
             )
         seed = self._new_seed()
         everything = parts if self.refit else None
-        sets_aside = self.early_stopping and "validation" not in sets
+        sets_aside = self.early_stopping and validation is None
         if sets_aside:
             learn, rest = self._rows_to_set_aside(_judged(parts, True), seed, getattr(self, "classes_", None))
-            parts, sets = _some(parts, learn), {"validation": _some(parts, rest), **sets}
+            parts, validation = _some(parts, learn), _some(parts, rest)
         parts = self._with_statistics_in_parts(parts, loss, seed)
-        if self.target_statistics_:
-            sets = {name: each.derive(part_with_statistics, each=[self.target_statistics_] * len(each.sizes))
-                    for name, each in sets.items()}  # fmt: skip
-        ended = self._boost_parts(parts, loss, seed, sets)
+        if validation is not None and self.target_statistics_:
+            validation = validation.derive(part_with_statistics, each=[self.target_statistics_] * len(validation.sizes))
+        ended = self._boost_parts(parts, loss, seed, validation)
         if sets_aside and everything is not None and not ended:
             everything = self._with_statistics_in_parts(everything, loss, seed)
             boosting, start = self._make_booster_of_parts(everything, loss, seed, monitored=False)
@@ -194,17 +188,16 @@ class BoostsParts(Boosting):
             self.forest_, self.base_score_ = Forest(boosting.forest()), start.base
             self.feature_means_ = boosting.table.mean
 
-    def _boost_parts(self, parts: Parts, loss: RawLoss, seed: int, sets: Mapping[str, Parts]) -> bool:
+    def _boost_parts(self, parts: Parts, loss: RawLoss, seed: int, validation: Parts | None) -> bool:
         """Grow the rounds, then make them this estimator's. Returns whether a callback ended it."""
-        monitored = bool(sets or self.eval_metric or self.verbose or self.callbacks)
+        scoring = None if self.scoring is None else Scoring(self, loss)
+        monitored = bool(validation is not None or scoring or self.verbose or self.callbacks)
         boosting, start = self._make_booster_of_parts(parts, loss, seed, monitored)
-        metrics = Metrics(self.eval_metric, loss, getattr(self, "classes_", None))
-        train = _judged(parts, bool(metrics))
-        monitor = Monitor(boosting, loss, metrics, train)
-
+        train = _judged(parts, bool(scoring))
+        monitor = Monitor(boosting, loss, scoring, train)
         with boosting:
-            for name, each in sets.items():
-                monitor.follow(name, _judged(each, bool(metrics)), boosting.watch(each))
+            if validation is not None:
+                monitor.follow(_judged(validation, bool(scoring)), boosting.watch(validation))
             ended = False
             if monitored or is_heard():
                 ended = self._run_rounds(monitor, train, 0, monitored)
@@ -234,9 +227,9 @@ class BoostsParts(Boosting):
         return thread_count(-1 if self.n_jobs is None else self.n_jobs)
 
 
-def _judged(parts: Parts, by_metrics: bool) -> Data:
-    """Targets and weights of all parts, if metrics need them here."""
-    found = parts.ask(target_and_weight_of) if by_metrics else [(np.empty(0), np.empty(0))]
+def _judged(parts: Parts, is_needed: bool) -> Data:
+    """Return the targets and weights of all parts, if they are needed here."""
+    found = parts.ask(target_and_weight_of) if is_needed else [(np.empty(0), np.empty(0))]
     target, weight = (np.concatenate(each) for each in zip(*found, strict=True))
     return Data(np.empty((len(target), 0), np.float32), target, weight)
 

@@ -24,11 +24,10 @@ class OptunaPruning:
     ----------
     trial : optuna.trial.Trial
         The trial that the objective function was called with.
-    metric : str, default="validation"
-        What is reported, by its name in ``evals_result_``: "validation" is the loss on the validation rows (``X_val``,
-        or the rows that ``early_stopping=True`` sets aside), "validation roc_auc" is the metric
-        ``eval_metric="roc_auc"`` on the same rows. The direction of the study must be that of the metric: a loss is
-        minimized, and a study that maximizes cannot report one.
+    metric : {"validation", "train"}, default="validation"
+        The rows whose loss is reported: the validation rows (``X_val``, or the rows that ``early_stopping=True`` sets
+        aside), or the training rows. With `scoring` it is their score. A loss is minimized, a score maximized: the
+        direction of the study must be the same.
     every : int, default=1
         Report only every so many rounds. Each report is a write to the storage of the study.
 
@@ -48,7 +47,7 @@ class OptunaPruning:
     ...         random_state=0,
     ...     )
     ...     model.fit(X, y, X_val=X_val, y_val=y_val)
-    ...     return model.evals_result_["validation"][-1]
+    ...     return -model.validation_score_[-1]
     >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
     >>> study = optuna.create_study(sampler=optuna.samplers.RandomSampler(0), pruner=optuna.pruners.MedianPruner())
     >>> study.optimize(objective, n_trials=3)
@@ -59,12 +58,6 @@ class OptunaPruning:
     def __init__(self, trial: Any, metric: str = "validation", *, every: int = 1) -> None:
         if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
             raise ValueError(f"every must be an integer of at least 1; got {every!r}.")
-        if metric in ("train", "validation") and _is_maximized(trial):
-            raise ValueError(
-                f"The study maximizes its objective, but metric={metric!r} is a loss, so the best trials would be "
-                "pruned. Report a metric that is better if larger, such as metric='validation accuracy' with "
-                "eval_metric='accuracy', or return the loss and minimize it."
-            )
         self.trial, self.metric, self.every = trial, metric, every
 
     def __call__(self, number: int, losses: Mapping[str, float]) -> bool:
@@ -89,9 +82,3 @@ class OptunaPruning:
         if self.metric.startswith("validation") and "validation" not in losses:
             advice = " Pass X_val and y_val to fit, or use early_stopping=True."
         return f"metric={self.metric!r} of OptunaPruning is not reported by this fit, which reports {known}.{advice}"
-
-
-def _is_maximized(trial: Any) -> bool:
-    """Whether the trial's study has one objective and maximizes it; an `optuna.trial.FixedTrial` has no study."""
-    directions = getattr(getattr(trial, "study", None), "directions", [])
-    return [direction.name for direction in directions] == ["MAXIMIZE"]

@@ -191,7 +191,6 @@ class Views(Boosting):
         boosting = self.booster(data, loss, views, depth=plan.depth, rate=None, n_threads=n_threads)
         boosting.rounds(plan.n_rounds * len(views))
         self.n_iter_, self.depth_, self.validation_loss_ = plan.n_rounds, plan.depth, plan.loss
-        self.evals_result_, self.best_iteration_ = {}, None
         self._loss, self.base_score_ = loss, loss.start(data.target, data.weight)
         self.feature_means_ = self.table(data, n_threads).mean
         forest = Forest(boosting.forest())

@@ -191,7 +191,6 @@ class SLMViewsClassifier(ClassifierMixin, Views):
         self.forest_, self.base_score_, self._loss = Forest.empty(), np.zeros(1), RawLoss("constant")
         self.projections_, self.projection_importance_ = [], np.zeros(0)
         self.n_iter_, self.depth_, self.validation_loss_, self._seed = 0, 0, 0.0, 0
-        self.evals_result_, self.best_iteration_ = {}, None
         self.feature_means_ = np.full(self.n_features_in_, np.nan, dtype=np.float32)
         self._purified = Purification({}, [], np.zeros((0, 1), np.float32))
         self._kept = KeptRows.none(len(problem.rows))

@@ -121,11 +121,11 @@ def test_a_share_of_the_rows_is_set_aside(near, rows, refit, is_in_parts):
     assert model_bytes(remote) == model_bytes(local)
 
 
-def test_several_targets_metrics_and_callbacks(client, rows, is_in_parts):
-    X, y = rows[0], np.column_stack([rows[2], rows[0]["c"]])
+def test_scores_and_callbacks(client, rows, is_in_parts):
+    X, y = rows[0], rows[2]
     heard = []
-    settings = {"multi_strategy": "multi_output_tree", "callbacks": [lambda number, _: heard.append(number)]}
-    local, remote = boosting("SLMBoostRegressor", eval_metric="neg_mean_absolute_error", **settings)
+    settings = {"scoring": "neg_mean_absolute_error", "callbacks": [lambda number, _: heard.append(number)]}
+    local, remote = boosting("SLMBoostRegressor", **settings)
     local.fit(X, y)
     remote.fit(*lazily([X, y], SIZES[7]))
     assert heard == [1, 2, 3, 4, 5, 6] * 2

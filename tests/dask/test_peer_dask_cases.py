@@ -92,17 +92,6 @@ def test_losses_metrics_and_callbacks_are_those_of_the_ordinary_estimator(client
     assert np.array_equal(remote.predict(X), local.predict(X))
 
 
-@pytest.mark.parametrize("strategy", ["one_output_per_tree", "multi_output_tree"])
-def test_several_targets(client, table, strategy):
-    X, y = table[0][["a", "c"]].to_numpy(), np.column_stack([table[2], -table[2]])
-    settings = {"n_estimators": 4, "random_state": 0, "multi_strategy": strategy}
-    remote = on_dask.SLMBoostRegressor(**settings)
-    remote.fit(da.from_array(X, chunks=(250, 2)), da.from_array(y, chunks=(250, 1)))
-    local = planewise.SLMBoostRegressor(**settings).fit(X, y)
-    lazy = remote.predict(da.from_array(X, chunks=(250, 2)))
-    assert lazy.shape == (600, 2) and np.array_equal(lazy.compute(), local.predict(X))
-
-
 @pytest.mark.filterwarnings("ignore:A column-vector y was passed:sklearn.exceptions.DataConversionWarning")
 def test_a_column_as_target(client, table):
     with pytest.warns(DataConversionWarning):
@@ -176,9 +165,9 @@ def test_a_metric_that_is_no_sum_over_rows(client, table):
     assert np.array_equal(made[1].validation_score_, made[0].validation_score_) and len(made[0].validation_score_) == 4
 
 
-def test_trees_with_several_outputs(client, table):
+def test_several_classes(client, table):
     X, y = table[0][["a", "c"]], pd.Series(np.digitize(table[2], [-0.5, 0.5]))
-    settings = {"n_estimators": 4, "random_state": 0, "multi_strategy": "multi_output_tree"}
+    settings = {"n_estimators": 4, "random_state": 0}
     local = planewise.SLMBoostClassifier(**settings).fit(X, y)
     remote = on_dask.SLMBoostClassifier(**settings).fit(frame(X, SIZES), frame(y, SIZES))
     assert model_bytes(remote) == model_bytes(local)

@@ -31,9 +31,7 @@ def test_the_header_answers_as_predict_does(which, kind):
 
 
 @needs_compiler
-@pytest.mark.parametrize(
-    "which", ["tree-three", "forest-two", "forest-hard", "boost-three", "boost-numbers", "boost-quantiles"]
-)
+@pytest.mark.parametrize("which", ["tree-three", "forest-two", "forest-hard", "boost-three", "boost-numbers"])
 def test_compact_values_stay_within_the_stated_bound(which):
     model, X = fitted_tree(which, "gaps")
     shown, given = trial_rows(model, X)

@@ -13,8 +13,6 @@ GOLDEN = {
     "boosting": "boosting",
     "boosting_poisson": "boosting, poisson",
     "boosting_tweedie": "boosting, tweedie",
-    "boosting_quantiles": "boosting, quantiles, one_output_per_tree",
-    "boosting_targets": "boosting, targets, multi_output_tree",
     "boosting_ranking": "boosting, ranking",
     "feature_test": "feature test, names",
     "machine": "machine, frame",

@@ -40,7 +40,6 @@ OFF = {
     "remember_directions": False,
     "target_statistics": None,
     "early_stopping": False,
-    "multi_strategy": "one_output_per_tree",
     "monotonic_cst": None,
     "interaction_cst": None,
     "class_weight": None,

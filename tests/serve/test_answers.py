@@ -117,15 +117,6 @@ def test_an_estimator_that_was_fitted_on_a_data_frame(houses, service):
         service(SLMRegressor(random_state=0).fit([[1.0], [2.0]] * 9, [1.0, 2.0] * 9))
 
 
-def test_several_numbers_per_row_have_their_names(houses, service):
-    from planewise import SLMBoostRegressor
-
-    model = SLMBoostRegressor(loss="quantile", alpha=[0.1, 0.9], n_estimators=5, random_state=0)
-    model.fit(houses.select("size").to_pandas(), houses["price"].to_numpy())
-    answer = service(model).post("/predict", json={"rows": [{"size": 40.5}]}).json()["answers"][0]
-    assert list(answer["prediction"]) == ["0.1", "0.9"]
-
-
 def test_the_document_and_the_page_are_made_from_the_columns(client, row):
     client = client()
     document = client.get("/openapi.json").json()

@@ -99,10 +99,8 @@ def a_table(n_rows=600, seed=0):
         "two": np.where(score > 0, "yes", "no"),
         "ten": np.digitize(score, np.linspace(-2, 2, 9)),
         "numbers": score.astype(np.float64),
-        "several": np.column_stack([score, -score + X[:, 3].clip(-1, 1), np.abs(score)]),
         "counts": rng.poisson(np.exp(score / 2)).astype(np.float64),
     }
-    targets["several"] = np.nan_to_num(targets["several"])
     return X, targets, rng.uniform(0.5, 2, n_rows)
 
 

@@ -47,14 +47,13 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("strategy", ["one_output_per_tree", "multi_output_tree"])
-def test_many_rows_get_the_same_scores_as_one_at_a_time(strategy):
+def test_many_rows_get_the_same_scores_as_one_at_a_time():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 6)).astype(np.float32)
     X[:, 5] = rng.integers(12, size=300)
     y = np.digitize(X[:, 0] - X[:, 1] + X[:, 5] % 3, [0, 1.5])
     X[rng.random(X.shape) < 0.05] = np.nan
-    model = SLMBoostClassifier(n_estimators=10, multi_strategy=strategy, categorical_features=[5], random_state=0)
+    model = SLMBoostClassifier(n_estimators=10, categorical_features=[5], random_state=0)
     model.fit(X, y)
     alone = np.concatenate([model.decision_function(X[i : i + 1]) for i in range(len(X))])
     for n_rows in (7, 16, 63, 64, 65, 300):

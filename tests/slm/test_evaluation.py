@@ -250,10 +250,9 @@ def test_files_keep_scores_and_the_name_of_the_scorer(tmp_path):
 
 
 # --------------------------------------------------------------------------------- the first rounds, and leaves
-@pytest.mark.parametrize("strategy", ["one_output_per_tree", "multi_output_tree"])
-def test_the_first_rounds_are_the_stages(strategy):
+def test_the_first_rounds_are_the_stages():
     X, y = load_iris(return_X_y=True)
-    model = SLMBoostClassifier(multi_strategy=strategy, **QUICK).fit(X, y)
+    model = SLMBoostClassifier(**QUICK).fit(X, y)
     stages = zip(model.staged_predict(X), model.staged_predict_proba(X), strict=True)
     for n_rounds, (labels, probabilities) in enumerate(stages, start=1):
         assert_array_equal(model.predict(X, n_rounds=n_rounds), labels)
@@ -316,20 +315,15 @@ def test_too_few_rows_to_set_aside_are_refused_by_name(make, y):
         make(early_stopping=True).fit(X, y)
 
 
-@pytest.mark.parametrize("strategy", ["one_output_per_tree", "multi_output_tree"])
 @pytest.mark.parametrize("n_rounds", [None, 3])
-def test_the_values_of_the_leaves_add_up_to_the_score(strategy, n_rounds):
+def test_the_values_of_the_leaves_add_up_to_the_score(n_rounds):
     X, y = load_iris(return_X_y=True)
-    model = SLMBoostClassifier(multi_strategy=strategy, **QUICK).fit(X, y)
+    model = SLMBoostClassifier(**QUICK).fit(X, y)
     nodes, forest = model.apply(X, n_rounds=n_rounds), model.forest_
-    assert nodes.shape == (150, (n_rounds or 8) * (1 if strategy == "multi_output_tree" else 3))
+    assert nodes.shape == (150, (n_rounds or 8) * 3)
     score = np.tile(model.base_score_, (150, 1))
     for tree, places in enumerate(nodes.T):
-        value = forest.value[forest.node_start[tree] + places]
-        if value.shape[1] == 3:
-            score += value
-        else:
-            score[:, tree % 3] += value[:, 0]
+        score[:, tree % 3] += forest.value[forest.node_start[tree] + places, 0]
     assert_allclose(score, model.decision_function(X, n_rounds=n_rounds))
 
 

@@ -33,7 +33,7 @@ def assert_same_model(one, other):
 
 
 def kind_of(task):
-    return "numbers" if task in ("numbers", "several", "counts") else task
+    return "numbers" if task in ("numbers", "counts") else task
 
 
 def assert_same_in_parts(task, X, y, weight=None, *, sizes=CUT, make=LocalParts, **parameters):
@@ -56,7 +56,7 @@ def cuts(draw, n_rows=N_ROWS):
 
 # ------------------------------------------------------------------------------------------------- any partitioning
 @law
-@given(cuts(), st.sampled_from(["two", "ten", "numbers", "several"]), st.integers(0, 99))
+@given(cuts(), st.sampled_from(["two", "ten", "numbers"]), st.integers(0, 99))
 def test_any_parts_give_the_model_of_the_table_in_memory(sizes, task, seed):
     weight = WEIGHT if seed % 2 else None
     assert_same_in_parts(task, X, TARGETS[task], weight, sizes=sizes, n_estimators=4, random_state=seed)
@@ -75,7 +75,7 @@ def test_one_row_a_part():
 
 
 # ---------------------------------------------------------------------------------------------------------- settings
-@pytest.mark.parametrize("task", ["two", "ten", "numbers", "several"])
+@pytest.mark.parametrize("task", ["two", "ten", "numbers"])
 @pytest.mark.parametrize(
     "parameters",
     [
@@ -101,12 +101,6 @@ def test_monotone_constraints_and_outliers():
     wild[::50, 0] *= 1e6
     assert_same_in_parts("numbers", wild, TARGETS["numbers"], monotonic_cst=[1, 0, 0, -1, 0], bins="robust")
     assert_same_in_parts("two", X, TARGETS["two"], monotonic_cst=[1, 0, 0, -1, 0])
-
-
-@pytest.mark.parametrize("strategy", ["one_output_per_tree", "multi_output_tree"])
-@pytest.mark.parametrize("task", ["ten", "several"])
-def test_several_outputs(task, strategy):
-    assert_same_in_parts(task, X, TARGETS[task], WEIGHT, multi_strategy=strategy)
 
 
 @pytest.mark.parametrize("loss", ["poisson", "gamma", "tweedie"])
@@ -182,7 +176,7 @@ def test_a_callback_that_ends_the_fit():
 
 # -------------------------------------------------------------------------------------------------------------- losses
 @law
-@given(st.integers(0, 99), st.sampled_from(["two", "ten", "numbers", "several"]), st.sampled_from([0.05, 0.5]))
+@given(st.integers(0, 99), st.sampled_from(["two", "ten", "numbers"]), st.sampled_from([0.05, 0.5]))
 def test_parts_that_lose_their_scores_at_any_moment_give_the_same_bytes(seed, task, share):
     make = partial(ForgetfulParts, random=np.random.default_rng(seed), share=share)
     assert_same_in_parts(task, X, TARGETS[task], WEIGHT, make=make, n_estimators=10, subsample=0.9)

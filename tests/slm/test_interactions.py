@@ -109,8 +109,6 @@ def test_the_columns_on_a_path_lie_in_one_group(problem, cls, growth, n_classes)
     if cls in CLASSIFIERS:
         y = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
     more = {"colsample": 0.7, "target_statistics": 4} if cls in (pw.SLMBoostRegressor, pw.SLMBoostClassifier) else {}
-    if cls is pw.SLMBoostClassifier and growth["max_planes"] == 2:
-        more["multi_strategy"] = "multi_output_tree"
     model = make(cls, interaction_cst=given_as, **growth, **more).fit(table, y, sample_weight=weight)
     assert_in_groups(model, groups_of(given_as, table.shape[1]))
 
@@ -265,16 +263,6 @@ def test_both_constraints_together(data):
         ladder = np.repeat(X[:20], 30, axis=0)
         ladder[:, 0] = np.tile(np.linspace(-3, 3, 30), 20)
         assert (np.diff(model.predict(ladder).reshape(20, 30), axis=1) >= 0).all()
-
-
-@pytest.mark.parametrize("multi_strategy", ["one_output_per_tree", "multi_output_tree"])
-def test_several_targets_and_quantiles(multi_strategy, data):
-    X, y = data
-    both = np.column_stack([y, X[:, 1] * X[:, 2]])
-    model = make(pw.SLMBoostRegressor, interaction_cst=[[0, 3]], multi_strategy=multi_strategy).fit(X, both)
-    assert_in_groups(model, [[0, 3], [1, 2]])
-    quantiles = make(pw.SLMBoostRegressor, loss="quantile", alpha=[0.1, 0.9], interaction_cst="no_interactions")
-    assert_in_groups(quantiles.fit(X, y), groups_of("no_interactions", 4))
 
 
 def test_ranking(data):

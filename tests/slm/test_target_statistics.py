@@ -222,8 +222,7 @@ def test_all_kinds_of_tables_give_the_same_model():
 @ALL_TASKS
 def test_contributions_and_importances_are_those_of_the_columns(task):
     X, y = towns(task, missing=0.1)
-    model = boosting(task, multi_strategy="multi_output_tree") if task == "three" else boosting(task)
-    model.fit(X, y)
+    model = boosting(task).fit(X, y)
     parts, raw = model.predict_contributions(X[:100]), model._raw(X[:100])
     assert parts.shape[-1] == 4
     assert_allclose(parts.sum(axis=-1).reshape(raw.shape), raw, atol=1e-9)

@@ -65,14 +65,6 @@ def test_classes_are_the_last_axis_as_in_shap(name):
     shap.plots.beeswarm(found[..., 2], show=False)
 
 
-def test_quantiles_are_named():
-    X, _, y = numbers()
-    model = pw.SLMBoostRegressor(n_estimators=5, loss="quantile", alpha=[0.1, 0.9], random_state=0).fit(X, y)
-    found = shap_explanation(model, X)
-    assert found.output_names == ["quantile 0.1", "quantile 0.9"]
-    np.testing.assert_allclose(found.values.sum(axis=1) + found.base_values, model.predict(X), atol=1e-6)
-
-
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
 @pytest.mark.parametrize("name", TREES)
 def test_categories_are_codes_to_compute_with_and_words_to_read(name, kind):

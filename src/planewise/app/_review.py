@@ -40,7 +40,7 @@ from planewise.answers import repair as repair_file
 from planewise.app._queue import Judgement, Queue, first_untaken, judge
 from planewise.io import checksum as model_checksum
 from planewise.table import TableModel, as_polars, as_table_model, polars, require_columns
-from planewise.words import require_no_offset, require_no_ranking, require_one_number, value_in_words
+from planewise.words import require_no_offset, require_no_ranking, value_in_words
 
 LONGEST_NOTE = 10_000
 LONGEST_NAME = 200
@@ -87,7 +87,7 @@ class Review:
         original: Callable[[], Any] | None = None,
     ) -> None:
         self.model: TableModel = as_table_model(model)
-        for require in (require_one_number, require_no_ranking, require_no_offset):
+        for require in (require_no_ranking, require_no_offset):
             require(self.model.estimator_, "planewise review")
         self.classes = _classes(self.model)
         self.table = as_polars(table)

@@ -60,7 +60,6 @@ def _answer(model: Any, path: Path) -> dict[str, Any]:
     from planewise.cli._results import describe_intervals
     from planewise.evaluate import leading_features
     from planewise.io import model_at_end, versions
-    from planewise.slm.fitted import output_names
     from planewise.table import COLUMN_KINDS, TableModel
     from planewise.words import fitted_with_offset
 
@@ -84,7 +83,6 @@ def _answer(model: Any, path: Path) -> dict[str, Any]:
         "target": model.target_ if table_model else None,
         "task": _task(estimator),
         "classes": None if classes is None else classes.tolist(),
-        "outputs": output_names(estimator),
         "has_offset": fitted_with_offset(estimator),
         "n_columns": getattr(model, "n_features_in_", None),
         "columns": columns,
@@ -174,8 +172,6 @@ def _show(answer: dict[str, Any], model: Any) -> None:
         what = "numbers" if classes is None else "classes: " + _listed([str(label) for label in classes], 20)
         if answer["task"] == "ranking":
             what = RANKS
-        if answer["outputs"]:
-            what = f"{len(answer['outputs'])} numbers: " + _listed(answer["outputs"], 20)
         say(f"predicts {target}({what})")
     if answer["has_offset"]:
         say(f"offset   {OFFSET_NOT_STORED}")

@@ -122,10 +122,6 @@ def _check_interval(model: TableModel, coverage: float) -> None:
 
 
 def _names(model: TableModel, proba: bool, interval: float | None) -> list[str]:
-    from planewise.slm.fitted import output_names
-
-    if several := output_names(model.estimator_):
-        return [f"prediction_{each.rpartition(' ')[2]}" for each in several]  # such as prediction_0.1
     if interval is not None:
         return ["prediction", "lower", "upper"]
     return ["prediction", *(f"p({label})" for label in (model.classes_.tolist() if proba else []))]

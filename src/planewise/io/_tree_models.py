@@ -18,7 +18,6 @@ from planewise.io._kinds import (
     Number,
     Numbers,
     Record,
-    Several,
     Truth,
     Word,
 )
@@ -116,7 +115,6 @@ def boosted(losses: tuple[str, ...]) -> dict[str, Kind]:
         "core": Word(losses),
         "n_outputs": Integer(1, 2**31 - 1),
         "alpha": Number(),
-        "levels": Several(Number(), as_tuple=True),
         "power": Number(),
     }
     return {
@@ -125,7 +123,7 @@ def boosted(losses: tuple[str, ...]) -> dict[str, Kind]:
         "base_score_": Numbers("float64"),
         "n_iter_": Integer(),
         "_seed": _SEED,
-        "_loss": Record(RawLoss, parts, later=frozenset({"levels", "power"})),
+        "_loss": Record(RawLoss, parts, later=frozenset({"power"})),
     }
 
 
@@ -160,8 +158,8 @@ def _check_statistics(model: Any) -> None:
         fitting = (
             known.classes is None if n_classes is None else _are_classes(known.classes, len(known.prior), n_classes)
         )
-        if n_classes is None and not model._loss.levels:
-            fitting = fitting and len(known.prior) == model._loss.n_outputs
+        if n_classes is None:
+            fitting = fitting and len(known.prior) == 1
         require(fitting and len(known.prior) >= 1, "has target statistics that do not match its target")
         finite = np.isfinite(known.values).all() and np.isfinite(known.prior).all()
         require(bool(finite), "has target statistics that are not finite")
@@ -178,7 +176,7 @@ def check_boosted(model: Any, n_views: int = 1) -> None:
     """The trees, their number and their outputs; each of so many views has its own trees in every round."""
     forest, loss = model.forest_, model._loss
     _check_trees(model, forest, "forest_")
-    outputs = loss.n_outputs
+    outputs = 1
     if hasattr(model, "classes_"):
         n_classes = len(model.classes_)
         fitting = n_classes >= 1 and loss.core == class_loss_name(n_classes)
@@ -186,8 +184,8 @@ def check_boosted(model: Any, n_views: int = 1) -> None:
         outputs = n_classes if n_classes > 2 else 1
     _check_loss(loss)
     require(
-        loss.n_outputs == outputs == forest.n_outputs and forest.value.shape[1] in (1, outputs),
-        "has a forest_ whose number of values does not match the classes or targets",
+        loss.n_outputs == outputs == forest.n_outputs and forest.value.shape[1] == 1,
+        "has a forest_ whose number of values does not match the classes",
     )
     require(
         forest.n_trees == n_views * model.n_iter_ * forest.trees_per_round,
@@ -211,9 +209,6 @@ def _check_boosting(model: Any) -> None:
 
 
 def _check_loss(loss: RawLoss) -> None:
-    rising = all(low < high for low, high in zip((0.0, *loss.levels), (*loss.levels, 1.0), strict=True))
-    several = loss.core == "quantile" and len(loss.levels) == loss.n_outputs >= 2
-    require(not loss.levels or (rising and several), "has quantile levels that do not match its loss")
     powers = {"poisson": loss.power == 1, "gamma": loss.power == 2, "tweedie": 1 < loss.power < 2}
     require(powers.get(loss.core, True), "has a power that does not match its loss")
 

@@ -13,7 +13,6 @@ from planewise._input import CodedRows
 from planewise._json import plain
 from planewise.serve._errors import RefusedError
 from planewise.serve._rows import RowReader, Rows, in_words, shortened
-from planewise.slm.fitted import output_names
 from planewise.table import COLUMN_KINDS, TableModel
 from planewise.words import fitted_with_offset
 
@@ -45,7 +44,6 @@ class Scorer:
         self.labels = [str(label) for label in model.classes_.tolist()] if model.task_ == "classification" else []
         self.has_probabilities = bool(self.labels) and hasattr(model.estimator_, "predict_proba")
         self.has_intervals = hasattr(model, "predict_interval")
-        self.outputs = [each.rpartition(" ")[2] for each in output_names(model.estimator_) or []]
         self._start = f'{{"target":{json.dumps(model.target_)},"answers":['
         self._forms = [_form(each, self.labels) for each in model.classes_.tolist()] if self.has_probabilities else []
         # Machines from files before version 5 read tables only.
@@ -112,8 +110,6 @@ class Scorer:
                     answer["probability"] = dict(zip(self.labels, row, strict=True))
         else:
             found = _finite(model.predict(read))
-            if self.outputs:
-                found = [dict(zip(self.outputs, row, strict=True)) for row in found]
             answers = [{"prediction": each} for each in found]
         if question.interval is not None:
             bounds = model.predict_interval(rows.table() if table is None else table, question.interval)
@@ -155,7 +151,6 @@ class Scorer:
             "classes": plain(model.classes_) if self.labels else None,
             "model": model.family,
             "estimator": type(estimator).__name__,
-            "outputs": self.outputs or None,
             "has_probabilities": self.has_probabilities,
             "has_intervals": self.has_intervals,
             "has_offset": fitted_with_offset(estimator),

@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 
 from planewise._input import all_or_nothing, class_problem, class_targets
-from planewise._params import Limit, check_parameters, class_weights, keep_parameters, one_of
+from planewise._params import Limit, check_parameters, class_weights, keep_parameters
 from planewise.slm._boost_data import Data, Floats, Given, training_offset
 from planewise.slm._boosting import Boosting, Callback
 from planewise.slm._objectives import LossLike, RawLoss, classification_loss
@@ -161,9 +161,6 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         same. With `early_stopping` the model ends at its best round, even if that is one of the earlier fit.
     verbose : int, default=0
         1 shows a progress line with the losses or scores.
-    multi_strategy : {"one_output_per_tree", "multi_output_tree"}, default="one_output_per_tree"
-        With more than two classes: one tree per class and round, or one tree whose leaves hold a score for every
-        class, which is faster with many classes but takes more rounds to the same loss.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied into the sample weights; zero leaves a class out.
     n_jobs : int or None, default=None
@@ -232,9 +229,7 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
     parameter_limits: ClassVar[Mapping[str, Limit]] = {
         **Boosting.parameter_limits,
         "class_weight": class_weights(),
-        "multi_strategy": one_of("one_output_per_tree", "multi_output_tree"),
     }
-    multi_strategy: str
     class_weight: Any
     classes_: NDArray[Any]
 
@@ -289,7 +284,6 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         callbacks: Sequence[Callback] | None = None,
         warm_start: bool = False,
         verbose: int = 0,
-        multi_strategy: str = "one_output_per_tree",
         class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,

@@ -89,11 +89,10 @@ def read_offset(offset: Any, n_rows: int, loss: RawLoss, name: str = "offset") -
         values = np.asarray(offset, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must hold numbers, one per row and output.") from None
-    shared = n_outputs == 1 or bool(loss.levels)  # quantiles are of one target
-    if values.shape != (n_rows, n_outputs) and not (shared and values.shape == (n_rows,)):
-        expected = f"({n_rows},)" if shared else f"({n_rows}, {n_outputs}), one column per output"
+    if values.shape != (n_rows, n_outputs) and not (n_outputs == 1 and values.shape == (n_rows,)):
+        expected = f"({n_rows},)" if n_outputs == 1 else f"({n_rows}, {n_outputs}), one column per class"
         raise ValueError(f"{name} has shape {values.shape}; expected {expected}.")
-    values = np.array(np.broadcast_to(values.reshape(n_rows, -1), (n_rows, n_outputs)))
+    values = np.array(values.reshape(n_rows, n_outputs))
     wrong = np.flatnonzero(~np.isfinite(values).all(axis=1))
     if len(wrong):
         raise ValueError(f"{name} must be finite; row {wrong[0]} has {values[wrong[0]].tolist()[0]}.")

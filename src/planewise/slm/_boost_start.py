@@ -16,11 +16,10 @@ class Start:
     base: Floats  # scores before any tree, without offsets
     before: Forest | None = None  # trees grown before
     trials: Trials | None = None
-    trees_per_round: int = 1
 
     @property
     def rounds(self) -> int:
-        return 0 if self.before is None else self.before.n_trees // self.trees_per_round
+        return 0 if self.before is None else self.before.n_trees // len(self.base)
 
     def scores_before(self, data: Data) -> Floats:
         """Scores before any tree, offsets included: (rows, outputs), or (1, outputs) if they are the same for all."""

@@ -187,8 +187,7 @@ class Boosting(BoostedTrees):
         if loss.core == "ranking":
             target = target[:, 0]
         elif loss.own is None and loss.n_classes is None and data.offset is not None:
-            target, weights = loss.without_offset(target, weight, data.offset)
-            target, weight = target.mean(axis=1) if loss.levels else target, weights.mean(axis=1)
+            target, weight = loss.without_offset(target, weight, data.offset)
         targets, fold = Targets.of([look_at_targets(target, weight, loss.n_classes)]), folds(len(data.rows), seed)
         sums = {j: targets.sums(target, weight, data.rows[:, j], fold, len(self.categories_[j])) for j in columns}
         learned = {j: targets.learn(sums[j]) for j in columns}
@@ -242,7 +241,7 @@ class Boosting(BoostedTrees):
         else:
             boosting.rounds(self.n_estimators - start.rounds)
         new = Forest(boosting.forest())
-        self._keep(new if start.before is None else Forest.joined([start.before, new]), start, monitor)
+        self._keep(new if start.before is None else Forest.joined([start.before, new]), start.base, monitor)
         self.feature_means_, self._seed, self._loss = table.mean, seed, loss
         self.has_offset_ = data.offset is not None
         return ended
@@ -252,15 +251,12 @@ class Boosting(BoostedTrees):
         continues = self._continues()
         if continues and not self._loss.is_like(loss):
             raise ValueError("warm_start=True needs the same loss and kind of target as the earlier fit.")
-        per_round = 1 if self._has_vector_leaves(loss) else loss.n_outputs
         if continues:
-            start = Start(self.base_score_, self.forest_, self._trials, trees_per_round=per_round)
-            if self.forest_.trees_per_round != per_round:
-                raise ValueError("warm_start=True needs the same multi_strategy as the earlier fit.")
+            start = Start(self.base_score_, self.forest_, self._trials)
         elif self.base_score is None:
-            start = Start(loss.start(data.target, data.weight, data.offset), trees_per_round=per_round)
+            start = Start(loss.start(data.target, data.weight, data.offset))
         else:
-            start = Start(np.full(loss.n_outputs, float(self.base_score)), trees_per_round=per_round)
+            start = Start(np.full(loss.n_outputs, float(self.base_score)))
         if continues:
             check_earlier_trees(self, self.forest_, self._statistic_sources())
         if continues and self.n_estimators < start.rounds:
@@ -269,9 +265,6 @@ class Boosting(BoostedTrees):
                 "when warm_start=True."
             )
         return start
-
-    def _has_vector_leaves(self, loss: RawLoss) -> bool:
-        return loss.n_outputs > 1 and getattr(self, "multi_strategy", None) == "multi_output_tree"
 
     def _make_booster(
         self, table: _core.Table, data: Data, loss: RawLoss, start: Start, seed: int, threads: int
@@ -304,19 +297,18 @@ class Boosting(BoostedTrees):
         options.remember = bool(self.remember_directions)
         options.find_smoothing = self.smoothing == "auto"
         options.find_depth = self.max_depth == "auto" and not options.grow.monotone
-        options.vector_leaves = self._has_vector_leaves(loss)
         return options
 
-    def _keep(self, forest: Forest, start: Start, monitor: Monitor) -> None:
+    def _keep(self, forest: Forest, base: Floats, monitor: Monitor) -> None:
         """Trees up to the best round, if that is asked for, and what a warm start continues from."""
         require_finite_values(forest)
         losses, trials = monitor.losses(), monitor.best_trials
-        self.n_iter_ = forest.n_trees // start.trees_per_round
+        self.n_iter_ = forest.n_trees // len(base)
         self.best_iteration_ = int(np.argmin(losses)) + 1 if losses else None
         if self.early_stopping and self.best_iteration_ is not None:
-            forest, self.n_iter_ = forest.head(self.best_iteration_ * start.trees_per_round), self.best_iteration_
+            forest, self.n_iter_ = forest.head(self.best_iteration_ * len(base)), self.best_iteration_
         self.train_score_, self.validation_score_ = monitor.scores("train"), monitor.scores("validation")
-        self.forest_, self.base_score_ = forest, start.base
+        self.forest_, self.base_score_ = forest, base
         # A warm start after an early stop continues from the best round, as if later ones had never been.
         self._trials = trials if self.early_stopping and trials is not None else Trials.of(monitor.boosting)
         if not self.warm_start:  # they will not be needed, and are as long as the table
@@ -366,8 +358,7 @@ class Boosting(BoostedTrees):
         options.max_joint = 8
         if self.max_depth == "auto":  # where nothing is tried
             options.max_depth = USUAL_DEPTH + (n_rows > MANY_ROWS)
-        outputs_apart = not self._has_vector_leaves(loss)
-        constrain(options, self, loss.n_classes or 1, self._statistic_sources(), outputs_apart=outputs_apart)
+        constrain(options, self, loss.n_classes or 1, self._statistic_sources())
         return options
 
     def _statistic_sources(self) -> list[int]:

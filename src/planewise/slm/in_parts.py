@@ -15,7 +15,6 @@ from planewise._input import thread_count
 from planewise._progress import is_heard
 from planewise.parts import Part, Parts
 from planewise.slm._boost_data import Data, Floats, Given
-from planewise.slm._boost_start import Start
 from planewise.slm._boosting import Boosting
 from planewise.slm._columns_in_parts import training_table_of
 from planewise.slm._evaluation import Monitor, Scoring
@@ -95,25 +94,16 @@ def class_loss_of(estimator: Any, n_classes: int) -> RawLoss:
 
 def number_loss_of(estimator: Any, parts: Parts) -> RawLoss:
     """The loss of a regressor, after a look at its targets."""
-    widths = {width for width, n_rows in zip(parts.ask(width_of), parts.sizes, strict=True) if n_rows}
-    stand_in = np.ones((1, max(widths))) if max(widths) > 1 else np.ones(1)
-    loss = regression_loss(estimator.loss, estimator.alpha, stand_in, estimator.base_score, estimator.power)
-    if loss.link == "exp" and loss.own is None:
-        some = np.any(parts.ask(check_targets_of, loss), axis=0)
-        if not some.all():
-            raise ValueError(f"loss={loss.core!r} needs targets of zero or more, not all of them zero.")
+    loss = regression_loss(estimator.loss, estimator.alpha, np.ones(1), estimator.base_score, estimator.power)
+    if loss.link == "exp" and loss.own is None and not any(parts.ask(check_targets_of, loss)):
+        raise ValueError(f"loss={loss.core!r} needs targets of zero or more, not all of them zero.")
     return loss
 
 
-def width_of(part: Part, *, n_threads: int) -> int:
-    """How many targets a row has."""
-    return 1 if part.target.ndim == 1 else part.target.shape[1]
-
-
-def check_targets_of(part: Part, loss: RawLoss, *, n_threads: int) -> NDArray[np.bool_]:
-    """An error if the loss is not defined for a target; by output, whether some are not zero."""
+def check_targets_of(part: Part, loss: RawLoss, *, n_threads: int) -> bool:
+    """An error if the loss is not defined for a target; whether some are not zero."""
     check_targets(loss, part.target, "y", np.arange(part.first, part.first + len(part)))
-    return np.atleast_1d(part.target.any(axis=0))
+    return bool(part.target.any())
 
 
 # ---------------------------------------------------------------------------------------------------------- estimators
@@ -182,17 +172,17 @@ class BoostsParts(Boosting):
         ended = self._boost_parts(parts, loss, seed, validation)
         if sets_aside and everything is not None and not ended:
             everything = self._with_statistics_in_parts(everything, loss, seed)
-            boosting, start = self._make_booster_of_parts(everything, loss, seed, monitored=False)
+            boosting, base = self._make_booster_of_parts(everything, loss, seed, monitored=False)
             with boosting:
                 boosting.rounds(self.n_iter_)
-            self.forest_, self.base_score_ = Forest(boosting.forest()), start.base
+            self.forest_, self.base_score_ = Forest(boosting.forest()), base
             self.feature_means_ = boosting.table.mean
 
     def _boost_parts(self, parts: Parts, loss: RawLoss, seed: int, validation: Parts | None) -> bool:
         """Grow the rounds, then make them this estimator's. Returns whether a callback ended it."""
         scoring = None if self.scoring is None else Scoring(self, loss)
         monitored = bool(validation is not None or scoring or self.verbose or self.callbacks)
-        boosting, start = self._make_booster_of_parts(parts, loss, seed, monitored)
+        boosting, base = self._make_booster_of_parts(parts, loss, seed, monitored)
         train = _judged(parts, bool(scoring))
         monitor = Monitor(boosting, loss, scoring, train)
         with boosting:
@@ -203,24 +193,23 @@ class BoostsParts(Boosting):
                 ended = self._run_rounds(monitor, train, 0, monitored)
             else:
                 boosting.rounds(self.n_estimators)
-        self._keep(Forest(boosting.forest()), start, monitor)
+        self._keep(Forest(boosting.forest()), base, monitor)
         self.feature_means_, self._seed, self._loss = boosting.table.mean, seed, loss
         self.has_offset_ = False
         return ended
 
     def _make_booster_of_parts(
         self, parts: Parts, loss: RawLoss, seed: int, monitored: bool
-    ) -> tuple[BoostingInParts, Start]:
-        """The booster and where it starts."""
+    ) -> tuple[BoostingInParts, Floats]:
+        """Return the booster and the scores before any tree."""
         if self.base_score is None:
             base = loss.start_of_sums(np.stack(parts.ask(start_sums_of, loss)))
         else:
             base = np.full(loss.n_outputs, float(self.base_score))
-        start = Start(base, trees_per_round=1 if self._has_vector_leaves(loss) else loss.n_outputs)
-        setup = Setup(uuid.uuid4().hex, loss, self._has_vector_leaves(loss), base)
+        setup = Setup(uuid.uuid4().hex, loss, base)
         table = training_table_of(parts, self)
         options = self._boost_options(sum(parts.sizes), loss, seed)
-        return BoostingInParts(parts, table, setup, options, self._threads_to_grow(), monitored), start
+        return BoostingInParts(parts, table, setup, options, self._threads_to_grow(), monitored), base
 
     def _threads_to_grow(self) -> int:
         """Threads of this process, which grows the trees while the parts wait."""

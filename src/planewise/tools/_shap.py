@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 from planewise._extras import require
 from planewise._input import values_as_given
 from planewise._tables import rows_as_given
-from planewise.slm.fitted import output_names
 from planewise.words import feature_names
 
 
@@ -68,7 +67,7 @@ def shap_explanation(model: Any, X: Any) -> Any:
         data=values_as_given(model, X, reset=False),
         display_data=_as_objects(rows_as_given(X)) if has_categories else None,
         feature_names=feature_names(model),
-        output_names=_names_of_outputs(model) if several else None,
+        output_names=[str(label) for label in model.classes_] if several else None,
     )
 
 
@@ -90,8 +89,3 @@ def _as_objects(rows: list[Any]) -> Any:
     made = np.empty((len(rows), len(rows[0])), dtype=object)
     made[:] = [list(row) for row in rows]
     return made
-
-
-def _names_of_outputs(model: Any) -> list[str]:
-    names = output_names(model)
-    return [str(label) for label in model.classes_] if names is None else names

@@ -30,26 +30,19 @@ std::string name_of(Loss wanted) {
 
 Objective fitting(Objective objective, const Targets &target, std::size_t rows, std::size_t outputs) {
     objective.outputs = outputs;
-    objective.targets = target.ndim() == 2 ? target.shape(1) : 1;
     if (outputs == 0) throw std::invalid_argument("scores must have at least one output");
     if (target.ndim() < 1 || target.ndim() > 2) throw std::invalid_argument("target must have one or two dimensions");
     check_length(target.shape(0), rows, "target");
-    const bool by_class = objective.loss == Loss::softmax || objective.loss == Loss::logistic;
-    if (objective.loss == Loss::ranking) {
-        if (objective.targets != QueryRanking::targets || outputs != 1)
-            throw std::invalid_argument("ranking needs targets with a grade and a query, and one output");
-        return objective;
-    }
-    if (objective.targets != 1 && (by_class || objective.targets != outputs))
-        throw std::invalid_argument("target must have one column, or one per output");
-    if (by_class && objective.loss != Loss::softmax && outputs != 1)
-        throw std::invalid_argument("the logistic loss has one output");
-    if (objective.loss == Loss::softmax)
+    const std::size_t columns = target.ndim() == 2 ? target.shape(1) : 1;
+    if (columns != objective.targets())
+        throw std::invalid_argument("ranking needs targets with a grade and a query; all other losses need one column");
+    if (objective.loss == Loss::softmax) {
         for (std::size_t i = 0; i < rows; ++i)
             if (!(target.data()[i] >= 0 && target.data()[i] < static_cast<double>(outputs)))
                 throw std::invalid_argument("target must hold numbers of classes");
-    if (!objective.levels.empty() && (objective.levels.size() != outputs || objective.targets != 1))
-        throw std::invalid_argument("levels must have one entry per output, and target one column");
+    } else if (outputs != 1) {
+        throw std::invalid_argument("only softmax has several outputs");
+    }
     return objective;
 }
 
@@ -146,9 +139,8 @@ class Boosting {
     }
     std::size_t watch(const Table &table, const Targets &target, const Numbers &weight, const Scores &score) {
         const std::size_t rows = table.matrix().rows;
-        if (fitting(objective_, target, rows, score.shape(1)).targets != objective_.targets ||
-            score.shape(1) != objective_.outputs)
-            throw std::invalid_argument("target and score must have as many columns as those of training");
+        if (fitting(objective_, target, rows, score.shape(1)).outputs != booster_.outputs())
+            throw std::invalid_argument("score must have as many columns as that of training");
         kept_.emplace_back(target, weight);
         booster_.watch(table.matrix(), target.data(), checked(weight, table), of_rows(score, rows));
         return booster_.watched_sets() - 1;
@@ -263,9 +255,6 @@ void bind_boosting(nb::module_ &m) {
             "power", [](const BoostOptions &o) { return o.objective.power; },
             [](BoostOptions &o, double power) { o.objective.power = power; })
         .def_prop_rw(
-            "levels", [](const BoostOptions &o) { return o.objective.levels; },
-            [](BoostOptions &o, std::vector<double> levels) { o.objective.levels = std::move(levels); })
-        .def_prop_rw(
             "places", [](const BoostOptions &o) { return o.objective.ranking.places; },
             [](BoostOptions &o, std::size_t places) { o.objective.ranking.places = places; })
         .def_prop_rw(
@@ -283,8 +272,7 @@ void bind_boosting(nb::module_ &m) {
         .def_rw("seed", &BoostOptions::seed)
         .def_rw("find_smoothing", &BoostOptions::find_smoothing)
         .def_rw("find_depth", &BoostOptions::find_depth)
-        .def_rw("remember", &BoostOptions::remember)
-        .def_rw("vector_leaves", &BoostOptions::vector_leaves);
+        .def_rw("remember", &BoostOptions::remember);
     m.def("mean_loss", &mean_loss, "options"_a, "target"_a, "weight"_a, "score"_a, "Weighted mean loss of raw scores.");
     m.def("derivatives", &derivatives, "options"_a, "target"_a, "weight"_a, "score"_a, "n_threads"_a,
           "Gradient and Hessian of the loss at raw scores.");

@@ -144,17 +144,15 @@ class PartOfRows {
           kept_target_(target),
           kept_weight_(weight),
           rows_(x.data(), x.shape(1), target.data(), weight.data(), {score.data(), score.data() + score.size()},
-                fitting(options.objective, target, score.shape(0), score.shape(1)), first),
-          together_(options.vector_leaves) {
+                fitting(options.objective, target, score.shape(0), score.shape(1)), first) {
         check_length(weight.size(), x.shape(0), "weight");
         check_length(score.shape(0), x.shape(0), "score");
     }
 
-    Out<double> sizes(const Numbers &units, int n_threads) const {
+    Out<double> sizes(int n_threads) const {
         std::vector<double> out;
         run_native(n_threads, [&](Threads &threads, const std::function<bool()> &) {
-            for (const GradientSizes &size : rows_.sizes(checked(units), together_, threads))
-                out.insert(out.end(), {size.g, size.h, size.square});
+            for (const GradientSizes &size : rows_.sizes(threads)) out.insert(out.end(), {size.g, size.h, size.square});
         });
         return array(std::move(out), 3);
     }
@@ -175,22 +173,21 @@ class PartOfRows {
         }
         return array(std::move(out), rows_.outputs());
     }
-    nb::tuple slopes_of(const Named &named, const Numbers &units, int n_threads) const {
+    nb::tuple slopes_of(const Named &named, int n_threads) const {
         check(named);
         BoostRows::Slopes found;
         run_native(n_threads, [&](Threads &threads, const std::function<bool()> &) {
-            found = rows_.slopes_of(named.data(), named.size(), checked(units), threads);
+            found = rows_.slopes_of(named.data(), named.size(), threads);
         });
         return nb::make_tuple(array(std::move(found.gradient), rows_.outputs()),
                               array(std::move(found.hessian), rows_.outputs()), array(std::move(found.weight)));
     }
-    Out<std::int64_t> route(const FittedForest &trees, const Numbers &units, const Scores &sizes, std::uint64_t noise,
-                            double share, int n_threads) {
+    Out<std::int64_t> route(const FittedForest &trees, const Scores &sizes, std::uint64_t noise, double share,
+                            int n_threads) {
         check(trees);
         std::vector<std::int64_t> sums;
         run_native(n_threads, [&](Threads &threads, const std::function<bool()> &) {
-            sums = rows_.route(trees.arrays(), checked(units), sizes_from(sizes, trees.arrays().trees()),
-                               Bag(noise, share), threads);
+            sums = rows_.route(trees.arrays(), sizes_from(sizes, trees.arrays().trees()), Bag(noise, share), threads);
         });
         routed_ = trees.arrays().node_start;
         return array(std::move(sums));
@@ -219,26 +216,20 @@ class PartOfRows {
     Out<double> score() const { return array(std::vector<double>(rows_.score()), rows_.outputs()); }
 
   private:
-    std::vector<double> checked(const Numbers &units) const {
-        if (units.size() != 0 && units.size() != rows_.outputs())
-            throw std::invalid_argument("units must have one entry per output");
-        return vector_of(units);
-    }
     void check(const Named &named) const {
         for (std::size_t k = 0; k < named.size(); ++k)
             if (named.data()[k] >= rows_.rows()) throw std::invalid_argument("there is no such row in this part");
     }
     void check(const FittedForest &trees) const {
         const Forest &forest = trees.arrays();
-        const bool fits = forest.n_outputs == rows_.outputs() && trees.columns() <= rows_.columns() &&
-                          forest.n_values == (together_ ? rows_.outputs() : 1);
+        const bool fits =
+            forest.n_outputs == rows_.outputs() && trees.columns() <= rows_.columns() && forest.n_values == 1;
         if (!fits) throw std::invalid_argument("the trees have other outputs or columns than the rows");
     }
     Rows kept_;
     Targets kept_target_;
     Numbers kept_weight_;
     BoostRows rows_;
-    bool together_;
     std::vector<std::int32_t> routed_;  // where the nodes of the trees that rows were sent down begin
 };
 
@@ -250,31 +241,24 @@ FittedForest compacted(Forest forest) {
 // What is decided in one place; the trees of the round in between are kept here.
 class DrivenRounds {
   public:
-    DrivenRounds(std::size_t rows, std::size_t outputs, std::size_t trees, BoostOptions options)
-        : rounds_(rows, trees, with_outputs(std::move(options), outputs)) {}
+    DrivenRounds(std::size_t rows, std::size_t outputs, BoostOptions options)
+        : rounds_(rows, 0, with_outputs(std::move(options), outputs)) {}
 
     Out<std::uint32_t> start_rows() const { return array(rounds_.start_rows()); }
     Out<std::uint32_t> sample_rows() const { return array(rounds_.sample_rows()); }
     std::size_t sample_number() const { return rounds_.sample_number(); }
-    Out<double> units() const { return array(std::vector<double>(rounds_.units())); }
     nb::tuple bag() const { return nb::make_tuple(rounds_.bag().noise(), rounds_.bag().share()); }
-    void begin(const Scores &gradient, const Scores &hessian, const Numbers &weight) {
-        check_length(weight.size(), gradient.shape(0), "weight");
-        if (gradient.shape(0) != hessian.shape(0) || gradient.shape(1) != rounds_.outputs() ||
-            hessian.shape(1) != rounds_.outputs())
-            throw std::invalid_argument("gradient and hessian must have one entry per row and output");
-        rounds_.begin(gradient.data(), hessian.data(), weight.data(), weight.size());
-    }
-    void recall(const FittedForest &before) {
-        rounds_.recall(before.arrays());
-        recalled_columns_ = std::max(recalled_columns_, before.columns());
+    void begin(const Scores &hessian, const Numbers &weight) {
+        check_length(weight.size(), hessian.shape(0), "weight");
+        if (hessian.shape(1) != rounds_.outputs())
+            throw std::invalid_argument("hessian must have one entry per row and output");
+        rounds_.begin(hessian.data(), weight.data(), weight.size());
     }
     FittedForest grow(const Table &table, const Rows &x, const Scores &gradient, const Scores &hessian,
                       const Numbers &weight, int n_threads) {
         check_length(weight.size(), x.shape(0), "weight");
         const std::size_t outputs = rounds_.outputs();
-        if (x.shape(1) != table.matrix().columns || x.shape(1) < recalled_columns_)
-            throw std::invalid_argument("x has other columns than the table or the trees grown before");
+        if (x.shape(1) != table.matrix().columns) throw std::invalid_argument("x has other columns than the table");
         for (const Scores *given : {&gradient, &hessian})
             if (given->shape(0) != x.shape(0) || given->shape(1) != outputs)
                 throw std::invalid_argument("gradient and hessian must have one entry per row and output");
@@ -285,7 +269,7 @@ class DrivenRounds {
         return compacted(trees_);
     }
     FittedForest finish(const Vector<std::int64_t> &sums, const Scores &sizes) {
-        if (trees_.trees() == 0 || sums.size() != trees_.nodes() * sum_width(trees_.n_values))
+        if (trees_.trees() == 0 || sums.size() != trees_.nodes() * sum_width)
             throw std::invalid_argument("sums must have one row per node of the trees that were grown last");
         rounds_.set_values({sums.data(), sums.data() + sums.size()}, sizes_from(sizes, trees_.trees()), trees_);
         rounds_.finish(trees_);
@@ -302,7 +286,6 @@ class DrivenRounds {
     }
     Rounds rounds_;
     Forest trees_;
-    std::size_t recalled_columns_ = 0;
 };
 
 }  // namespace
@@ -326,27 +309,24 @@ void bind_parts(nb::module_ &m) {
     nb::class_<PartOfRows>(m, "BoostRows", "A part of the rows of a boosting fit, with its scores.")
         .def(nb::init<Rows, const Targets &, const Numbers &, const Scores &, const BoostOptions &, std::uint64_t>(),
              "x"_a, "target"_a, "weight"_a, "score"_a, "options"_a, "first"_a)
-        .def("sizes", &PartOfRows::sizes, "units"_a, "n_threads"_a, "The largest derivatives, by tree of a round.")
+        .def("sizes", &PartOfRows::sizes, "n_threads"_a, "The largest derivatives, by tree of a round.")
         .def("values_of", &PartOfRows::values_of, "rows"_a, "n_threads"_a, "Features of some rows.")
         .def("scores_of", &PartOfRows::scores_of, "rows"_a, "Raw scores of some rows now.")
-        .def("slopes_of", &PartOfRows::slopes_of, "rows"_a, "units"_a, "n_threads"_a,
+        .def("slopes_of", &PartOfRows::slopes_of, "rows"_a, "n_threads"_a,
              "Gradients, Hessians and weights of some rows.")
-        .def("route", &PartOfRows::route, "trees"_a, "units"_a, "sizes"_a, "noise"_a, "share"_a, "n_threads"_a,
+        .def("route", &PartOfRows::route, "trees"_a, "sizes"_a, "noise"_a, "share"_a, "n_threads"_a,
              "Send the rows down a round's trees: sums by the node in which they end.")
         .def("move", &PartOfRows::move, "trees"_a, "n_threads"_a, "Move the scores by the same trees with values.")
         .def("follow", &PartOfRows::follow, "trees"_a, "n_threads"_a, "Move the scores by any number of rounds.")
         .def("loss_sums", &PartOfRows::loss_sums, "n_threads"_a, "Weighted loss and weight, as digits.")
         .def("score", &PartOfRows::score, "Raw scores now.");
     nb::class_<DrivenRounds>(m, "Rounds", "What boosting decides of rows that lie in parts.")
-        .def(nb::init<std::size_t, std::size_t, std::size_t, BoostOptions>(), "rows"_a, "outputs"_a, "trees"_a,
-             "options"_a)
+        .def(nb::init<std::size_t, std::size_t, BoostOptions>(), "rows"_a, "outputs"_a, "options"_a)
         .def("start_rows", &DrivenRounds::start_rows, "The rows whose derivatives before any tree `begin` wants.")
         .def("sample_rows", &DrivenRounds::sample_rows, "The rows that decide the next round's planes.")
         .def("sample_number", &DrivenRounds::sample_number, "Which sample that is; a few rounds have the same.")
-        .def("units", &DrivenRounds::units, "What gradients are divided by, by output; empty: nothing.")
         .def("bag", &DrivenRounds::bag, "Which rows count in the next round's values: noise and share.")
-        .def("begin", &DrivenRounds::begin, "gradient"_a, "hessian"_a, "weight"_a, "Derivatives before any tree.")
-        .def("recall", &DrivenRounds::recall, "before"_a, "Trees grown before: good directions are tried again.")
+        .def("begin", &DrivenRounds::begin, "hessian"_a, "weight"_a, "The Hessian before any tree.")
         .def("grow", &DrivenRounds::grow, "table"_a, "x"_a, "gradient"_a, "hessian"_a, "weight"_a, "n_threads"_a,
              "The next round's trees, without values.")
         .def("finish", &DrivenRounds::finish, "sums"_a, "sizes"_a, "The same trees with values, which are kept.")

@@ -49,7 +49,6 @@ Booster::Booster(const Matrix &matrix, const double *target, const double *weigh
       rounds_(matrix.rows, trees, options),
       rows_(matrix.values, matrix.columns, target, weight, std::move(score), options.objective),
       statistics_(1, Gradients(options.reg_lambda)),
-      vectors_(options.reg_lambda, options.objective.outputs),
       trials_(options.objective.outputs, TreeTrials(options.find_depth ? -1 : options.grow.max_depth,
                                                     options.find_smoothing ? -1 : options.grow.smoothing)) {
     total_weight_ = exact_sum(weight, matrix_.rows);
@@ -66,45 +65,39 @@ void Booster::watch(const Matrix &matrix, const double *target, const double *we
 // Only some of many rows are looked at.
 void Booster::begin_at(const double *score, bool same, Threads &threads) {
     const auto at = [&](std::size_t row) { return score + (same ? 0 : row * outputs()); };
-    const std::size_t targets = options_.objective.targets;
-    const std::vector<std::uint32_t> named = rounds_.start_rows();
     const bool whole = options_.objective.loss == Loss::ranking || options_.objective.loss == Loss::huber;
     if (whole) {  // rows depend on each other
         std::vector<double> all, gradient(rows_.score().size()), hessian(gradient.size());
         for (std::size_t i = 0; i < matrix_.rows; ++i) all.insert(all.end(), at(i), at(i) + outputs());
         options_.objective.derivatives(all.data(), rows_.target(), rows_.weight(), matrix_.rows, gradient.data(),
                                        hessian.data(), threads);
-        return begin(gradient.data(), hessian.data());
+        return begin_with(hessian.data());
     }
     std::vector<double> f, y, w;
-    for (const std::uint32_t row : named) {
+    for (const std::uint32_t row : rounds_.start_rows()) {
         f.insert(f.end(), at(row), at(row) + outputs());
-        y.insert(y.end(), rows_.target() + row * targets, rows_.target() + (row + 1) * targets);
+        y.push_back(rows_.target()[row]);
         w.push_back(rows_.weight()[row]);
     }
     std::vector<double> gradient(f.size()), hessian(f.size());
     options_.objective.derivatives(f.data(), y.data(), w.data(), w.size(), gradient.data(), hessian.data(), threads);
-    rounds_.begin(gradient.data(), hessian.data(), w.data(), w.size());
+    rounds_.begin(hessian.data(), w.data(), w.size());
 }
 
-void Booster::begin_with(const double *hessian) { begin(nullptr, hessian); }
-
-// Of all rows, rows x outputs.
-void Booster::begin(const double *gradient, const double *hessian) {
-    std::vector<double> g, h, w;
+void Booster::begin_with(const double *hessian) {
+    std::vector<double> h, w;
     for (const std::uint32_t row : rounds_.start_rows()) {
-        if (gradient != nullptr) g.insert(g.end(), gradient + row * outputs(), gradient + (row + 1) * outputs());
         h.insert(h.end(), hessian + row * outputs(), hessian + (row + 1) * outputs());
         w.push_back(rows_.weight()[row]);
     }
-    rounds_.begin(gradient != nullptr ? g.data() : nullptr, h.data(), w.data(), w.size());
+    rounds_.begin(h.data(), w.data(), w.size());
 }
 
 void Booster::round(Threads &threads, const std::function<bool()> &stop) {
     const bool whole = options_.objective.loss == Loss::ranking;  // rows depend on each other
     if (rounds_.are_sampled() && !whole) {
         rows_.use_derivatives(nullptr, nullptr);
-        rows_.find_bounds();
+        rows_.find_bound();
         return grow_sampled_round(threads, stop);
     }
     const std::vector<double> &score = rows_.score();
@@ -113,7 +106,7 @@ void Booster::round(Threads &threads, const std::function<bool()> &stop) {
     hessian_.resize(score.size());
     options_.objective.derivatives(score.data(), target, weight, matrix_.rows, gradient_.data(), hessian_.data(),
                                    threads);
-    if (searches() && !options_.vector_leaves) {
+    if (searches()) {
         if (left_out_.empty()) left_out_ = score;
         if (is_trial()) {
             left_out_gradient_.resize(score.size());
@@ -129,7 +122,7 @@ void Booster::round(Threads &threads, const std::function<bool()> &stop) {
 void Booster::set_aside() {
     const std::vector<double> weight(rows_.weight(), rows_.weight() + matrix_.rows);
     if (options_.objective.loss != Loss::ranking) {
-        aside_.emplace(matrix_, rows_.target(), options_.objective.targets, weight);
+        aside_.emplace(matrix_, rows_.target(), 1, weight);
         return;
     }
     std::vector<double> grade(matrix_.rows);
@@ -152,14 +145,12 @@ void Booster::grow_sampled_round(Threads &threads, const std::function<bool()> &
         sample_.values = rows_.values_of(sample_.rows.data(), sample_.rows.size(), threads);
         sample_.matrix.emplace(matrix_.with_rows(sample_.values.data(), sample_.rows.size(), threads));
     }
-    const std::vector<double> &units = rounds_.units();
-    const BoostRows::Slopes slopes = rows_.slopes_of(sample_.rows.data(), sample_.rows.size(), units, threads);
+    const BoostRows::Slopes slopes = rows_.slopes_of(sample_.rows.data(), sample_.rows.size(), threads);
     Forest trees = rounds_.grow(*sample_.matrix, slopes.gradient.data(), slopes.hessian.data(), slopes.weight.data(),
                                 threads, stop);
-    const std::vector<GradientSizes> sizes = rows_.sizes(units, options_.vector_leaves, threads);
-    rounds_.set_values(rows_.route(trees, units, sizes, rounds_.bag(), threads), sizes, trees);
-    for (std::size_t tree = 0; tree < trees.trees() && options_.objective.renews_leaves(); ++tree)
-        renew_leaves(rows_.leaves(), trees.trees(), tree, tree, trees);
+    const std::vector<GradientSizes> sizes = rows_.sizes(threads);
+    rounds_.set_values(rows_.route(trees, sizes, rounds_.bag(), threads), sizes, trees);
+    if (options_.objective.renews_leaves()) renew_leaves(rows_.leaves(), trees);
     rounds_.finish(trees);
     rows_.move(trees, threads);
     keep(trees, threads);
@@ -171,19 +162,8 @@ void Booster::grow_round(const double *gradient, const double *hessian, Threads 
     const bool trial = searches() && is_trial();
     if (trial && !aside_) set_aside();
     const bool left_out = trial && !left_out_.empty();
-    std::vector<double> scaled;
-    if (!rounds_.units().empty()) {
-        scaled.assign(gradient, gradient + matrix_.rows * count);
-        for (std::size_t i = 0; i < scaled.size(); ++i) scaled[i] /= rounds_.units()[i % count];
-        gradient = scaled.data();
-    }
     const Derivatives all{gradient, hessian, left_out ? left_out_gradient_.data() : nullptr,
                           left_out ? left_out_hessian_.data() : nullptr};
-    if (options_.vector_leaves) {
-        Update<VectorGradients> update = grow_one(0, vectors_, all, threads, stop);
-        move_scores(0, &update, &all, 1, threads);
-        return keep(update.grown.tree, threads);
-    }
     // So many trees at a time: their derivatives are copied together, and memory for them stays small.
     const std::size_t most = std::max<std::size_t>(8, 4 * static_cast<std::size_t>(threads.count()));
     Forest round;
@@ -230,7 +210,7 @@ void Booster::grow_some(std::size_t first, std::size_t last, const Derivatives &
     const auto workers = static_cast<std::size_t>(threads.count());
     const std::size_t together = workers > 1 ? some - some % workers : 0;
     while (statistics_.size() < workers) statistics_.emplace_back(options_.reg_lambda);
-    std::vector<Update<Gradients>> updates(some);
+    std::vector<Update> updates(some);
     threads.each(together, Threads::large, [&](std::size_t k, int thread) {
         Threads alone(1);  // only the calling thread may ask whether to stop
         const std::function<bool()> go_on = [] { return false; };
@@ -240,25 +220,24 @@ void Booster::grow_some(std::size_t first, std::size_t last, const Derivatives &
     for (std::size_t k = together; k < some; ++k)
         updates[k] = grow_one(first + k, statistics_[0], derivatives[k], threads, stop);
     move_scores(first, updates.data(), derivatives.data(), some, threads);
-    for (const Update<Gradients> &update : updates) round.append(update.grown.tree);
+    for (const Update &update : updates) round.append(update.grown.tree);
 }
 
-template <class S>
-Booster::Update<S> Booster::grow_one(std::size_t output, S &statistics, const Derivatives &derivatives,
-                                     Threads &threads, const std::function<bool()> &stop) {
+Booster::Update Booster::grow_one(std::size_t output, Gradients &statistics, const Derivatives &derivatives,
+                                  Threads &threads, const std::function<bool()> &stop) {
     const std::size_t all = matrix_.rows, bag = options_.bag_of(all);
     Random random = rounds_.random_of(output);
     GrowOptions options = rounds_.grow_options(output, matrix_, random);
     statistics.assign(derivatives.gradient, derivatives.hessian, all, &threads);
-    const double share = rounds_.certainty_left(output, derivatives.hessian, all * statistics.outputs(), total_weight_);
+    const double share = rounds_.certainty_left(output, derivatives.hessian, all, total_weight_);
     statistics.set_lambda(options_.reg_lambda * share);
     std::vector<std::uint32_t> rows;  // none: all
     if (bag < all) rows = pick(all, bag, random);
 
     const auto strength = [&] { return share * (searches() ? trials_[output].strength() : options_.grow.smoothing); };
-    Grown<S> grown;
+    Grown<Gradients> grown;
     if (searches() && is_trial())
-        grown = grow_on_trial<S>(output, derivatives, rows, options, share, random.next(), threads, stop);
+        grown = grow_on_trial(output, derivatives, rows, options, share, random.next(), threads, stop);
     const bool tried = grown.tree.nodes() > 0;
     if (!tried) {
         options.smoothing = strength();
@@ -267,17 +246,14 @@ Booster::Update<S> Booster::grow_one(std::size_t output, S &statistics, const De
         if (bag < all) find_other_leaves(grown.tree, matrix_, threads, grown.leaf);
     }
     if (tried) set_values(statistics, rows, strength(), threads, grown);
-    for (std::size_t i = 0; i < grown.tree.value.size() && !rounds_.units().empty(); ++i)
-        grown.tree.value[i] *= rounds_.units()[i % grown.tree.n_values];
-    if (options_.objective.renews_leaves()) renew_leaves(grown.leaf, 1, 0, output, grown.tree);
+    if (options_.objective.renews_leaves()) renew_leaves(grown.leaf, grown.tree);
     rounds_.finish(grown.tree);
     return {std::move(grown), options_.reg_lambda * share, strength()};
 }
 
 // Moves the scores by the new trees of outputs first, first + 1, ...: all of them in blocks whose scores stay in the
 // cache.
-template <class S>
-void Booster::move_scores(std::size_t first, const Update<S> *update, const Derivatives *derivatives, std::size_t some,
+void Booster::move_scores(std::size_t first, const Update *update, const Derivatives *derivatives, std::size_t some,
                           Threads &threads) {
     constexpr std::size_t block = 256;
     threads.stretches(matrix_.rows, 8 * some, [&](std::size_t stretch_begin, std::size_t stretch_end) {
@@ -296,15 +272,13 @@ void Booster::add_values(const Forest &tree, const std::vector<std::int32_t> &le
     std::vector<double> &score = rows_.score();
     const std::size_t count = outputs();
     for (std::size_t i = begin; i < end; ++i)
-        for (std::size_t k = 0; k < tree.n_values; ++k)
-            score[i * count + output + k] += tree.value[static_cast<std::size_t>(leaf[i]) * tree.n_values + k];
+        score[i * count + output] += tree.value[static_cast<std::size_t>(leaf[i])];
 }
 
 // The score of a row by trees whose leaves it had no part in, to first order. A row that a tree was not grown from may
 // have shaped those before: by its own score it would look better known than a new one.
-template <class S>
-void Booster::add_left_out(const Update<S> &update, std::size_t output, const Derivatives &derivatives,
-                           std::size_t begin, std::size_t end) {
+void Booster::add_left_out(const Update &update, std::size_t output, const Derivatives &derivatives, std::size_t begin,
+                           std::size_t end) {
     constexpr double least = 0.1;  // of the leaf's Hessian is left, whatever the row's
     const std::size_t count = outputs();
     const Forest &tree = update.grown.tree;
@@ -320,12 +294,11 @@ void Booster::add_left_out(const Update<S> &update, std::size_t output, const De
 // Grows a tree from a part of every row's weight (most rows wholly or not at all), and asks the rest what depth and
 // smoothing would have served it best. Its values are the caller's to set. Nothing grown if no row is left to grow
 // from.
-template <class S>
-Grown<S> Booster::grow_on_trial(std::size_t output, const Derivatives &derivatives,
-                                const std::vector<std::uint32_t> &rows, GrowOptions options, double share,
-                                std::uint64_t noise, Threads &threads, const std::function<bool()> &stop) {
-    const std::size_t all = matrix_.rows, a_row = options_.vector_leaves ? outputs() : 1;
-    std::vector<double> part, g(all * a_row), h(all * a_row);
+Grown<Gradients> Booster::grow_on_trial(std::size_t output, const Derivatives &derivatives,
+                                        const std::vector<std::uint32_t> &rows, GrowOptions options, double share,
+                                        std::uint64_t noise, Threads &threads, const std::function<bool()> &stop) {
+    const std::size_t all = matrix_.rows;
+    std::vector<double> part, g(all), h(all);
     aside_->draw(TreeTrials::aside, noise, part);
     std::vector<std::uint32_t> grown_from;
     for (std::size_t k = 0; k < (rows.empty() ? all : rows.size()); ++k) {
@@ -333,21 +306,15 @@ Grown<S> Booster::grow_on_trial(std::size_t output, const Derivatives &derivativ
         if (part[row] < 1) grown_from.push_back(row);
     }
     if (grown_from.empty()) return {};
-    const auto fresh = [&] {
-        const double lambda = options_.reg_lambda * share;
-        if constexpr (std::is_same_v<S, Gradients>)
-            return Gradients(lambda);
-        else
-            return VectorGradients(lambda, outputs());
-    };
-    S inside = fresh(), outside = fresh();
+    const double lambda = options_.reg_lambda * share;
+    Gradients inside(lambda), outside(lambda);
     for (const bool in : {true, false}) {
         const bool left_out = !in && derivatives.left_out_gradient != nullptr;
         const double *gradient = left_out ? derivatives.left_out_gradient : derivatives.gradient;
         const double *hessian = left_out ? derivatives.left_out_hessian : derivatives.hessian;
-        threads.stretches(all, 4 * a_row, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin * a_row; i < end * a_row; ++i) {
-                const double taken = in ? 1 - part[i / a_row] : part[i / a_row];
+        threads.stretches(all, 4, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                const double taken = in ? 1 - part[i] : part[i];
                 g[i] = taken * gradient[i];
                 h[i] = taken * hessian[i];
             }
@@ -355,7 +322,7 @@ Grown<S> Booster::grow_on_trial(std::size_t output, const Derivatives &derivativ
         (in ? inside : outside).assign(g.data(), h.data(), all, &threads);
     }
     options.max_depth = trials_[output].depth_on_trial();
-    Grown<S> grown = grow(matrix_, inside, options, threads, stop, std::move(grown_from));
+    Grown<Gradients> grown = grow(matrix_, inside, options, threads, stop, std::move(grown_from));
     find_other_leaves(grown.tree, matrix_, threads, grown.leaf);
     trials_[output].judge(inside, outside, grown.tree, node_sums(inside, rows, grown, threads).data(),
                           node_sums(outside, rows, grown, threads).data(), share);
@@ -364,8 +331,7 @@ Grown<S> Booster::grow_on_trial(std::size_t output, const Derivatives &derivativ
 }
 
 // The tree without what is deeper.
-template <class S>
-void Booster::cut_at(int depth, Grown<S> &grown) {
+void Booster::cut_at(int depth, Grown<Gradients> &grown) {
     Forest &tree = grown.tree;
     std::vector<char> cut(tree.nodes(), 0);
     for (std::size_t node = 0; node < cut.size(); ++node) cut[node] = tree.depth[node] == depth && !tree.is_leaf(node);
@@ -375,9 +341,8 @@ void Booster::cut_at(int depth, Grown<S> &grown) {
 }
 
 // What the rows (all, or those named) of each node add up to.
-template <class S>
-std::vector<std::int64_t> Booster::node_sums(const S &statistics, const std::vector<std::uint32_t> &rows,
-                                             const Grown<S> &grown, Threads &threads) const {
+std::vector<std::int64_t> Booster::node_sums(const Gradients &statistics, const std::vector<std::uint32_t> &rows,
+                                             const Grown<Gradients> &grown, Threads &threads) const {
     const Forest &tree = grown.tree;
     const std::size_t width = statistics.channels(), count = rows.empty() ? matrix_.rows : rows.size();
     // One set of sums per thread: integers add up to the same in any order.
@@ -400,51 +365,40 @@ std::vector<std::int64_t> Booster::node_sums(const S &statistics, const std::vec
 }
 
 // Newton steps from all the rows of the tree, where only some of them decided its planes.
-template <class S>
-void Booster::set_values(const S &statistics, const std::vector<std::uint32_t> &rows, double smoothing,
-                         Threads &threads, Grown<S> &grown) const {
+void Booster::set_values(const Gradients &statistics, const std::vector<std::uint32_t> &rows, double smoothing,
+                         Threads &threads, Grown<Gradients> &grown) const {
     Forest &tree = grown.tree;
     const std::size_t width = statistics.channels();
     const std::vector<std::int64_t> sums = node_sums(statistics, rows, grown, threads);
     for (std::size_t node = 0; node < tree.nodes(); ++node) {
         const std::int64_t *sum = &sums[node * width];
-        const double *above =
-            node == 0 ? nullptr : &tree.value[static_cast<std::size_t>(tree.parent[node]) * tree.n_values];
-        statistics.value(sum, &tree.value[node * tree.n_values], above, node == 0 ? 0.0 : smoothing);
+        const double *above = node == 0 ? nullptr : &tree.value[static_cast<std::size_t>(tree.parent[node])];
+        statistics.value(sum, &tree.value[node], above, node == 0 ? 0.0 : smoothing);
         tree.rows[node] = statistics.rows(sum);
         tree.weight[node] = statistics.weight(sum);
     }
 }
 
 // Of all nodes in which a row can end: also those with a cell that no training row fell into. Constraints compare all.
-// `leaf` is rows x trees; `tree` is the one to renew, whose first output this is.
-void Booster::renew_leaves(const std::vector<std::int32_t> &leaf, std::size_t trees, std::size_t tree,
-                           std::size_t output, Forest &forest) const {
-    const auto root = static_cast<std::size_t>(forest.node_start[tree]),
-               nodes = static_cast<std::size_t>(forest.node_start[tree + 1]) - root;
+// Losses whose leaves are renewed have one output, and so one tree per round.
+void Booster::renew_leaves(const std::vector<std::int32_t> &leaf, Forest &tree) const {
+    const std::size_t nodes = tree.nodes();
     std::vector<char> wanted(nodes, static_cast<char>(!options_.grow.monotone.empty()));
     for (std::size_t node = 0; node < nodes; ++node)
-        for (auto entry = static_cast<std::size_t>(forest.child_start[root + node]);
-             entry < static_cast<std::size_t>(forest.child_start[root + node + 1]); ++entry)
-            if (static_cast<std::size_t>(forest.children[entry]) == node) wanted[node] = 1;
-    const double *target = rows_.target();
-    const std::vector<double> &score = rows_.score();
-    for (std::size_t value = 0; value < forest.n_values; ++value) {
-        const std::size_t k = output + value;
-        std::vector<std::vector<double>> residual(nodes), weight(nodes);
-        for (std::size_t i = 0; i < matrix_.rows; ++i)
-            for (std::int32_t at = leaf[i * trees + tree]; at >= 0;
-                 at = forest.parent[root + static_cast<std::size_t>(at)]) {
-                const auto node = static_cast<std::size_t>(at);
-                if (!wanted[node]) continue;
-                residual[node].push_back(target[options_.objective.place(i, k)] - score[i * outputs() + k]);
-                weight[node].push_back(rows_.weight()[i]);
-            }
-        for (std::size_t node = 0; node < nodes; ++node)
-            if (!residual[node].empty())
-                forest.value[(root + node) * forest.n_values + value] =
-                    options_.objective.best_constant(std::move(residual[node]), weight[node], k);
-    }
+        for (auto entry = static_cast<std::size_t>(tree.child_start[node]);
+             entry < static_cast<std::size_t>(tree.child_start[node + 1]); ++entry)
+            if (static_cast<std::size_t>(tree.children[entry]) == node) wanted[node] = 1;
+    std::vector<std::vector<double>> residual(nodes), weight(nodes);
+    for (std::size_t i = 0; i < matrix_.rows; ++i)
+        for (std::int32_t at = leaf[i]; at >= 0; at = tree.parent[static_cast<std::size_t>(at)]) {
+            const auto node = static_cast<std::size_t>(at);
+            if (!wanted[node]) continue;
+            residual[node].push_back(rows_.target()[i] - rows_.score()[i]);
+            weight[node].push_back(rows_.weight()[i]);
+        }
+    for (std::size_t node = 0; node < nodes; ++node)
+        if (!residual[node].empty())
+            tree.value[node] = options_.objective.best_constant(std::move(residual[node]), weight[node]);
 }
 
 }  // namespace planewise

@@ -63,9 +63,8 @@ class Booster {
         const double *left_out_gradient = nullptr, *left_out_hessian = nullptr;
     };
     // A new tree, and the regularisation of its leaves.
-    template <class S>
     struct Update {
-        Grown<S> grown;
+        Grown<Gradients> grown;
         double lambda = 0, smoothing = 0;
     };
     void grow_round(const double *gradient, const double *hessian, Threads &threads, const std::function<bool()> &stop);
@@ -73,40 +72,31 @@ class Booster {
     std::vector<Derivatives> split(const Derivatives &all, std::size_t first, std::size_t some, Threads &threads);
     void grow_some(std::size_t first, std::size_t last, const Derivatives &all, Forest &round, Threads &threads,
                    const std::function<bool()> &stop);
-    template <class S>
-    Update<S> grow_one(std::size_t output, S &statistics, const Derivatives &derivatives, Threads &threads,
-                       const std::function<bool()> &stop);
-    template <class S>
-    void move_scores(std::size_t first, const Update<S> *update, const Derivatives *derivatives, std::size_t some,
+    Update grow_one(std::size_t output, Gradients &statistics, const Derivatives &derivatives, Threads &threads,
+                    const std::function<bool()> &stop);
+    void move_scores(std::size_t first, const Update *update, const Derivatives *derivatives, std::size_t some,
                      Threads &threads);
-    void begin(const double *gradient, const double *hessian);
     void set_aside();
     void keep(Forest &trees, Threads &threads);
-    void renew_leaves(const std::vector<std::int32_t> &leaf, std::size_t trees, std::size_t tree, std::size_t output,
-                      Forest &forest) const;
+    void renew_leaves(const std::vector<std::int32_t> &leaf, Forest &tree) const;
     void add_values(const Forest &tree, const std::vector<std::int32_t> &leaf, std::size_t output, std::size_t begin,
                     std::size_t end);
-    template <class S>
-    Grown<S> grow_on_trial(std::size_t output, const Derivatives &derivatives, const std::vector<std::uint32_t> &rows,
-                           GrowOptions options, double share, std::uint64_t noise, Threads &threads,
-                           const std::function<bool()> &stop);
-    template <class S>
-    static void cut_at(int depth, Grown<S> &grown);
-    template <class S>
-    std::vector<std::int64_t> node_sums(const S &statistics, const std::vector<std::uint32_t> &rows,
-                                        const Grown<S> &grown, Threads &threads) const;
-    template <class S>
-    void set_values(const S &statistics, const std::vector<std::uint32_t> &rows, double smoothing, Threads &threads,
-                    Grown<S> &grown) const;
-    template <class S>
-    void add_left_out(const Update<S> &update, std::size_t output, const Derivatives &derivatives, std::size_t begin,
+    Grown<Gradients> grow_on_trial(std::size_t output, const Derivatives &derivatives,
+                                   const std::vector<std::uint32_t> &rows, GrowOptions options, double share,
+                                   std::uint64_t noise, Threads &threads, const std::function<bool()> &stop);
+    static void cut_at(int depth, Grown<Gradients> &grown);
+    std::vector<std::int64_t> node_sums(const Gradients &statistics, const std::vector<std::uint32_t> &rows,
+                                        const Grown<Gradients> &grown, Threads &threads) const;
+    void set_values(const Gradients &statistics, const std::vector<std::uint32_t> &rows, double smoothing,
+                    Threads &threads, Grown<Gradients> &grown) const;
+    void add_left_out(const Update &update, std::size_t output, const Derivatives &derivatives, std::size_t begin,
                       std::size_t end);
     // Leaves that are renewed have no smoothing; where rows abound it hardly matters.
     bool searches() const {
         return (options_.find_smoothing || options_.find_depth) && !options_.objective.renews_leaves() &&
                !rounds_.are_sampled();
     }
-    bool is_trial() const { return rounds_.next_tree() / rounds_.trees_a_round() % TreeTrials::every == 0; }
+    bool is_trial() const { return rounds_.next_tree() / rounds_.outputs() % TreeTrials::every == 0; }
 
     const Matrix &matrix_;
     BoostOptions options_;
@@ -123,9 +113,8 @@ class Booster {
     std::vector<double> gradient_, hessian_;
     std::vector<Gradients> statistics_;  // by thread
     std::vector<double> by_output_;      // derivatives of some outputs: gradient, then Hessian of each
-    VectorGradients vectors_;
-    std::vector<TreeTrials> trials_;  // by output
-    std::vector<double> one_of_;      // by row: the part of its weight that is one row; empty: not needed
+    std::vector<TreeTrials> trials_;     // by output
+    std::vector<double> one_of_;         // by row: the part of its weight that is one row; empty: not needed
     std::optional<SetAside> aside_;
     std::vector<double> left_out_, left_out_gradient_, left_out_hessian_;
 };

@@ -31,42 +31,33 @@ BoostRows::BoostRows(const float *values, std::size_t columns, const double *tar
       weight_(weight),
       score_(std::move(score)),
       objective_(objective),
-      first_(first),
-      bounds_(objective.outputs, 0.0) {}
+      first_(first) {}
 
-void BoostRows::derivatives(std::size_t begin, std::size_t end, const std::vector<double> &units, double *gradient,
-                            double *hessian) const {
+void BoostRows::derivatives(std::size_t begin, std::size_t end, double *gradient, double *hessian) const {
     const std::size_t count = (end - begin) * outputs();
     if (gradient_ != nullptr) {
         std::copy_n(gradient_ + begin * outputs(), count, gradient);
         std::copy_n(hessian_ + begin * outputs(), count, hessian);
     } else {
-        objective_.derivatives(&score_[begin * outputs()], target_ + begin * objective_.targets, weight_ + begin,
-                               end - begin, bounds_, gradient, hessian);
+        objective_.derivatives(&score_[begin * outputs()], target_ + begin * objective_.targets(), weight_ + begin,
+                               end - begin, bound_, gradient, hessian);
     }
-    for (std::size_t i = 0; i < count && !units.empty(); ++i) gradient[i] /= units[i % outputs()];
 }
 
-std::vector<GradientSizes> BoostRows::sizes(const std::vector<double> &units, bool together, Threads &threads) const {
-    const std::size_t width = outputs(), trees = together ? 1 : width;
+std::vector<GradientSizes> BoostRows::sizes(Threads &threads) const {
+    const std::size_t width = outputs();
     std::vector<std::vector<GradientSizes>> found(static_cast<std::size_t>(threads.count()),
-                                                  std::vector<GradientSizes>(trees));
+                                                  std::vector<GradientSizes>(width));
     in_blocks(rows(), 8 * width, threads, [&](std::size_t begin, std::size_t end, int thread) {
         std::vector<double> g((end - begin) * width), h(g.size());
-        derivatives(begin, end, units, g.data(), h.data());
+        derivatives(begin, end, g.data(), h.data());
         GradientSizes *here = found[static_cast<std::size_t>(thread)].data();
-        for (std::size_t i = 0; i < end - begin; ++i) {
-            double square = 0;
-            for (std::size_t k = 0; k < width; ++k) {
-                GradientSizes &sizes = here[together ? 0 : k];
-                square = sizes.add(g[i * width + k], h[i * width + k]) + (together ? square : 0.0);
-                if (!together) sizes.square = std::max(sizes.square, square);
-            }
-            if (together) here[0].square = std::max(here[0].square, square);
-        }
+        for (std::size_t i = 0; i < end - begin; ++i)
+            for (std::size_t k = 0; k < width; ++k)
+                here[k].square = std::max(here[k].square, here[k].add(g[i * width + k], h[i * width + k]));
     });
     for (const auto &other : found)
-        for (std::size_t k = 0; k < trees; ++k) found[0][k].join(other[k]);
+        for (std::size_t k = 0; k < width; ++k) found[0][k].join(other[k]);
     return found[0];
 }
 
@@ -78,29 +69,28 @@ std::vector<float> BoostRows::values_of(const std::uint32_t *named, std::size_t 
     return out;
 }
 
-BoostRows::Slopes BoostRows::slopes_of(const std::uint32_t *named, std::size_t count, const std::vector<double> &units,
-                                       Threads &threads) const {
+BoostRows::Slopes BoostRows::slopes_of(const std::uint32_t *named, std::size_t count, Threads &threads) const {
     const std::size_t width = outputs();
     Slopes out{std::vector<double>(count * width), std::vector<double>(count * width), std::vector<double>(count)};
     threads.stretches(count, 50 + 16 * width, [&](std::size_t begin, std::size_t end) {
         for (std::size_t k = begin; k < end; ++k) {
-            derivatives(named[k], named[k] + 1, units, &out.gradient[k * width], &out.hessian[k * width]);
+            derivatives(named[k], named[k] + 1, &out.gradient[k * width], &out.hessian[k * width]);
             out.weight[k] = weight_[named[k]];
         }
     });
     return out;
 }
 
-std::vector<std::int64_t> BoostRows::route(const Forest &trees, const std::vector<double> &units,
-                                           const std::vector<GradientSizes> &sizes, const Bag &bag, Threads &threads) {
-    const std::size_t count = trees.trees(), values = trees.n_values, width = sum_width(values), outs = outputs();
+std::vector<std::int64_t> BoostRows::route(const Forest &trees, const std::vector<GradientSizes> &sizes, const Bag &bag,
+                                           Threads &threads) {
+    const std::size_t count = trees.trees(), outs = outputs();
     const std::vector<GradientGrid> grid(sizes.begin(), sizes.end());
     const Predictor predictor(trees);
     std::vector<std::vector<std::int64_t>> found(static_cast<std::size_t>(threads.count()));
     leaf_.resize(rows() * count);
     in_blocks(rows(), (16 + 8 * outs) * count, threads, [&](std::size_t begin, std::size_t end, int thread) {
         std::vector<std::int64_t> &sums = found[static_cast<std::size_t>(thread)];
-        sums.resize(trees.nodes() * width, 0);
+        sums.resize(trees.nodes() * sum_width, 0);
         double g[block], h[block];
         std::vector<double> many;  // where a block has several outputs
         double *gradient = g, *hessian = h;
@@ -108,37 +98,33 @@ std::vector<std::int64_t> BoostRows::route(const Forest &trees, const std::vecto
             many.resize(2 * block * outs);
             gradient = many.data(), hessian = gradient + block * outs;
         }
-        derivatives(begin, end, units, gradient, hessian);
+        derivatives(begin, end, gradient, hessian);
         Threads alone(1);
         predictor.apply(row(begin), end - begin, columns_, alone, &leaf_[begin * count]);
         for (std::size_t i = 0; i < end - begin; ++i) {
             if (!bag.has(first_ + begin + i)) continue;
             for (std::size_t t = 0; t < count; ++t) {
                 const auto node = static_cast<std::size_t>(trees.node_start[t] + leaf_[(begin + i) * count + t]);
-                std::int64_t *sum = &sums[node * width];
-                const std::size_t at = i * outs + t;  // one tree of all outputs, or one tree of each
-                for (std::size_t k = 0; k < values; ++k) {
-                    sum[k] += GradientGrid::rounded(gradient[at + k] * grid[t].to_g);
-                    sum[values + k] += GradientGrid::rounded(hessian[at + k] * grid[t].to_h);
-                }
-                sum[2 * values] += 1;
+                std::int64_t *sum = &sums[node * sum_width];
+                sum[0] += GradientGrid::rounded(gradient[i * outs + t] * grid[t].to_g);
+                sum[1] += GradientGrid::rounded(hessian[i * outs + t] * grid[t].to_h);
+                sum[2] += 1;
             }
         }
     });
-    std::vector<std::int64_t> sums(trees.nodes() * width, 0);
+    std::vector<std::int64_t> sums(trees.nodes() * sum_width, 0);
     for (const auto &part : found)
         for (std::size_t k = 0; k < part.size(); ++k) sums[k] += part[k];
     return sums;
 }
 
 void BoostRows::move(const Forest &trees, Threads &threads) {
-    const std::size_t count = trees.trees(), values = trees.n_values, outs = outputs();
+    const std::size_t count = trees.trees(), outs = outputs();
     threads.stretches(rows(), 4 * count, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i)
             for (std::size_t t = 0; t < count; ++t) {
                 const auto node = static_cast<std::size_t>(trees.node_start[t] + leaf_[i * count + t]);
-                for (std::size_t k = 0; k < values; ++k)
-                    score_[i * outs + (values > 1 ? k : t % outs)] += trees.value_at(node * values + k);
+                score_[i * outs + t % outs] += trees.value_at(node);
             }
     });
 }
@@ -151,7 +137,7 @@ LossSums BoostRows::loss_sums(Threads &threads) const {
     std::vector<LossSums> found(static_cast<std::size_t>(threads.count()));
     in_blocks(rows(), 20 * outputs(), threads, [&](std::size_t begin, std::size_t end, int thread) {
         found[static_cast<std::size_t>(thread)].add(objective_.loss_sums(
-            &score_[begin * outputs()], target_ + begin * objective_.targets, weight_ + begin, end - begin, bounds_));
+            &score_[begin * outputs()], target_ + begin * objective_.targets(), weight_ + begin, end - begin, bound_));
     });
     for (std::size_t k = 1; k < found.size(); ++k) found[0].add(found[k]);
     return found[0];

@@ -33,25 +33,23 @@ class BoostRows {
     // The round's derivatives are the caller's (rows x outputs) rather than the objective's; null: the objective's.
     void use_derivatives(const double *gradient, const double *hessian) { gradient_ = gradient, hessian_ = hessian; }
     // Huber's loss: what only all rows together know.
-    void find_bounds() { bounds_ = objective_.bounds(score_.data(), target_, weight_, rows()); }
+    void find_bound() { bound_ = objective_.bound(score_.data(), target_, weight_, rows()); }
 
-    // Derivatives at the scores now of rows begin .. end-1, gradients in `units` (by output; empty: none).
-    void derivatives(std::size_t begin, std::size_t end, const std::vector<double> &units, double *gradient,
-                     double *hessian) const;
-    // Their largest ones: by output, or, `together`, of all outputs.
-    std::vector<GradientSizes> sizes(const std::vector<double> &units, bool together, Threads &threads) const;
+    // Derivatives at the scores now of rows begin .. end-1.
+    void derivatives(std::size_t begin, std::size_t end, double *gradient, double *hessian) const;
+    // Their largest ones, by output.
+    std::vector<GradientSizes> sizes(Threads &threads) const;
     // Features of some rows; their derivatives and weights.
     std::vector<float> values_of(const std::uint32_t *named, std::size_t count, Threads &threads) const;
     struct Slopes {
         std::vector<double> gradient, hessian, weight;
     };
-    Slopes slopes_of(const std::uint32_t *named, std::size_t count, const std::vector<double> &units,
-                     Threads &threads) const;
+    Slopes slopes_of(const std::uint32_t *named, std::size_t count, Threads &threads) const;
     // Sends all rows down a round's trees, and adds up those in the bag by the node in which they end, on the grid of
     // these sizes (by tree): nodes x sum_width.
-    std::vector<std::int64_t> route(const Forest &trees, const std::vector<double> &units,
-                                    const std::vector<GradientSizes> &sizes, const Bag &bag, Threads &threads);
-    // Moves the scores by the values of the nodes that rows were sent to (nodes of all trees x n_values).
+    std::vector<std::int64_t> route(const Forest &trees, const std::vector<GradientSizes> &sizes, const Bag &bag,
+                                    Threads &threads);
+    // Moves the scores by the values of the nodes that rows were sent to.
     void move(const Forest &trees, Threads &threads);
     // Sends all rows down any number of trees and adds their values, as `route` and `move` do for each round.
     void follow(const Forest &trees, Threads &threads);
@@ -66,7 +64,7 @@ class BoostRows {
     std::vector<double> score_;
     Objective objective_;
     std::uint64_t first_;
-    std::vector<double> bounds_;
+    double bound_ = 0;
     const double *gradient_ = nullptr, *hessian_ = nullptr;
     std::vector<std::int32_t> leaf_;
 };

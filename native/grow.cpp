@@ -564,8 +564,6 @@ Grown<S> grow(const Matrix &matrix, const S &statistics, const GrowOptions &opti
 
 template Grown<Gradients> grow(const Matrix &, const Gradients &, const GrowOptions &, Threads &,
                                const std::function<bool()> &, std::vector<std::uint32_t>);
-template Grown<VectorGradients> grow(const Matrix &, const VectorGradients &, const GrowOptions &, Threads &,
-                                     const std::function<bool()> &, std::vector<std::uint32_t>);
 template Grown<ClassCounts> grow(const Matrix &, const ClassCounts &, const GrowOptions &, Threads &,
                                  const std::function<bool()> &, std::vector<std::uint32_t>);
 

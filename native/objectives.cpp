@@ -75,8 +75,8 @@ struct Slope {
     double gradient, hessian;
 };
 
-// Of a loss whose outputs do not depend on each other, at score f.
-Slope slope_at(const Objective &objective, std::size_t output, double bound, double f, double y) {
+// Of a loss with one output, at score f.
+Slope slope_at(const Objective &objective, double bound, double f, double y) {
     const double apart = f - y, p = objective.power;
     switch (objective.loss) {
         case Loss::absolute:
@@ -84,7 +84,7 @@ Slope slope_at(const Objective &objective, std::size_t output, double bound, dou
         case Loss::huber:
             return {std::clamp(apart, -bound, bound), 1};
         case Loss::quantile:
-            return {apart >= 0 ? 1 - coarse(objective.level(output)) : -coarse(objective.level(output)), 1};
+            return {apart >= 0 ? 1 - coarse(objective.alpha) : -coarse(objective.alpha), 1};
         case Loss::poisson: {
             const double mean = times_exp(1, f);
             return {mean - y, mean};
@@ -106,17 +106,13 @@ Slope slope_at(const Objective &objective, std::size_t output, double bound, dou
     return {apart, 1};
 }
 
-void plain_derivatives(const Objective &objective, const std::vector<double> &bounds, const double *score,
-                       const double *target, const double *weight, std::size_t rows, double *gradient,
-                       double *hessian) {
-    const std::size_t outputs = objective.outputs;
-    for (std::size_t i = 0; i < rows; ++i)
-        for (std::size_t k = 0; k < outputs; ++k) {
-            const std::size_t at = i * outputs + k;
-            const Slope found = slope_at(objective, k, bounds[k], score[at], target[objective.place(i, k)]);
-            gradient[at] = weight[i] * found.gradient;
-            hessian[at] = weight[i] * found.hessian;
-        }
+void plain_derivatives(const Objective &objective, double bound, const double *score, const double *target,
+                       const double *weight, std::size_t rows, double *gradient, double *hessian) {
+    for (std::size_t i = 0; i < rows; ++i) {
+        const Slope found = slope_at(objective, bound, score[i], target[i]);
+        gradient[i] = weight[i] * found.gradient;
+        hessian[i] = weight[i] * found.hessian;
+    }
 }
 
 double softmax_loss(const double *f, std::size_t outputs, double label) {
@@ -127,7 +123,7 @@ double softmax_loss(const double *f, std::size_t outputs, double label) {
 }
 
 // Of the losses with logarithms as scores: half the deviance.
-double loss_at(const Objective &objective, std::size_t output, double bound, double f, double y) {
+double loss_at(const Objective &objective, double bound, double f, double y) {
     const double apart = f - y, size = std::fabs(apart), p = objective.power;
     switch (objective.loss) {
         case Loss::squared:
@@ -137,7 +133,7 @@ double loss_at(const Objective &objective, std::size_t output, double bound, dou
         case Loss::huber:
             return size <= bound ? 0.5 * apart * apart : bound * (size - 0.5 * bound);
         case Loss::quantile:
-            return apart >= 0 ? (1 - objective.level(output)) * apart : -objective.level(output) * apart;
+            return apart >= 0 ? (1 - objective.alpha) * apart : -objective.alpha * apart;
         case Loss::poisson:
             return times_exp(1, f) - y * f + (y > 0 ? y * std::log(y) - y : 0.0);
         case Loss::gamma:
@@ -156,35 +152,30 @@ double loss_at(const Objective &objective, std::size_t output, double bound, dou
 
 }  // namespace
 
-std::vector<double> Objective::bounds(const double *score, const double *target, const double *weight,
-                                      std::size_t rows) const {
-    std::vector<double> out(outputs, 0.0);
-    if (loss != Loss::huber) return out;
-    for (std::size_t k = 0; k < outputs; ++k) {
-        std::vector<double> size(rows), counts(weight, weight + rows);
-        for (std::size_t i = 0; i < rows; ++i) size[i] = std::fabs(target[place(i, k)] - score[i * outputs + k]);
-        out[k] = weighted_quantile(size, counts, alpha);
-        if (out[k] > 0) continue;
-        // Most rows fit already: the others decide, or nothing would be learned from them.
-        for (std::size_t i = 0; i < rows; ++i)
-            if (size[i] == 0) counts[i] = 0;
-        out[k] = weighted_quantile(size, counts, alpha);
-    }
-    return out;
+double Objective::bound(const double *score, const double *target, const double *weight, std::size_t rows) const {
+    if (loss != Loss::huber) return 0.0;
+    std::vector<double> size(rows), counts(weight, weight + rows);
+    for (std::size_t i = 0; i < rows; ++i) size[i] = std::fabs(target[i] - score[i]);
+    const double found = weighted_quantile(size, counts, alpha);
+    if (found > 0) return found;
+    // Most rows fit already: the others decide, or nothing would be learned from them.
+    for (std::size_t i = 0; i < rows; ++i)
+        if (size[i] == 0) counts[i] = 0;
+    return weighted_quantile(size, counts, alpha);
 }
 
 void Objective::derivatives(const double *score, const double *target, const double *weight, std::size_t rows,
                             double *gradient, double *hessian, Threads &threads) const {
     if (loss == Loss::ranking) return ranking.derivatives(score, target, weight, rows, gradient, hessian, threads);
-    const std::vector<double> found = bounds(score, target, weight, rows);
+    const double found = bound(score, target, weight, rows);
     threads.stretches(rows, 8 * outputs, [&](std::size_t begin, std::size_t end) {
-        derivatives(score + begin * outputs, target + begin * targets, weight + begin, end - begin, found,
+        derivatives(score + begin * outputs, target + begin * targets(), weight + begin, end - begin, found,
                     gradient + begin * outputs, hessian + begin * outputs);
     });
 }
 
 void Objective::derivatives(const double *score, const double *target, const double *weight, std::size_t rows,
-                            const std::vector<double> &found, double *gradient, double *hessian) const {
+                            double found, double *gradient, double *hessian) const {
     if (loss == Loss::softmax)
         softmax_derivatives(score, target, weight, rows, outputs, gradient, hessian);
     else if (loss == Loss::logistic)
@@ -195,36 +186,23 @@ void Objective::derivatives(const double *score, const double *target, const dou
 
 double Objective::mean_loss(const double *score, const double *target, const double *weight, std::size_t rows) const {
     if (loss == Loss::ranking) return ranking.mean_loss(score, target, weight, rows);
-    return loss_sums(score, target, weight, rows, bounds(score, target, weight, rows)).mean();
+    return loss_sums(score, target, weight, rows, bound(score, target, weight, rows)).mean();
 }
 
 LossSums Objective::loss_sums(const double *score, const double *target, const double *weight, std::size_t rows,
-                              const std::vector<double> &found) const {
-    std::vector<double> sorted(levels.size());
+                              double found) const {
     LossSums sums;
     for (std::size_t i = 0; i < rows; ++i) {
-        const double *f = score + i * outputs;
-        double here = 0;
-        if (loss == Loss::softmax) {
-            here = softmax_loss(f, outputs, target[i]);
-        } else {
-            if (!sorted.empty()) {
-                sorted.assign(f, f + outputs);
-                std::sort(sorted.begin(), sorted.end());
-                f = sorted.data();
-            }
-            for (std::size_t k = 0; k < outputs; ++k) here += loss_at(*this, k, found[k], f[k], target[place(i, k)]);
-            here /= static_cast<double>(outputs);
-        }
+        const double here = loss == Loss::softmax ? softmax_loss(score + i * outputs, outputs, target[i])
+                                                  : loss_at(*this, found, score[i], target[i]);
         sums.loss.add(weight[i] * here);
         sums.weight.add(weight[i]);
     }
     return sums;
 }
 
-double Objective::best_constant(std::vector<double> residual, const std::vector<double> &weight,
-                                std::size_t output) const {
-    return weighted_quantile(residual, weight, loss == Loss::quantile ? level(output) : 0.5);
+double Objective::best_constant(std::vector<double> residual, const std::vector<double> &weight) const {
+    return weighted_quantile(residual, weight, loss == Loss::quantile ? alpha : 0.5);
 }
 
 }  // namespace planewise

@@ -48,10 +48,10 @@ Rounds::Rounds(std::size_t rows, std::size_t trees, const BoostOptions &options)
     : rows_(rows),
       options_(options),
       tree_(trees),
-      known_(options.trees_a_round() * std::max<std::size_t>(options.views.size(), 1)) {
+      known_(options.objective.outputs * std::max<std::size_t>(options.views.size(), 1)) {
     if (rows > std::numeric_limits<std::uint32_t>::max())
         throw std::invalid_argument("boosting takes at most 4,294,967,295 rows");
-    forest_.n_values = options.vector_leaves ? outputs() : 1;
+    forest_.n_values = 1;
     forest_.n_outputs = outputs();
 }
 
@@ -70,28 +70,10 @@ Bag Rounds::bag() const {
     return Bag(random.next(), options_.subsample);
 }
 
-void Rounds::begin(const double *gradient, const double *hessian, const double *weight, std::size_t rows) {
+void Rounds::begin(const double *hessian, const double *weight, std::size_t rows) {
     first_weight_ = exact_sum(weight, rows);
-    first_.assign(trees_a_round(), 0.0);
+    first_.assign(outputs(), 0.0);
     for (std::size_t i = 0; i < rows * outputs(); ++i) first_[i % first_.size()] += hessian[i];
-    if (gradient != nullptr && options_.vector_leaves && options_.objective.loss != Loss::softmax)
-        find_units(gradient, hessian, rows);
-}
-
-// By output, the size of a Newton step at the start. In these units, targets of any scale have the same say in the
-// planes of a tree that they share.
-void Rounds::find_units(const double *gradient, const double *hessian, std::size_t rows) {
-    units_.assign(outputs(), 0.0);
-    for (std::size_t i = 0; i < rows * outputs(); ++i)
-        if (hessian[i] > 0) units_[i % outputs()] += gradient[i] * gradient[i] / hessian[i];
-    for (double &unit : units_) {
-        unit = std::sqrt(unit / first_weight_);
-        if (!(unit > 0) || !std::isfinite(unit)) unit = 1;
-        // In few digits: rows given twice or with a weight of two must not differ by how their sums are rounded.
-        int exponent = 0;
-        const double digits = std::frexp(unit, &exponent);
-        unit = std::ldexp(std::nearbyint(256 * digits) / 256, exponent);
-    }
 }
 
 double Rounds::certainty_left(std::size_t tree, const double *hessian, std::size_t count, double total_weight) const {
@@ -106,7 +88,7 @@ GrowOptions Rounds::grow_options(std::size_t tree, const Matrix &matrix, Random 
     GrowOptions options = options_.grow;
     options.seed = random.next();
     options.known = options_.remember ? &known_[place_of(tree_ + tree)] : nullptr;
-    if (!options_.views.empty()) options.features = options_.views[tree_ / trees_a_round() % options_.views.size()];
+    if (!options_.views.empty()) options.features = options_.views[tree_ / outputs() % options_.views.size()];
     if (options_.colsample >= 1) return options;
     std::vector<std::int32_t> usable;
     for (std::size_t j = 0; j < matrix.columns; ++j)
@@ -121,12 +103,11 @@ GrowOptions Rounds::grow_options(std::size_t tree, const Matrix &matrix, Random 
     return options;
 }
 
-template <class S>
-Forest Rounds::grow_one(std::size_t tree, const Matrix &sample, S &statistics, const double *hessian,
+Forest Rounds::grow_one(std::size_t tree, const Matrix &sample, Gradients &statistics, const double *hessian,
                         double total_weight, Threads &threads, const std::function<bool()> &stop) {
     Random random = random_of(tree);
     GrowOptions options = grow_options(tree, sample, random);
-    const double share = certainty_left(tree, hessian, sample.rows * statistics.outputs(), total_weight);
+    const double share = certainty_left(tree, hessian, sample.rows, total_weight);
     strength_[tree] = {options_.reg_lambda * share, options_.grow.smoothing * share};
     statistics.set_lambda(strength_[tree].lambda);
     options.smoothing = strength_[tree].smoothing;
@@ -137,7 +118,7 @@ Forest Rounds::grow_one(std::size_t tree, const Matrix &sample, S &statistics, c
 // threads.
 Forest Rounds::grow(const Matrix &sample, const double *gradient, const double *hessian, const double *weight,
                     Threads &threads, const std::function<bool()> &stop) {
-    const std::size_t trees = trees_a_round(), count = sample.rows;
+    const std::size_t trees = outputs(), count = sample.rows;
     const double total_weight = exact_sum(weight, count);
     strength_.assign(trees, {});
     std::vector<Forest> grown(trees);
@@ -148,19 +129,13 @@ Forest Rounds::grow(const Matrix &sample, const double *gradient, const double *
         statistics.assign(g.data(), h.data(), count, &own);
         grown[k] = grow_one(k, sample, statistics, h.data(), total_weight, own, ask);
     };
-    if (options_.vector_leaves) {
-        VectorGradients statistics(options_.reg_lambda, outputs());
-        statistics.assign(gradient, hessian, count, &threads);
-        grown[0] = grow_one(0, sample, statistics, hessian, total_weight, threads, stop);
-    } else {
-        const auto workers = static_cast<std::size_t>(threads.count());
-        const std::size_t together = workers > 1 ? trees - trees % workers : 0;
-        threads.each(together, Threads::large, [&](std::size_t k, int thread) {
-            Threads alone(1);  // only the calling thread may ask whether to stop
-            grow_output(k, alone, thread == 0 ? stop : [] { return false; });
-        });
-        for (std::size_t k = together; k < trees; ++k) grow_output(k, threads, stop);
-    }
+    const auto workers = static_cast<std::size_t>(threads.count());
+    const std::size_t together = workers > 1 ? trees - trees % workers : 0;
+    threads.each(together, Threads::large, [&](std::size_t k, int thread) {
+        Threads alone(1);  // only the calling thread may ask whether to stop
+        grow_output(k, alone, thread == 0 ? stop : [] { return false; });
+    });
+    for (std::size_t k = together; k < trees; ++k) grow_output(k, threads, stop);
     Forest round;
     round.n_values = forest_.n_values;
     round.n_outputs = forest_.n_outputs;
@@ -172,41 +147,23 @@ Forest Rounds::grow(const Matrix &sample, const double *gradient, const double *
 }
 
 void Rounds::set_values(std::vector<std::int64_t> sums, const std::vector<GradientSizes> &sizes, Forest &trees) const {
-    const std::size_t width = sum_width(trees.n_values);
     for (std::size_t tree = 0; tree < trees.trees(); ++tree) {
         const auto first = static_cast<std::size_t>(trees.node_start[tree]),
                    last = static_cast<std::size_t>(trees.node_start[tree + 1]);
         for (std::size_t node = last; node-- > first + 1;)  // children come after their parents
-            for (std::size_t k = 0; k < width; ++k)
-                sums[(first + static_cast<std::size_t>(trees.parent[node])) * width + k] += sums[node * width + k];
-        if (options_.vector_leaves) {
-            VectorGradients statistics(strength_[tree].lambda, outputs());
-            statistics.assign(nullptr, nullptr, 0, sizes[tree]);
-            set_values(statistics, tree, strength_[tree].smoothing, sums, trees);
-        } else {
-            Gradients statistics(strength_[tree].lambda);
-            statistics.assign(nullptr, nullptr, 0, sizes[tree]);
-            set_values(statistics, tree, strength_[tree].smoothing, sums, trees);
+            for (std::size_t k = 0; k < sum_width; ++k)
+                sums[(first + static_cast<std::size_t>(trees.parent[node])) * sum_width + k] +=
+                    sums[node * sum_width + k];
+        Gradients statistics(strength_[tree].lambda);
+        statistics.assign(nullptr, nullptr, 0, sizes[tree]);
+        for (std::size_t node = first; node < last; ++node) {
+            const bool root = node == first;
+            const double *above = root ? nullptr : &trees.value[first + static_cast<std::size_t>(trees.parent[node])];
+            const std::int64_t *sum = &sums[node * sum_width];
+            statistics.value(sum, &trees.value[node], above, root ? 0.0 : strength_[tree].smoothing);
+            trees.rows[node] = statistics.rows(sum);
+            trees.weight[node] = statistics.weight(sum);
         }
-    }
-    for (std::size_t i = 0; i < trees.value.size() && !units_.empty(); ++i)
-        trees.value[i] *= units_[i % trees.n_values];
-}
-
-template <class S>
-void Rounds::set_values(const S &statistics, std::size_t tree, double smoothing, const std::vector<std::int64_t> &sums,
-                        Forest &trees) const {
-    const std::size_t width = sum_width(trees.n_values);
-    const auto first = static_cast<std::size_t>(trees.node_start[tree]),
-               last = static_cast<std::size_t>(trees.node_start[tree + 1]);
-    for (std::size_t node = first; node < last; ++node) {
-        const bool root = node == first;
-        const double *above =
-            root ? nullptr : &trees.value[(first + static_cast<std::size_t>(trees.parent[node])) * trees.n_values];
-        const std::int64_t *sum = &sums[node * width];
-        statistics.value(sum, &trees.value[node * trees.n_values], above, root ? 0.0 : smoothing);
-        trees.rows[node] = statistics.rows(sum);
-        trees.weight[node] = statistics.weight(sum);
     }
 }
 

@@ -27,10 +27,8 @@ struct BoostOptions {
     bool find_smoothing = false;                   // by trials on rows set aside, rather than grow.smoothing
     bool find_depth = false;                       // likewise, rather than grow.max_depth
     bool remember = true;                          // whether directions of earlier trees are among the candidates
-    bool vector_leaves = false;                    // one tree per round, its leaves hold a value for every output
     std::vector<std::vector<std::int32_t>> views;  // columns that rounds may use, in turn; none: any round all
 
-    std::size_t trees_a_round() const { return vector_leaves ? 1 : objective.outputs; }
     // Rows a tree is grown on, of so many.
     std::size_t bag_of(std::size_t rows) const;
 };
@@ -55,8 +53,8 @@ class Bag {
     double share_ = 1;
 };
 
-// The numbers that a node of a round's trees adds up: gradients and Hessians of the values it holds, and its rows.
-inline std::size_t sum_width(std::size_t n_values) { return 2 * n_values + 1; }
+// The numbers that a node of a round's trees adds up: gradients, Hessians and rows.
+constexpr std::size_t sum_width = 3;
 
 class Rounds {
   public:
@@ -68,7 +66,6 @@ class Rounds {
     const BoostOptions &options() const { return options_; }
     std::size_t rows() const { return rows_; }
     std::size_t outputs() const { return options_.objective.outputs; }
-    std::size_t trees_a_round() const { return options_.trees_a_round(); }
     std::size_t next_tree() const { return tree_; }
     const Forest &forest() const { return forest_; }
     // Whether there are more rows than decide a tree's planes.
@@ -80,16 +77,14 @@ class Rounds {
     // same for a few rounds, because their features cost more to fetch than anything else.
     std::vector<std::uint32_t> start_rows() const;
     std::vector<std::uint32_t> sample_rows() const;
-    std::size_t sample_number() const { return tree_ / trees_a_round() / rounds_a_sample; }
+    std::size_t sample_number() const { return tree_ / outputs() / rounds_a_sample; }
     Bag bag() const;
 
-    // Derivatives before any tree, also of an earlier fit, rows x outputs. No gradient: it needs no units.
-    void begin(const double *gradient, const double *hessian, const double *weight, std::size_t rows);
-    // By output, what gradients are divided by before all else; empty: nothing.
-    const std::vector<double> &units() const { return units_; }
+    // The Hessian before any tree, also of an earlier fit, rows x outputs.
+    void begin(const double *hessian, const double *weight, std::size_t rows);
 
     // How much Hessian is left, by weight, of what there was before the first tree. Regularisation shrinks with it:
-    // where rows have become certain it would hold the scores back for good. `hessian` is of one tree's outputs.
+    // where rows have become certain it would hold the scores back for good. `hessian` is of one output.
     double certainty_left(std::size_t tree, const double *hessian, std::size_t count, double total_weight) const;
 
     // How the next trees are grown: `tree` counts those of the round. Draws from `random` what it needs.
@@ -113,13 +108,8 @@ class Rounds {
     };
 
   private:
-    template <class S>
-    Forest grow_one(std::size_t tree, const Matrix &sample, S &statistics, const double *hessian, double total_weight,
-                    Threads &threads, const std::function<bool()> &stop);
-    template <class S>
-    void set_values(const S &statistics, std::size_t tree, double smoothing, const std::vector<std::int64_t> &sums,
-                    Forest &trees) const;
-    void find_units(const double *gradient, const double *hessian, std::size_t rows);
+    Forest grow_one(std::size_t tree, const Matrix &sample, Gradients &statistics, const double *hessian,
+                    double total_weight, Threads &threads, const std::function<bool()> &stop);
     static void remember(const Forest &tree, Directions &known);
     // Where the directions of a tree are kept: those of a round's output, by view.
     std::size_t place_of(std::size_t tree) const { return tree % known_.size(); }
@@ -127,10 +117,9 @@ class Rounds {
     std::size_t rows_;
     BoostOptions options_;
     std::size_t tree_;
-    std::vector<Directions> known_;  // by view and output
-    std::vector<double> first_;      // by tree of a round: the summed Hessian before the first one
-    double first_weight_ = 1;        // of the same rows
-    std::vector<double> units_;
+    std::vector<Directions> known_;   // by view and output
+    std::vector<double> first_;       // by tree of a round: the summed Hessian before the first one
+    double first_weight_ = 1;         // of the same rows
     std::vector<Strength> strength_;  // by tree of the round
     Forest forest_;
 };

@@ -164,66 +164,6 @@ double ClassCounts::chance_of_order(const std::int64_t *sums, const std::vector<
     return 1.1 * one_row_ * gain + 2 * std::max(0.0, spread) * dof(total) * chance(total, 0, 2);
 }
 
-void VectorGradients::assign(const double *g, const double *h, std::size_t n, Threads *given) {
-    Threads alone(1);
-    Threads &threads = given != nullptr ? *given : alone;
-    const auto find = [&](std::size_t begin, std::size_t end, GradientSizes &sizes) {
-        for (std::size_t i = begin; i < end; ++i) {
-            double square = 0;
-            for (std::size_t k = i * outputs_; k < (i + 1) * outputs_; ++k) square += sizes.add(g[k], h[k]);
-            sizes.square = std::max(sizes.square, square);
-        }
-    };
-    assign(g, h, n, sizes_of(n, 2 * channels(), threads, find), &threads);
-}
-
-void VectorGradients::assign(const double *g, const double *h, std::size_t n, const GradientSizes &sizes,
-                             Threads *given) {
-    Threads alone(1);
-    Threads &threads = given != nullptr ? *given : alone;
-    const std::size_t width = channels();
-    const GradientGrid grid(sizes);
-    unit_g_ = 1 / grid.to_g, unit_h_ = 1 / grid.to_h, unit_square_ = 1 / grid.to_square;
-    rows_.resize(n);
-    parts_.resize(n * width);
-    threads.stretches(n, 4 * width, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-            std::int32_t *to = &parts_[i * width];
-            double square = 0;
-            for (std::size_t k = 0; k < outputs_; ++k) {
-                const double gradient = g[i * outputs_ + k], hessian = h[i * outputs_ + k];
-                to[k] = GradientGrid::rounded(gradient * grid.to_g);
-                to[outputs_ + k] = GradientGrid::rounded(hessian * grid.to_h);
-                square += hessian > 0 ? gradient * gradient / hessian : 0.0;
-            }
-            to[2 * outputs_] = 1;
-            to[2 * outputs_ + 1] = GradientGrid::rounded(square * grid.to_square);
-            rows_[i].part = to;
-        }
-    });
-}
-
-void VectorGradients::order_keys(const std::int64_t *sums, const std::vector<std::int32_t> &present,
-                                 const std::int64_t *total, double *key) const {
-    const double usual = weight(total) / static_cast<double>(rows(total) * static_cast<std::int64_t>(outputs_));
-    const auto step = [&](std::int32_t c, std::size_t k) {
-        const std::int64_t *sum = sums + static_cast<std::size_t>(c) * channels();
-        const double h = unit_h_ * static_cast<double>(sum[outputs_ + k]) + lambda_ + rows_to_trust * usual;
-        return h > 0 ? -unit_g_ * static_cast<double>(sum[k]) / h : 0.0;
-    };
-    std::size_t most = 0;
-    double largest = -1;
-    for (std::size_t k = 0; k < outputs_; ++k) {
-        double spread = 0;
-        for (std::int32_t c : present) {
-            const std::int64_t *sum = sums + static_cast<std::size_t>(c) * channels();
-            spread += static_cast<double>(rows(sum)) * step(c, k) * step(c, k);
-        }
-        if (spread > largest) largest = spread, most = k;
-    }
-    for (std::int32_t c : present) key[c] = step(c, most);
-}
-
 void Gradients::add_rises(const std::int64_t *left, const std::int64_t *total, double whole, std::int64_t least_rows,
                           double least_weight, std::size_t edges, double *rises) const {
     Sides sides;

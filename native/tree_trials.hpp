@@ -34,20 +34,18 @@ class TreeTrials {
 
     // The sums of each node over what the tree was grown from, and over the rest. `share` scales the strengths to what
     // Hessian is left.
-    template <class S>
-    void judge(const S &inside, const S &outside, const Forest &tree, const std::int64_t *sums_inside,
+    void judge(const Gradients &inside, const Gradients &outside, const Forest &tree, const std::int64_t *sums_inside,
                const std::int64_t *sums_outside, double share) {
         // Half a step: a whole one would be the last word of the tree, and in boosting others follow.
         constexpr double step = 0.5, memory = 0.7;
-        const std::size_t width = inside.channels(), outputs = tree.n_values;
-        std::vector<double> value(tree.nodes() * outputs);
+        const std::size_t width = inside.channels();
+        std::vector<double> value(tree.nodes());
         for (double &loss : losses_) loss *= memory;
         for (std::size_t k = 0; k < strengths.size(); ++k) {
             const double strength = strength_ < 0 ? strengths[k] : strength_;
             for (std::size_t node = 0; node < tree.nodes(); ++node) {
-                double *here = &value[node * outputs];
-                const double *above =
-                    node == 0 ? nullptr : &value[static_cast<std::size_t>(tree.parent[node]) * outputs];
+                double *here = &value[node];
+                const double *above = node == 0 ? nullptr : &value[static_cast<std::size_t>(tree.parent[node])];
                 inside.value(sums_inside + node * width, here, above, node == 0 ? 0.0 : strength * share);
                 add(k, tree.depth[node], tree.is_leaf(node), outside.loss(sums_outside + node * width, here, step));
             }

@@ -158,15 +158,10 @@ METHODS = (
 )
 
 # What models of the catalogue refuse though others of their family do not.
-_SEVERAL_OUTPUTS = ("explain", "continue", "partition", "tree")
 _NO_ROWS = ("C", "ONNX")
 REFUSED = {
     "boosting, one class": ("tree",),
     "boosting, stopped early": ("continue",),
-    "boosting, quantiles, one_output_per_tree": _SEVERAL_OUTPUTS,
-    "boosting, quantiles, multi_output_tree": _SEVERAL_OUTPUTS,
-    "boosting, targets, one_output_per_tree": _SEVERAL_OUTPUTS,
-    "boosting, targets, multi_output_tree": _SEVERAL_OUTPUTS,
     "boosting, offset": ("continue", "partition"),
     "boosting, ranking": ("continue", "partition"),
     "boosting, ranking, target statistics": ("continue", "partition"),

@@ -92,7 +92,6 @@ WRONG_FOR_FOREST = WRONG | {
         "an integer of 1 or more or None, or a number above 0 and at",
     ),
     "oob_score": ([1, "accuracy", None], "True or False, or a function (y_true, y_pred) -> score"),
-    "warm_start": ([1, None], "True or False"),
     "verbose": ([-1, 0.5, None], "an integer of 0 or more"),
 }
 WRONG_FOR_FOREST_OF_CLASSES = WRONG_FOR_FOREST | {

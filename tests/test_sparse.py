@@ -106,8 +106,8 @@ def test_a_ranker_and_evaluation_sets_take_sparse_tables(table):
     assert_array_equal(model.fit(made, y, qid=queries).predict(made), expected)
     assert model.score(made, y, qid=queries) == model.score(X, y, qid=queries)
     boosting = SLMBoostClassifier(n_estimators=3, random_state=0)
-    expected = boosting.fit(X, y, eval_sets={"a": (X, y)}).evals_result_
-    assert boosting.fit(made, y, eval_sets={"a": (made, y)}).evals_result_ == expected
+    expected = boosting.fit(X, y, X_val=X, y_val=y).validation_score_
+    assert_array_equal(boosting.fit(made, y, X_val=made, y_val=y).validation_score_, expected)
 
 
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.uint64, np.float32, np.float64])

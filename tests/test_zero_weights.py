@@ -92,9 +92,9 @@ def test_a_kernel_and_a_feature_test_know_only_classes_that_count(iris):
     assert_array_equal(weighted.scores_, DiscriminantFeatureTest().fit(X[counts], y[counts]).scores_)
 
 
-def test_trees_are_added_to_a_forest_of_the_classes_that_count(iris):
+def test_rounds_are_added_to_boosting_of_the_classes_that_count(iris):
     X, y = iris
     counts = y != "left out"
-    forest = SLMForestClassifier(n_estimators=2, warm_start=True, random_state=0).fit(X[counts], y[counts])
-    forest.set_params(n_estimators=4).fit(X, y, sample_weight=counts.astype(float))
-    assert forest.forest_.n_trees == 4
+    boost = SLMBoostClassifier(n_estimators=2, warm_start=True, random_state=0).fit(X[counts], y[counts])
+    boost.set_params(n_estimators=4).fit(X, y, sample_weight=counts.astype(float))
+    assert boost.n_iter_ == 4

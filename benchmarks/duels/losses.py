@@ -1,15 +1,11 @@
-"""Losses beside those of LightGBM and XGBoost: deviances, several quantiles, several targets.
+"""Deviances compared with those of LightGBM and XGBoost.
 
     python benchmarks/duels/losses.py [--rows 6000] [--seeds 5] [--out benchmarks/results/losses.json]
 
 100 rounds, learning rate 0.1, one thread, all else at the defaults; as many test rows as training rows. Two truths:
 "additive" is Friedman's first function, "oblique" has steps along single columns and along differences of columns.
 Deviances are those of `sklearn.metrics.mean_tweedie_deviance`; "exposure" is Poisson with counts over times between
-0.1 and 10, whose logarithm is planewise's offset, LightGBM's init_score and XGBoost's base_margin. Quantiles: the
-mean pinball loss of the levels 0.05, 0.25, 0.5, 0.75 and 0.95, the share of targets between the outer two (0.9 is
-right), and the share of rows in which quantiles cross. LightGBM has one model per level and per target. The error of
-several targets is the root mean squared error divided by the standard deviation of the target, averaged over four
-targets.
+0.1 and 10, whose logarithm is planewise's offset, LightGBM's init_score and XGBoost's base_margin.
 """
 
 from __future__ import annotations
@@ -23,8 +19,7 @@ from pathlib import Path
 import lightgbm
 import numpy as np
 import xgboost
-from sklearn.metrics import mean_pinball_loss, mean_tweedie_deviance
-from sklearn.multioutput import MultiOutputRegressor
+from sklearn.metrics import mean_tweedie_deviance
 
 from planewise import SLMBoostRegressor
 
@@ -33,8 +28,6 @@ from benchmarks.data import make_friedman, make_half_oblique
 
 COMMON = {"n_estimators": 100, "learning_rate": 0.1, "n_jobs": 1}
 POWERS = {"poisson": 1.0, "exposure": 1.0, "gamma": 2.0, "tweedie": 1.5}
-LEVELS = [0.05, 0.25, 0.5, 0.75, 0.95]
-N_TARGETS = 4
 
 
 def table(truth: str, n_rows: int, seed: int):
@@ -52,47 +45,21 @@ def targets(task: str, X, score, rng, exposure):
         return rng.poisson(mean * exposure).astype(float)
     if task == "gamma":
         return rng.gamma(2.0, mean / 2)
-    if task == "tweedie":  # a Poisson number of amounts, as claims are
-        amounts = rng.poisson(mean / 2)
-        return np.array([rng.gamma(2.0, 1.0, size=n).sum() for n in amounts])
-    if task == "quantiles":  # more noise to the right
-        return score + np.exp(X[:, 1] / X[:, 1].std() / 2) * rng.gamma(2.0, 0.25, size=len(score))
-    return np.column_stack(
-        [
-            score + 0.3 * rng.normal(size=len(score)),
-            np.sin(2 * score) + 0.3 * rng.normal(size=len(score)),
-            X[:, 0] / X[:, 0].std() + score**2 + 0.3 * rng.normal(size=len(score)),
-            X[:, 1] / X[:, 1].std() - score + 0.3 * rng.normal(size=len(score)),
-        ]
-    )
+    amounts = rng.poisson(mean / 2)  # a Poisson number of amounts, as claims are
+    return np.array([rng.gamma(2.0, 1.0, size=n).sum() for n in amounts])
 
 
 def contenders(task: str, seed: int):
     """By name, the models of a task: objects with fit and predict."""
     if task == "exposure":
         return {name: WithExposure(name, model) for name, model in contenders("poisson", seed).items()}
-    if task in POWERS:
-        theirs = {"objective": task} | ({"tweedie_variance_power": 1.5} if task == "tweedie" else {})
-        objective = {"poisson": "count:poisson", "gamma": "reg:gamma", "tweedie": "reg:tweedie"}[task]
-        return {
-            "planewise": SLMBoostRegressor(loss=task, random_state=seed, **COMMON),
-            "lightgbm": lightgbm.LGBMRegressor(random_state=seed, verbose=-1, **theirs, **COMMON),
-            "xgboost": xgboost.XGBRegressor(random_state=seed, **theirs | {"objective": objective}, **COMMON),
-        }
-    strategies = ("one_output_per_tree", "multi_output_tree")
-    if task == "quantiles":
-        ours, theirs = {"loss": "quantile", "alpha": LEVELS}, {"objective": "reg:quantileerror"}
-        theirs["quantile_alpha"] = np.array(LEVELS)
-        lgbm = OnePerLevel(seed)
-    else:
-        ours, theirs = {}, {}
-        lgbm = MultiOutputRegressor(lightgbm.LGBMRegressor(random_state=seed, verbose=-1, **COMMON))
-    found = {"lightgbm": lgbm}
-    for name in strategies:
-        found[f"planewise, {name}"] = SLMBoostRegressor(random_state=seed, multi_strategy=name, **ours, **COMMON)
-        deep = {"tree_method": "hist", "multi_strategy": name}
-        found[f"xgboost, {name}"] = xgboost.XGBRegressor(random_state=seed, **deep, **theirs, **COMMON)
-    return dict(sorted(found.items()))
+    theirs = {"objective": task} | ({"tweedie_variance_power": 1.5} if task == "tweedie" else {})
+    objective = {"poisson": "count:poisson", "gamma": "reg:gamma", "tweedie": "reg:tweedie"}[task]
+    return {
+        "planewise": SLMBoostRegressor(loss=task, random_state=seed, **COMMON),
+        "lightgbm": lightgbm.LGBMRegressor(random_state=seed, verbose=-1, **theirs, **COMMON),
+        "xgboost": xgboost.XGBRegressor(random_state=seed, **theirs | {"objective": objective}, **COMMON),
+    }
 
 
 class WithExposure:
@@ -113,37 +80,6 @@ class WithExposure:
         return self.model.predict(X[:, :-1], **{name: np.log(X[:, -1])})
 
 
-class OnePerLevel:
-    """LightGBM's way to several quantiles."""
-
-    def __init__(self, seed: int) -> None:
-        self.models = [
-            lightgbm.LGBMRegressor(objective="quantile", alpha=level, random_state=seed, verbose=-1, **COMMON)
-            for level in LEVELS
-        ]
-
-    def fit(self, X, y):
-        for model in self.models:
-            model.fit(X, y)
-        return self
-
-    def predict(self, X):
-        return np.column_stack([model.predict(X) for model in self.models])
-
-
-def measured(task: str, y, predicted) -> dict[str, float]:
-    if task in POWERS:
-        return {"deviance": mean_tweedie_deviance(y, predicted, power=POWERS[task])}
-    if task == "quantiles":
-        losses = [mean_pinball_loss(y, each, alpha=level) for level, each in zip(LEVELS, predicted.T, strict=True)]
-        return {
-            "pinball": float(np.mean(losses)),
-            "coverage": float(np.mean((y >= predicted[:, 0]) & (y <= predicted[:, -1]))),
-            "crossing": float(np.mean((np.diff(predicted, axis=1) < 0).any(axis=1))),
-        }
-    return {"error": float(np.mean(np.sqrt(np.mean((y - predicted) ** 2, axis=0)) / y.std(axis=0)))}
-
-
 def duel(task: str, truth: str, n_rows: int, seed: int) -> dict[str, dict[str, float]]:
     X, score = table(truth, 2 * n_rows, seed)
     X = np.ascontiguousarray(X, dtype=np.float32)
@@ -157,7 +93,8 @@ def duel(task: str, truth: str, n_rows: int, seed: int) -> dict[str, dict[str, f
         tick = time.perf_counter()
         model.fit(X[:n_rows], y[:n_rows])
         seconds = time.perf_counter() - tick
-        found[name] = measured(task, y[n_rows:], model.predict(X[n_rows:])) | {"fit": seconds}
+        deviance = mean_tweedie_deviance(y[n_rows:], model.predict(X[n_rows:]), power=POWERS[task])
+        found[name] = {"deviance": deviance, "fit": seconds}
     return found
 
 
@@ -169,7 +106,7 @@ def main() -> None:
     args = parser.parse_args()
     rows = []
     print("| task | truth | model | measures, mean over seeds (standard error) | fit (s) |\n|---|---|---|---|---|")
-    for task in (*POWERS, "quantiles", "targets"):
+    for task in POWERS:
         for truth in ("additive", "oblique"):
             runs = [duel(task, truth, args.rows, seed) for seed in range(args.seeds)]
             for name in runs[0]:

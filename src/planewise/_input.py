@@ -377,15 +377,14 @@ def number_problem(
     *,
     read: Reader = training_rows,
     continues: bool = False,
-    several: bool = False,
     targets: TargetRange | None = None,
 ) -> NumberProblem:
     """X, y and weights of a regressor's fit, checked; the parameters are those of `class_problem`.
 
-    `several`: whether y may have several columns. `targets`: which ones the estimator can compute with, None for all.
+    `targets`: which ones the estimator can compute with, None for all.
     """
     table = _read_again(estimator, X, read) if continues else read(estimator, X)
-    target = real_targets(estimator, y, table, several=several)
+    target = real_targets(estimator, y, table)
     weight = row_weights(sample_weight, table)
     counts = weight > 0
     if targets is not None:
@@ -488,13 +487,9 @@ def weights_by_class(class_weight: Mapping[Any, float], classes: NDArray[Any]) -
     return np.array([float(class_weight.get(each, 1.0)) for each in labels])
 
 
-def real_targets(estimator: Any, y: Any, X: NDArray[Any], *, several: bool = False) -> NDArray[np.float64]:
-    """Targets as finite float64: one per row or, with `several`, also a table of two or more columns."""
-    y = y if y is None else as_label_array(y)
-    if several and _n_columns(y) > 1:
-        check_consistent_length(X, y)
-    else:
-        y = one_target_per_row(estimator, y, X)
+def real_targets(estimator: Any, y: Any, X: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the targets as finite float64, one per row."""
+    y = one_target_per_row(estimator, y, X)
     try:
         y = y.astype(np.float64, order="C")
     except (TypeError, ValueError):
@@ -511,12 +506,11 @@ def one_target_per_row(estimator: Any, y: Any, X: NDArray[Any] | None = None) ->
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
         )
     y = as_label_array(y)
-    if _n_columns(y) > 1:
+    if y.ndim == 2 and y.shape[1] > 1:
         kind = "Classifier" if is_classifier(estimator) else "Regressor"
         raise ValueError(
             f"y should be a 1d array, got an array of shape {y.shape} instead: {type(estimator).__name__} predicts "
-            f"one target. sklearn.multioutput.MultiOutput{kind} fits one model per column of y"
-            + (", and SLMBoostRegressor one model of all of them." if kind == "Regressor" else ".")
+            f"one target. sklearn.multioutput.MultiOutput{kind} fits one model per column of y."
         )
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
@@ -527,11 +521,6 @@ def one_target_per_row(estimator: Any, y: Any, X: NDArray[Any] | None = None) ->
         if missing:
             raise ValueError(f"Input y contains NaN or None: row {missing[0]} has no target.")
     return y
-
-
-def _n_columns(y: NDArray[Any] | None) -> int:
-    """How many columns the targets have, 1 if they are not a table."""
-    return y.shape[1] if y is not None and y.ndim == 2 else 1
 
 
 def row_weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64]:

@@ -96,19 +96,17 @@ def test_ten_classes_in_arrays(near, rows, n_partitions, is_in_parts):
 @pytest.mark.parametrize("n_partitions", [3, 31])
 def test_validation_sets_stop_the_fit_at_the_same_round(near, rows, n_partitions, is_in_parts):
     X, y, _, weight = rows
-    learn, rest, old = slice(0, 500), slice(500, N_ROWS), slice(0, 99)
+    learn, rest = slice(0, 500), slice(500, N_ROWS)
     local, remote = boosting(n_estimators=30, learning_rate=0.7, early_stopping=True, n_iter_no_change=3)
     local.fit(
         X[learn], y[learn], X_val=X[rest], y_val=y[rest], sample_weight_val=weight[rest],
-        eval_sets={"old": (X[old], y[old])},
     )  # fmt: skip
     sizes = {3: [150, 0, 350], 31: [0, *[17] * 29, 7]}[n_partitions]
     X_val, y_val, weight_val = lazily([X[rest], y[rest], weight[rest]], [0, 150, 50])
     remote.set_params(client=near).fit(
         *lazily([X[learn], y[learn]], sizes), X_val=X_val, y_val=y_val, sample_weight_val=weight_val,
-        eval_sets={"old": tuple(lazily([X[old], y[old]], [99]))},
     )  # fmt: skip
-    assert list(remote.evals_result_) == ["train", "validation", "old"] and remote.n_iter_ < 30
+    assert len(remote.validation_score_) and remote.n_iter_ < 30
     assert model_bytes(remote) == model_bytes(local)
 
 
@@ -122,11 +120,11 @@ def test_a_share_of_the_rows_is_set_aside(near, rows, refit, is_in_parts):
     assert model_bytes(remote) == model_bytes(local)
 
 
-def test_several_targets_metrics_and_callbacks(client, rows, is_in_parts):
-    X, y = rows[0], np.column_stack([rows[2], rows[0]["c"]])
+def test_scores_and_callbacks(client, rows, is_in_parts):
+    X, y = rows[0], rows[2]
     heard = []
-    settings = {"multi_strategy": "multi_output_tree", "callbacks": [lambda number, _: heard.append(number)]}
-    local, remote = boosting("SLMBoostRegressor", eval_metric="neg_mean_absolute_error", **settings)
+    settings = {"scoring": "neg_mean_absolute_error", "callbacks": [lambda number, _: heard.append(number)]}
+    local, remote = boosting("SLMBoostRegressor", **settings)
     local.fit(X, y)
     remote.fit(*lazily([X, y], SIZES[7]))
     assert heard == [1, 2, 3, 4, 5, 6] * 2
@@ -143,25 +141,10 @@ def test_rows_that_a_tree_can_be_grown_on_are_gathered(client, rows, parameters)
     assert model_bytes(remote) == model_bytes(local.fit(X, y))
 
 
-def test_a_fit_that_is_taken_up_again(client, rows, tmp_path, is_in_parts):
-    def interrupt(number, losses):
-        if number == 3:
-            raise KeyboardInterrupt
-
-    local, remote = boosting()
-    local.set_params(callbacks=[lambda *_: False]).fit(*rows[:2])
-    collections = lazily(rows[:2], SIZES[3])
-    remote.set_params(checkpoint=tmp_path / "c", checkpoint_every=2, callbacks=[interrupt])
-    with pytest.raises(KeyboardInterrupt):
-        remote.fit(*collections)
-    assert not hasattr(remote, "forest_")
-    assert model_bytes(remote.set_params(callbacks=None).fit(*collections)) == model_bytes(local)
-
-
 def test_progress_is_shown(client, rows, capsys, is_in_parts):
     remote = boosting(verbose=1)[1].fit(*lazily(rows[:2], SIZES[3]))
     shown = capsys.readouterr().err
-    assert "boosting" in shown and f"train {remote.evals_result_['train'][-1]:.5g}" in shown
+    assert "boosting" in shown and f"train {-remote.train_score_[-1]:.5g}" in shown
 
 
 # ------------------------------------------------------------------------------------------------------------- clients
@@ -334,13 +317,3 @@ def test_callbacks_of_scikit_learn_and_offsets_are_refused_by_name(client, rows)
         remote.fit(X, y, offset=da.zeros(N_ROWS))
     with pytest.raises(ValueError, match=r"^offset_val is not possible on a cluster"):
         remote.fit(X, y, X_val=X, y_val=y, offset_val=da.zeros(N_ROWS))
-    remote._skl_callbacks = [object()]
-    with pytest.raises(ValueError, match=r"^set_callbacks is not possible on a cluster; use the parameter callbacks"):
-        remote.fit(X, y)
-
-
-@pytest.mark.parametrize("name", ["validation", "train", "", "validation twice"])
-def test_names_of_sets_that_mean_something_else_are_refused(client, rows, name):
-    X, y = lazily(rows[:2], SIZES[3])
-    with pytest.raises(ValueError, match=f"eval_sets has the name {name!r}"):
-        boosting()[1].fit(X, y, X_val=X, y_val=y, eval_sets={name: (X, y)})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import re
 import shutil
 import subprocess
 import tempfile
@@ -37,28 +36,13 @@ void predict_rows(const float *x, long n, float *number)
     for (i = 0; i < n; ++i) number[i] = {name}_predict(x + i * {n_features});
 }}
 """
-SEVERAL_NUMBERS = """
-void predict_rows(const float *x, long n, float *number)
-{{
-    long i;
-    for (i = 0; i < n; ++i) {name}_predict(x + i * {n_features}, number + i * {n_outputs});
-}}
-"""
-
-
-def n_outputs_of(header, name):
-    """How many numbers a regressor's header gives."""
-    told = re.search(rf"#define {name.upper()}_N_OUTPUTS (\d+)", header)
-    return 1 if told is None else int(told.group(1))
 
 
 def wrapper(header, name, n_features, n_classes):
     """A source file that includes the header and answers many rows."""
     proto = "void predict_rows(const float *x, long n, {});\n"
     if n_classes is None:
-        several = n_outputs_of(header, name)
-        body = NUMBERS if several == 1 else SEVERAL_NUMBERS
-        return proto.format("float *number") + body.format(name=name, n_features=n_features, n_outputs=several)
+        return proto.format("float *number") + NUMBERS.format(name=name, n_features=n_features)
     proba = f"{name}_predict_proba(x + i * {n_features}, probability + i * {n_classes});"
     if f"{name}_predict_proba" not in header:
         proba = "(void)probability;"
@@ -88,9 +72,9 @@ def c_answers(header, rows, n_classes, *, name="model", compiler=None):
         run = ctypes.CDLL(str(place / "rows.so")).predict_rows
         x, n = rows.ctypes.data_as(ctypes.c_void_p), ctypes.c_long(len(rows))
         if n_classes is None:
-            number = np.empty((len(rows), n_outputs_of(header, name)), np.float32)
+            number = np.empty(len(rows), np.float32)
             run(x, n, number.ctypes.data_as(ctypes.c_void_p))
-            return number[:, 0] if number.shape[1] == 1 else number
+            return number
         label = np.empty(len(rows), np.int32)
         probability = np.full((len(rows), n_classes), np.nan, np.float32)
         run(x, n, label.ctypes.data_as(ctypes.c_void_p), probability.ctypes.data_as(ctypes.c_void_p))

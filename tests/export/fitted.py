@@ -58,8 +58,6 @@ def targets(task, score):
         return np.round(np.exp(score - score.max() + 2))
     if task == "positive":
         return np.exp(score / 2)
-    if task == "targets":
-        return np.column_stack([500 + 20 * score, np.sin(score), score**2])
     return 500 + 20 * score
 
 
@@ -73,29 +71,16 @@ TREES = {
     "forest-numbers": (SLMForestRegressor, {"n_estimators": 6, "min_samples_leaf": 10}, "numbers"),
     "boost-two": (SLMBoostClassifier, {"n_estimators": 8}, "two"),
     "boost-three": (SLMBoostClassifier, {"n_estimators": 5}, "three"),
-    "boost-vector": (SLMBoostClassifier, {"n_estimators": 5, "multi_strategy": "multi_output_tree"}, "three"),
     "boost-numbers": (SLMBoostRegressor, {"n_estimators": 8, "loss": "huber", "alpha": 0.9}, "numbers"),
     "boost-two-statistics": (SLMBoostClassifier, {"n_estimators": 8, "target_statistics": 5}, "two"),
     "boost-three-statistics": (SLMBoostClassifier, {"n_estimators": 5, "target_statistics": 3}, "three"),
     "boost-numbers-statistics": (SLMBoostRegressor, {"n_estimators": 8, "target_statistics": 0}, "numbers"),
     "boost-counts": (SLMBoostRegressor, {"n_estimators": 8, "loss": "poisson"}, "counts"),
     "boost-gamma": (SLMBoostRegressor, {"n_estimators": 8, "loss": "gamma"}, "positive"),
-    "boost-quantiles": (
-        SLMBoostRegressor,
-        {"n_estimators": 8, "learning_rate": 1.0, "loss": "quantile", "alpha": [0.3, 0.4, 0.5, 0.6]},
-        "numbers",
-    ),
-    "boost-vector-quantiles": (
-        SLMBoostRegressor,
-        {"n_estimators": 5, "loss": "quantile", "alpha": [0.1, 0.9], "multi_strategy": "multi_output_tree"},
-        "numbers",
-    ),
-    "boost-targets-statistics": (SLMBoostRegressor, {"n_estimators": 5, "target_statistics": 3}, "targets"),
     "views-two": (SLMViewsClassifier, {"n_estimators": 8, "cv": 2, "max_views": 4}, "two"),
     "views-three": (SLMViewsClassifier, {"n_estimators": 5, "cv": 2, "max_views": 3}, "three"),
     "views-numbers": (SLMViewsRegressor, {"n_estimators": 8, "cv": 2, "max_views": 4}, "numbers"),
     "views-counts": (SLMViewsRegressor, {"n_estimators": 8, "cv": 2, "loss": "poisson"}, "counts"),
-    "boost-vector-targets": (SLMBoostRegressor, {"n_estimators": 5, "multi_strategy": "multi_output_tree"}, "targets"),
 }
 KINDS = ("numbers", "gaps", "categories")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from compiled import COMPILERS, compile_with, n_outputs_of, undecided
+from compiled import COMPILERS, compile_with, undecided
 from fitted import (
     GAPPY_MACHINES,
     KINDS,
@@ -77,8 +77,8 @@ def program(named):
     parts, calls = ["#include <stdio.h>", "#include <stdlib.h>"], []
     for name, (header, n_features, n_classes) in named.items():
         parts.append(f'#include "{name}.h"')
-        n_out = n_outputs_of(header, name) if n_classes is None else 1 + n_classes
-        answer = f"p[0] = {name}_predict(x);" if n_out == 1 else f"{name}_predict(x, p);"
+        n_out = 1 + (n_classes or 0)
+        answer = f"p[0] = {name}_predict(x);"
         if n_classes is not None:
             proba = f" {name}_predict_proba(x, p + 1);" if f"{name}_predict_proba(" in header else ""
             answer = f"p[0] = (float){name}_predict(x);{proba}"
@@ -113,7 +113,7 @@ def run(compiler, chosen, folder, n_rows=0, values="exact"):
     done = subprocess.run([str(folder / "all")], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0 and not done.stderr, done.stderr[:3000]
     for call, (model, shown, given) in asked.items():
-        width = n_outputs_of(named[call][0], call) if named[call][2] is None else 1 + named[call][2]
+        width = 1 + (named[call][2] or 0)
         answers = np.fromfile(folder / f"{call}.out", np.float32).reshape(-1, width)
         compare(call, model, shown, given, answers, values)
     return len(named)

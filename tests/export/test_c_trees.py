@@ -31,9 +31,7 @@ def test_the_header_answers_as_predict_does(which, kind):
 
 
 @needs_compiler
-@pytest.mark.parametrize(
-    "which", ["tree-three", "forest-two", "forest-hard", "boost-three", "boost-numbers", "boost-quantiles"]
-)
+@pytest.mark.parametrize("which", ["tree-three", "forest-two", "forest-hard", "boost-three", "boost-numbers"])
 def test_compact_values_stay_within_the_stated_bound(which):
     model, X = fitted_tree(which, "gaps")
     shown, given = trial_rows(model, X)
@@ -84,7 +82,7 @@ def test_a_tree_decides_as_predict_does_where_rounding_would_make_a_tie():
 @needs_compiler
 def test_trees_of_a_warm_start_on_other_rows_keep_their_own_weights():
     X, score = table("numbers")
-    model = SLMForestClassifier(n_estimators=4, warm_start=True, random_state=0).fit(X, targets("two", score))
+    model = SLMBoostClassifier(n_estimators=4, warm_start=True, random_state=0).fit(X, targets("two", score))
     other = X * np.float32([3.7, 1, 0.1, 2.2, 1])
     model.set_params(n_estimators=8).fit(other, targets("two", score))
     header = to_c(model)

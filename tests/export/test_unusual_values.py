@@ -108,25 +108,6 @@ def test_c_subtracts_origins_before_target_statistics(tmp_path):
     assert_allclose(onnx_answers(model, X)[0][:, 0], model.predict(X), rtol=1e-5)
 
 
-@needs_compiler
-def test_c_of_several_numbers_reads_doubles_too(tmp_path):
-    X, y = with_times()
-    model = SLMBoostRegressor(n_estimators=10, random_state=0).fit(X, np.column_stack([y, 1 - 2 * y]))
-    (tmp_path / "model.h").write_text(to_c(model))
-    (tmp_path / "rows.c").write_text(
-        '#include "model.h"\n'
-        "void predict_rows(const double *x, long n, float *out);\n"
-        "void predict_rows(const double *x, long n, float *out)\n"
-        "{ long i; for (i = 0; i < n; ++i) model_predict(x + i * MODEL_N_FEATURES, out + 2 * i); }\n"
-    )
-    compile_with(COMPILERS[0], tmp_path / "rows.c", tmp_path / "rows.so", "-std=c99", "-O1", "-shared", "-fPIC")
-    out = np.empty((len(X), 2), np.float32)
-    run = ctypes.CDLL(str(tmp_path / "rows.so")).predict_rows
-    run(X.ctypes.data_as(ctypes.c_void_p), ctypes.c_long(len(X)), out.ctypes.data_as(ctypes.c_void_p))
-    assert_allclose(out, model.predict(X), atol=1e-5)
-    assert_allclose(onnx_answers(model, X)[0], model.predict(X), atol=1e-5)
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_onnx_reads_doubles_where_a_column_has_an_origin(name):
     X, y = with_times()

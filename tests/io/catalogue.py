@@ -111,11 +111,6 @@ def _boosting():
     yield "boosting, two classes", lambda: pw.SLMBoostClassifier(**QUICK, warm_start=True).fit(X, labels("two")), X
     yield "boosting, one class", lambda: pw.SLMBoostClassifier(**QUICK).fit(X, labels("one")), X
     yield (
-        "boosting, one tree for all classes",
-        lambda: pw.SLMBoostClassifier(**QUICK, multi_strategy="multi_output_tree").fit(X, y),
-        X,
-    )
-    yield (
         "boosting, stopped early",
         lambda: pw.SLMBoostRegressor(n_estimators=30, early_stopping=True, n_iter_no_change=3, random_state=0).fit(
             Xr, yr
@@ -150,21 +145,6 @@ def _boosting():
         lambda: pw.SLMBoostRegressor(**QUICK, target_statistics=3, warm_start=True).fit(table, y * 1.5),
         table,
     )
-    for strategy in ("one_output_per_tree", "multi_output_tree"):
-        yield (
-            f"boosting, quantiles, {strategy}",
-            lambda s=strategy: pw.SLMBoostRegressor(
-                **QUICK, loss="quantile", alpha=[0.2, 0.5, 0.9], multi_strategy=s
-            ).fit(Xr, yr),
-            Xr,
-        )
-        yield (
-            f"boosting, targets, {strategy}",
-            lambda s=strategy: pw.SLMBoostRegressor(
-                **QUICK, target_statistics=3, multi_strategy=s, warm_start=True
-            ).fit(table, np.column_stack([y * 1.5, y - 2.0])),
-            table,
-        )
     yield "boosting, offset", lambda: pw.SLMBoostRegressor(**QUICK).fit(Xr, yr, offset=yr / 2), Xr
     query = np.arange(len(Xr)) // 10
     yield "boosting, ranking", lambda: pw.SLMBoostRanker(**QUICK, ndcg_at=5).fit(Xr, yr > np.median(yr), qid=query), Xr

@@ -196,9 +196,9 @@ def test_a_description_of_countless_values_is_refused_before_it_is_parsed(tmp_pa
 def test_a_description_of_many_equal_values_is_saved_so_that_it_can_be_loaded(tmp_path, monkeypatch):
     monkeypatch.setattr(_container, "MEMORY_ALWAYS_ALLOWED", 1 << 16)
     model = pw.SLMBoostRegressor(n_estimators=2, random_state=0).fit(*iris())
-    model.evals_result_ = {"train": [0.5] * 20_000}
+    model.set_params(rank_decay=[0.1] * 20_000)
     pw.save(model, tmp_path / "m")
-    assert len(pw.load(tmp_path / "m").evals_result_["train"]) == 20_000
+    assert len(pw.load(tmp_path / "m").rank_decay) == 20_000
 
 
 @pytest.mark.parametrize(
@@ -374,14 +374,6 @@ def test_an_array_is_described_truly_or_refused(described, words, tree_file):
     refused(tree_file, words)
 
 
-@pytest.mark.parametrize("value", ["/tmp/elsewhere", {"array": 0}])
-def test_a_file_chooses_no_path_to_write_to(value, boost_file):
-    document, arrays = parts_of(boost_file)
-    document["model"]["parameters"]["checkpoint"] = value
-    write(boost_file, document, arrays)
-    refused(boost_file, "checkpoint")
-
-
 # ------------------------------------------------------------------------------------------------------------ saving
 def _loss(target, score):
     return score - target, np.ones_like(score)
@@ -404,11 +396,11 @@ def test_a_parameter_that_is_no_plain_value_is_named(model, name, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(("name", "plain"), [("eval_metric", None), ("cv", 5)])
+@pytest.mark.parametrize(("name", "plain"), [("scoring", None), ("cv", 5)])
 def test_a_parameter_that_only_fit_needs_can_be_replaced(name, plain, tmp_path):
     X, y = iris()
-    if name == "eval_metric":
-        model = pw.SLMBoostRegressor(n_estimators=2, eval_metric=lambda y_true, y_pred: ("zero", 0.0, False))
+    if name == "scoring":
+        model = pw.SLMBoostRegressor(n_estimators=2, scoring=lambda estimator, X, y: 0.0)
     else:
         model = pw.MCMClassifierCV(cv=KFold(2, shuffle=True, random_state=0), kernel="linear", random_state=0)
     model.fit(X, y)
@@ -425,15 +417,6 @@ def test_without_its_own_loss_the_model_can_be_saved(tmp_path):
     model.set_params(loss="squared_error")
     pw.save(model, tmp_path / "m")
     np.testing.assert_array_equal(pw.load(tmp_path / "m").predict(X), model.predict(X))
-
-
-def test_a_path_to_checkpoints_is_not_kept(tmp_path):
-    X, y = iris()
-    model = pw.SLMBoostClassifier(n_estimators=3, checkpoint=tmp_path / "c", checkpoint_every=1, random_state=0).fit(
-        X, y
-    )
-    pw.save(model, tmp_path / "m")
-    assert pw.load(tmp_path / "m").checkpoint is None
 
 
 def test_only_fitted_estimators_of_ours_are_saved(tmp_path):

@@ -117,19 +117,6 @@ def test_boosting_goes_on_from_a_loaded_model_as_from_the_saved_one(X_y, tmp_pat
     same(model.forest_, loaded.forest_)
 
 
-def test_a_forest_goes_on_from_a_loaded_model_as_from_the_saved_one(tmp_path):
-    X, y = iris()
-    model = pw.SLMForestClassifier(
-        n_estimators=30, warm_start=True, bootstrap=True, oob_score=True, random_state=0
-    ).fit(X, y)
-    pw.save(model, tmp_path / "m")
-    loaded = pw.load(tmp_path / "m")
-    for each in (model, loaded):
-        each.set_params(n_estimators=40).fit(X, y)
-    same(model.forest_, loaded.forest_)
-    same(model.oob_score_, loaded.oob_score_)
-
-
 def test_the_large_machine_goes_on_from_a_loaded_model_as_from_the_saved_one(tmp_path):
     X, y = iris()
     for extra in ({}, {"kernel": "poly"}):

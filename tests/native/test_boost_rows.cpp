@@ -24,8 +24,6 @@ const std::vector<std::vector<Piece>> partings{
 BoostOptions usual(Loss loss, std::size_t outputs) {
     BoostOptions options;
     options.objective = {loss, 0.5, outputs};
-    options.objective.targets = loss == Loss::squared ? outputs : 1;
-    options.vector_leaves = loss == Loss::squared && outputs > 1;
     options.seed = 5;
     options.subsample = 0.8;
     options.max_rows_per_tree = 400;
@@ -84,17 +82,15 @@ TEST("what is known of columns does not depend on how rows are parted") {
 TEST("rows in parts give the trees and scores of rows in one place") {
     for (const auto &[loss, outputs] : {std::pair{Loss::logistic, std::size_t{1}},
                                         {Loss::softmax, std::size_t{3}},
-                                        {Loss::squared, std::size_t{1}},
-                                        {Loss::squared, std::size_t{2}}}) {
+                                        {Loss::squared, std::size_t{1}}}) {
         tables::Table table(3000, 5);
         table.fill(1, 25);
         const BoostOptions options = usual(loss, outputs);
         std::vector<double> target;
         for (double y : tables::numbers(table, 2))
-            for (std::size_t k = 0; k < options.objective.targets; ++k)
-                target.push_back(loss == Loss::squared
-                                     ? y * (1.0 + 9.0 * static_cast<double>(k))
-                                     : std::fmod(std::fabs(std::floor(2 * y)), loss == Loss::logistic ? 2.0 : 3.0));
+            target.push_back(loss == Loss::squared
+                                 ? y
+                                 : std::fmod(std::fabs(std::floor(2 * y)), loss == Loss::logistic ? 2.0 : 3.0));
         for (std::size_t i = 0; i < 3000; ++i) table.weight()[i] = 0.5 + static_cast<double>(i % 3);
         const std::vector<double> start(3000 * outputs, 0.25);
         Threads threads(2);
@@ -106,12 +102,12 @@ TEST("rows in parts give the trees and scores of rows in one place") {
             const Matrix known = figures(table, table.weight().data(), pieces, {});
             std::vector<BoostRows> parts;
             for (const Piece &piece : pieces)
-                parts.emplace_back(
-                    table.values() + piece.begin * 5, 5, target.data() + piece.begin * options.objective.targets,
-                    table.weight().data() + piece.begin, std::vector<double>((piece.end - piece.begin) * outputs, 0.25),
-                    options.objective, piece.begin);
+                parts.emplace_back(table.values() + piece.begin * 5, 5, target.data() + piece.begin,
+                                   table.weight().data() + piece.begin,
+                                   std::vector<double>((piece.end - piece.begin) * outputs, 0.25), options.objective,
+                                   piece.begin);
             Rounds rounds(3000, 0, options);
-            const auto take = [&](const std::vector<std::uint32_t> &named, const std::vector<double> &units) {
+            const auto take = [&](const std::vector<std::uint32_t> &named) {
                 std::vector<float> values;
                 BoostRows::Slopes all;
                 for (std::size_t p = 0; p < parts.size(); ++p) {
@@ -120,7 +116,7 @@ TEST("rows in parts give the trees and scores of rows in one place") {
                         if (row >= pieces[p].begin && row < pieces[p].end)
                             mine.push_back(row - static_cast<std::uint32_t>(pieces[p].begin));
                     const std::vector<float> x = parts[p].values_of(mine.data(), mine.size(), threads);
-                    const BoostRows::Slopes some = parts[p].slopes_of(mine.data(), mine.size(), units, threads);
+                    const BoostRows::Slopes some = parts[p].slopes_of(mine.data(), mine.size(), threads);
                     values.insert(values.end(), x.begin(), x.end());
                     all.gradient.insert(all.gradient.end(), some.gradient.begin(), some.gradient.end());
                     all.hessian.insert(all.hessian.end(), some.hessian.begin(), some.hessian.end());
@@ -128,21 +124,21 @@ TEST("rows in parts give the trees and scores of rows in one place") {
                 }
                 return std::pair{values, all};
             };
-            const BoostRows::Slopes first = take(rounds.start_rows(), {}).second;
-            rounds.begin(first.gradient.data(), first.hessian.data(), first.weight.data(), first.weight.size());
+            const BoostRows::Slopes first = take(rounds.start_rows()).second;
+            rounds.begin(first.hessian.data(), first.weight.data(), first.weight.size());
             for (int round = 0; round < 6; ++round) {
-                std::vector<GradientSizes> sizes(options.trees_a_round());
+                std::vector<GradientSizes> sizes(outputs);
                 for (const BoostRows &part : parts) {
-                    const auto theirs = part.sizes(rounds.units(), options.vector_leaves, threads);
+                    const auto theirs = part.sizes(threads);
                     for (std::size_t k = 0; k < sizes.size(); ++k) sizes[k].join(theirs[k]);
                 }
-                const auto [values, taken] = take(rounds.sample_rows(), rounds.units());
+                const auto [values, taken] = take(rounds.sample_rows());
                 const Matrix sample = known.with_rows(values.data(), taken.weight.size(), threads);
                 Forest trees = rounds.grow(sample, taken.gradient.data(), taken.hessian.data(), taken.weight.data(),
                                            threads, never);
-                std::vector<std::int64_t> sums(trees.nodes() * sum_width(trees.n_values), 0);
+                std::vector<std::int64_t> sums(trees.nodes() * sum_width, 0);
                 for (BoostRows &part : parts) {
-                    const auto theirs = part.route(trees, rounds.units(), sizes, rounds.bag(), threads);
+                    const auto theirs = part.route(trees, sizes, rounds.bag(), threads);
                     for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += theirs[k];
                 }
                 rounds.set_values(sums, sizes, trees);

@@ -70,7 +70,7 @@ void a_tree(Bins bins, const char *name) {
     Fingerprint().add(grown.tree).add(grown.leaf).print(name);
 }
 
-void boosting(Loss loss, std::size_t outputs, bool vector_leaves, const char *name) {
+void boosting(Loss loss, std::size_t outputs, const char *name) {
     tables::Table table(2003, 7);
     table.fill(5, 20);
     table.fill_categories(6, 11, 3, 25);
@@ -81,7 +81,6 @@ void boosting(Loss loss, std::size_t outputs, bool vector_leaves, const char *na
     options.grow = usual(Bins::uniform);
     options.objective = {loss, 0.5, outputs};
     options.find_smoothing = true;
-    options.vector_leaves = vector_leaves;
     Booster booster(table.matrix(), target.data(), table.weight().data(),
                     std::vector<double>(target.size() * outputs, 0.0), 0, options);
     Threads threads(1);
@@ -167,10 +166,9 @@ int main() {
 #endif
     a_tree(Bins::uniform, "tree, uniform bins");
     a_tree(Bins::quantile, "tree, quantile bins");
-    boosting(Loss::squared, 1, false, "boosting, numbers");
-    boosting(Loss::logistic, 1, false, "boosting, two classes");
-    boosting(Loss::softmax, 3, false, "boosting, classes");
-    boosting(Loss::softmax, 3, true, "boosting, vector leaves");
+    boosting(Loss::squared, 1, "boosting, numbers");
+    boosting(Loss::logistic, 1, "boosting, two classes");
+    boosting(Loss::softmax, 3, "boosting, classes");
     a_machine();
     views();
     adam();

@@ -151,8 +151,8 @@ def test_validation_rows_may_be_in_a_file_too():
     with spooled(frame, "number")[0] as X, spooled(later, "number")[0] as X_val:
         y, y_val = frame["number"].to_numpy(), later["number"].to_numpy()
         model.fit(frame.select(FEATURES), y, X_val=later.select(FEATURES), y_val=y_val)
-        wanted = model.evals_result_
-        assert model.fit(X, y, X_val=X_val, y_val=y_val).evals_result_ == wanted
+        wanted = model.validation_score_
+        assert_array_equal(model.fit(X, y, X_val=X_val, y_val=y_val).validation_score_, wanted)
 
 
 def test_rows_of_a_file_are_not_copied_into_memory(monkeypatch):

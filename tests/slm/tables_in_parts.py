@@ -55,13 +55,13 @@ class InParts(BoostsParts):
         survey = join_surveys([survey_part(rows, named, k) for k, rows in enumerate(pieces(X, sizes))])
         learn_columns(self, survey)
         y = self._numbers_of(y, learns=True)
-        parts, sets = parts_of(X, y, weight, sizes, survey, make), {}
+        parts, rows = parts_of(X, y, weight, sizes, survey, make), None
         if validation is not None:
             X_val, y_val, *rest = validation
             half = len(y_val) // 2
             given = X_val, self._numbers_of(y_val, learns=False), *(rest or [None])
-            sets["validation"] = parts_of(*given, [half, 0, len(y_val) - half], survey, make)
-        self._learn_in_parts(parts, sets, self._loss_of(parts), self._tasks(None, None, None))
+            rows = parts_of(*given, [half, 0, len(y_val) - half], survey, make)
+        self._learn_in_parts(parts, rows, self._loss_of(parts))
         return self
 
 
@@ -100,10 +100,8 @@ def a_table(n_rows=600, seed=0):
         "two": np.where(score > 0, "yes", "no"),
         "ten": np.digitize(score, np.linspace(-2, 2, 9)),
         "numbers": score.astype(np.float64),
-        "several": np.column_stack([score, -score + X[:, 3].clip(-1, 1), np.abs(score)]),
         "counts": rng.poisson(np.exp(score / 2)).astype(np.float64),
     }
-    targets["several"] = np.nan_to_num(targets["several"])
     return X, targets, rng.uniform(0.5, 2, n_rows)
 
 

@@ -1,10 +1,6 @@
 from __future__ import annotations
 
-import json
 import pickle
-import sys
-import textwrap
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +13,6 @@ from sklearn.metrics import log_loss
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from clean_shell import run_python
 from planewise import SLMBoostClassifier, SLMBoostRegressor, SLMClassifier, SLMRegressor
 
 BOTH = pytest.mark.parametrize("make", [SLMBoostClassifier, SLMBoostRegressor])
@@ -52,14 +47,13 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("strategy", ["one_output_per_tree", "multi_output_tree"])
-def test_many_rows_get_the_same_scores_as_one_at_a_time(strategy):
+def test_many_rows_get_the_same_scores_as_one_at_a_time():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 6)).astype(np.float32)
     X[:, 5] = rng.integers(12, size=300)
     y = np.digitize(X[:, 0] - X[:, 1] + X[:, 5] % 3, [0, 1.5])
     X[rng.random(X.shape) < 0.05] = np.nan
-    model = SLMBoostClassifier(n_estimators=10, multi_strategy=strategy, categorical_features=[5], random_state=0)
+    model = SLMBoostClassifier(n_estimators=10, categorical_features=[5], random_state=0)
     model.fit(X, y)
     alone = np.concatenate([model.decision_function(X[i : i + 1]) for i in range(len(X))])
     for n_rows in (7, 16, 63, 64, 65, 300):
@@ -213,11 +207,11 @@ def test_kept_training_losses_are_those_of_the_predictions():
     X, y = load_diabetes(return_X_y=True)
     model = SLMBoostRegressor(n_estimators=10, random_state=0, callbacks=[lambda *_: False]).fit(X, y)
     errors = [np.mean((prediction - y) ** 2) for prediction in model.staged_predict(X)]
-    assert_allclose(model.evals_result_["train"], errors)
+    assert_allclose(-model.train_score_, errors)
     X, y = load_iris(return_X_y=True)
     model = SLMBoostClassifier(n_estimators=10, random_state=0, callbacks=[lambda *_: False]).fit(X, y)
     losses = [-np.log(p[np.arange(150), y]).mean() for p in model.staged_predict_proba(X)]
-    assert_allclose(model.evals_result_["train"], losses)
+    assert_allclose(-model.train_score_, losses)
 
 
 # -------------------------------------------------------------------------------------------- what it learns
@@ -485,10 +479,10 @@ def test_early_stopping_returns_the_best_round(make, given):
         model.fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
     else:
         model.set_params(validation_fraction=0.3).fit(X, y)
-    losses = model.evals_result_["validation"]
+    losses = -model.validation_score_
     assert model.n_iter_ == model.best_iteration_ == np.argmin(losses) + 1
     assert model.n_iter_ == model.forest_.n_trees
-    assert len(losses) == len(model.evals_result_["train"]) == model.n_iter_ + 5 < 300
+    assert len(losses) == len(model.train_score_) == model.n_iter_ + 5 < 300
     if given:
         raw = model._raw(X[200:])[:, 0]
         squares, logs = (raw - y[200:]) ** 2, np.logaddexp(0, raw) - y[200:] * raw
@@ -503,8 +497,8 @@ def test_given_rows_are_only_watched_unless_stopping_early(make):
     model = make(n_estimators=40, learning_rate=0.3, noise_margin=0, random_state=0)
     unwatched = clone(model).fit(X[:200], y[:200])
     model.fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
-    losses = model.evals_result_["validation"]
-    assert len(losses) == len(model.evals_result_["train"]) == model.n_iter_ == 40
+    losses = -model.validation_score_
+    assert len(losses) == len(model.train_score_) == model.n_iter_ == 40
     assert model.best_iteration_ == np.argmin(losses) + 1 < 40
     assert_same_model(model, unwatched)
 
@@ -512,7 +506,7 @@ def test_given_rows_are_only_watched_unless_stopping_early(make):
 def test_a_large_tolerance_stops_at_once():
     X, y = noisy()
     model = SLMBoostClassifier(n_estimators=50, early_stopping=True, n_iter_no_change=2, tol=10, random_state=0)
-    assert len(model.fit(X, y).evals_result_["validation"]) == 3
+    assert len(model.fit(X, y).validation_score_) == 3
 
 
 def test_watched_rows_must_come_with_known_targets():
@@ -531,7 +525,7 @@ def test_watched_rows_may_lack_a_class():
     X, y = load_iris(return_X_y=True)
     model = SLMBoostClassifier(n_estimators=3, random_state=0).fit(X, y, X_val=X[100:], y_val=y[100:])
     p = model.predict_proba(X[100:])[:, 2]
-    assert min(model.evals_result_["validation"]) == pytest.approx(-np.log(p).mean())
+    assert min(-model.validation_score_) == pytest.approx(-np.log(p).mean())
 
 
 def test_a_class_that_is_all_set_aside_leaves_finite_scores():
@@ -551,7 +545,7 @@ def test_callbacks_hear_of_every_round_in_order_with_its_losses():
     ).fit(X[::2], y[::2], X_val=X[1::2], y_val=y[1::2])
     assert [call[:2] for call in heard] == [(name, number) for number in range(1, 6) for name in "ab"]
     for _, number, now in heard:
-        assert now == {name: model.evals_result_[name][number - 1] for name in ("train", "validation")}
+        assert now == {"train": -model.train_score_[number - 1], "validation": -model.validation_score_[number - 1]}
 
 
 def test_a_callback_can_stop_and_the_others_still_hear_of_the_round():
@@ -627,9 +621,10 @@ def test_a_warm_start_counts_every_round_from_the_first_fit_on(loss, stopping):
     model.fit(*data, **watched)
     assert len(heard) > 2
     assert heard == list(range(7, 7 + len(heard)))
-    assert len(model.evals_result_["train"]) == len(model.evals_result_["validation"]) == 6 + len(heard)
-    assert model.evals_result_ == at_once.evals_result_
-    assert model.best_iteration_ == at_once.best_iteration_ == np.argmin(model.evals_result_["validation"]) + 1
+    assert len(model.train_score_) == len(model.validation_score_) == 6 + len(heard)
+    assert_array_equal(model.train_score_, at_once.train_score_)
+    assert_array_equal(model.validation_score_, at_once.validation_score_)
+    assert model.best_iteration_ == at_once.best_iteration_ == np.argmax(model.validation_score_) + 1
     assert_same_model(model, at_once)
 
 
@@ -639,7 +634,7 @@ def test_a_warm_start_is_judged_by_the_rows_watched_now():
     model.fit(X[:200], y[:200], X_val=X[200:300], y_val=y[200:300])
     model.set_params(n_estimators=8).fit(X[:200], y[:200], X_val=X[300:], y_val=y[300:])
     squares = [np.mean((prediction - y[300:]) ** 2) for prediction in model.staged_predict(X[300:])]
-    assert_allclose(model.evals_result_["validation"], squares)
+    assert_allclose(-model.validation_score_, squares)
 
 
 def test_a_warm_start_that_brings_nothing_better_keeps_the_best_round():
@@ -647,10 +642,10 @@ def test_a_warm_start_that_brings_nothing_better_keeps_the_best_round():
     stopped = {"early_stopping": True, "n_iter_no_change": 5, "noise_margin": 0}
     model = SLMBoostClassifier(n_estimators=300, learning_rate=0.3, warm_start=True, random_state=0, **stopped)
     model.fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
-    best, losses, before = model.best_iteration_, model.evals_result_, model.predict_proba(X)
+    best, losses, before = model.best_iteration_, model.validation_score_, model.predict_proba(X)
     model.fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
     assert model.n_iter_ == model.best_iteration_ == best < 300
-    assert model.evals_result_ == losses
+    assert_array_equal(model.validation_score_, losses)
     assert_array_equal(model.predict_proba(X), before)
 
 
@@ -661,7 +656,7 @@ def test_a_warm_start_sets_the_same_rows_aside(random_state):
 
     class Looked(SLMBoostClassifier):
         def _boost(self, *given):
-            watched.append(given[3]["validation"].rows)
+            watched.append(given[3].rows)
             super()._boost(*given)
 
     model = Looked(n_estimators=2, early_stopping=True, warm_start=True, random_state=random_state).fit(X, y)
@@ -688,172 +683,8 @@ def test_a_warm_start_on_other_features_classes_or_losses_is_refused():
             model.set_params(n_estimators=4, alpha=0.9).fit(X, y)
 
 
-# ------------------------------------------------------------------------------------------------ checkpoints
-KILLED_FIT = """
-    import os, signal, sys
-    from sklearn.datasets import load_iris
-    from planewise import SLMBoostClassifier, SLMBoostRegressor
-
-    def kill(number, now):
-        if number == {last}:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    def own(target, score):
-        return score - target, score * 0 + 1
-
-    X, y = load_iris(return_X_y=True)
-    {make}({parameters}, callbacks=[kill]).fit(X, y)
-    print("not reached")
-"""
-
-
 def own(target, score):
     return score - target, score * 0 + 1
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="sends a POSIX signal")
-@pytest.mark.parametrize(
-    ("make", "extra", "last"),
-    [
-        (SLMBoostClassifier, {"subsample": 0.7}, 8),
-        (SLMBoostClassifier, {"early_stopping": True, "n_iter_no_change": 3}, 8),
-        (SLMBoostRegressor, {"loss": own}, 8),
-        (SLMBoostRegressor, {}, 2),
-    ],
-    ids=["sampled", "early_stopping", "own_loss", "before_the_first_checkpoint"],
-)
-def test_a_killed_fit_goes_on_where_it_was(make, extra, last, tmp_path):
-    X, y = load_iris(return_X_y=True)
-    path = tmp_path / "boosting.npz"
-    parameters = {"n_estimators": 12, "random_state": 0, "checkpoint_every": 3, **extra}
-    words = ", ".join(f"{name}={'own' if callable(value) else repr(value)}" for name, value in parameters.items())
-    script = textwrap.dedent(KILLED_FIT).format(
-        last=last, make=make.__name__, parameters=f"{words}, checkpoint={str(path)!r}"
-    )
-    done = run_python("-c", script, timeout=120)
-    assert done.stdout == done.stderr == ""
-    assert done.returncode == -9
-    assert path.exists() == (last > 3)
-    heard = []
-    model = make(**parameters, checkpoint=path, callbacks=[lambda number, _: heard.append(number)]).fit(X, y)
-    assert heard[0] == (7 if last > 3 else 1)
-    undisturbed = make(**parameters, callbacks=[lambda *_: None]).fit(X, y)
-    assert_same_model(model, undisturbed)
-    assert model.predict(X).tobytes() == undisturbed.predict(X).tobytes()
-    assert model.evals_result_ == undisturbed.evals_result_
-    assert model.best_iteration_ == undisturbed.best_iteration_
-    assert [each.name for each in tmp_path.iterdir()] == [path.name]
-
-
-@pytest.fixture
-def checkpointed(tmp_path):
-    X, y = load_iris(return_X_y=True)
-    model = SLMBoostClassifier(n_estimators=4, random_state=0, checkpoint=tmp_path / "fit", checkpoint_every=2)
-    return X, y, model.fit(X, y)
-
-
-def test_a_checkpoint_holds_plain_arrays_only(checkpointed):
-    _, _, model = checkpointed
-    with np.load(model.checkpoint, allow_pickle=False) as file:
-        assert {file[name].dtype.kind for name in file.files} <= set("fiu")
-        assert_array_equal(file["threshold"], model.forest_.threshold)
-
-
-def test_a_checkpoint_goes_on_to_more_rounds_and_back_to_fewer(checkpointed):
-    X, y, model = checkpointed
-    for n_estimators in (7, 3):
-        plain = SLMBoostClassifier(n_estimators=n_estimators, random_state=0, callbacks=[lambda *_: None]).fit(X, y)
-        model.set_params(n_estimators=n_estimators, n_jobs=2, verbose=0).fit(X, y)
-        assert_same_model(model, plain)
-        assert model.evals_result_ == plain.evals_result_
-
-
-def test_a_checkpoint_of_a_warm_start_counts_every_round(tmp_path):
-    X, y = noisy()
-    data, watched = (X[:200], y[:200]), {"X_val": X[200:], "y_val": y[200:]}
-    model = SLMBoostClassifier(n_estimators=5, warm_start=True, random_state=0).fit(*data)
-    model.set_params(n_estimators=8, checkpoint=tmp_path / "fit", checkpoint_every=4).fit(*data, **watched)
-    again = clone(model).set_params(n_estimators=9).fit(*data, **watched)
-    at_once = SLMBoostClassifier(n_estimators=9, random_state=0).fit(*data, **watched)
-    assert_same_model(again, at_once)
-    assert again.evals_result_ == at_once.evals_result_
-    assert again.best_iteration_ == at_once.best_iteration_
-
-
-def test_a_checkpoint_of_other_data_or_parameters_is_refused(checkpointed):
-    X, y, model = checkpointed
-    changed = X.copy()
-    changed[3, 2] += 1
-    others = [
-        (model, (changed, y), {}),
-        (model, (X, np.roll(y, 1)), {}),
-        (model, (X, y, np.arange(1, 151)), {}),
-        (model, (X, y), {"X_val": X, "y_val": y}),
-        (clone(model).set_params(learning_rate=0.2), (X, y), {}),
-        (clone(model).set_params(random_state=1), (X, y), {}),
-        (clone(model).set_params(class_weight={np.int64(0): 2}), (X, y), {}),
-    ]
-    for other, data, watched in others:
-        with pytest.raises(ValueError, match="belongs to other data or parameters"):
-            other.fit(*data, **watched)
-
-
-def test_a_checkpoint_of_another_function_as_loss_is_refused(tmp_path):
-    X, y = make_friedman1(60, random_state=0)
-    model = SLMBoostRegressor(n_estimators=2, random_state=0, checkpoint=tmp_path / "fit", checkpoint_every=1)
-    model.set_params(loss=lambda target, score: (score - target, np.ones(len(target)))).fit(X, y)
-    model.set_params(loss=lambda target, score: (score - target, np.ones(len(target)))).fit(X, y)
-    with pytest.raises(ValueError, match="belongs to other data or parameters"):
-        model.set_params(loss=lambda target, score: (score - 2 * target, np.ones(len(target)))).fit(X, y)
-
-
-def test_a_file_that_is_no_checkpoint_is_named(checkpointed):
-    X, y, model = checkpointed
-    path = Path(model.checkpoint)
-    whole = path.read_bytes()
-    np.savez(path.with_suffix(".npz"), other=np.zeros(3))
-    np.save(path.with_suffix(".npy"), np.zeros(3))
-    for content in (
-        b"",
-        b"words",
-        whole[: len(whole) // 2],
-        *(path.with_suffix(s).read_bytes() for s in (".npz", ".npy")),
-    ):
-        path.write_bytes(content)
-        with pytest.raises(ValueError, match="fit' is not a boosting checkpoint, or is damaged"):
-            model.fit(X, y)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda header: [],
-        lambda header: {name: each for name, each in header.items() if name != "history"},
-        lambda header: header | {"history": 3},
-        lambda header: header | {"history": {"train": ["a"]}},
-        lambda header: header | {"n_outputs": -1},
-        lambda header: header | {"n_outputs": 2.5},
-        lambda header: header | {"n_outputs": None},
-        lambda header: header | {"n_outputs": "a"},
-        lambda header: header | {"n_outputs": 2**63},
-    ],
-)
-def test_a_checkpoint_with_a_damaged_header_is_named(checkpointed, change):
-    X, y, model = checkpointed
-    with np.load(model.checkpoint) as file:
-        arrays = dict(file)
-    header = json.dumps(change(json.loads(arrays["header"].tobytes()))).encode()
-    with Path(model.checkpoint).open("wb") as file:
-        np.savez(file, **arrays | {"header": np.frombuffer(header, np.uint8)})
-    with pytest.raises(ValueError, match="fit' is not a boosting checkpoint, or is damaged"):
-        model.fit(X, y)
-
-
-@pytest.mark.parametrize("random_state", [None, np.random.RandomState(0)])
-def test_a_checkpoint_needs_a_seed(random_state, tmp_path):
-    X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="checkpoint= needs an integer as random_state"):
-        SLMBoostClassifier(checkpoint=tmp_path / "fit", random_state=random_state).fit(X, y)
 
 
 # ----------------------------------------------------------------------------------------- losses of one's own
@@ -929,8 +760,6 @@ def test_a_loss_of_ones_own_has_nothing_to_watch():
         ("tol", -1),
         ("callbacks", print),
         ("callbacks", ["print"]),
-        ("checkpoint", 3),
-        ("checkpoint_every", 0),
         ("warm_start", None),
         ("verbose", -1),
         ("max_depth", 0),
@@ -1005,7 +834,7 @@ def test_verbose_writes_progress_to_stderr_only(capfd):
     out, err = capfd.readouterr()
     assert out == ""
     assert "boosting [" in err
-    assert f"3/3  train {model.evals_result_['train'][-1]:.5g}" in err
+    assert f"3/3  train {-model.train_score_[-1]:.5g}" in err
     assert err.endswith("\n")
     model.set_params(n_estimators=5, warm_start=True).fit(X, y)
-    assert f"5/5  train {model.evals_result_['train'][4]:.5g}" in capfd.readouterr().err
+    assert f"5/5  train {-model.train_score_[4]:.5g}" in capfd.readouterr().err

@@ -173,8 +173,8 @@ def test_scores_while_fitting_are_those_of_predictions(make, more):
 
     staged = model.staged_predict if make is SLMBoostRegressor else model.staged_predict_proba
     n = model.n_iter_
-    assert_allclose(model.evals_result_["train"][:n], [loss(stage, y[:1000]) for stage in staged(X[:1000])])
-    assert_allclose(model.evals_result_["validation"][:n], [loss(stage, y[1000:]) for stage in staged(X[1000:])])
+    assert_allclose(-model.train_score_[:n], [loss(stage, y[:1000]) for stage in staged(X[:1000])])
+    assert_allclose(-model.validation_score_[:n], [loss(stage, y[1000:]) for stage in staged(X[1000:])])
 
 
 def test_trees_of_few_rows_learn_nearly_as_much():
@@ -227,16 +227,13 @@ def test_later_trees_try_known_directions_again():
 @pytest.mark.parametrize(
     "more", [{}, {"subsample": 0.7, "colsample": 0.6, "max_rows_per_tree": 256}], ids=["all", "sampled"]
 )
-def test_a_fit_taken_up_again_remembers(make, first, more, tmp_path):
+def test_a_fit_taken_up_again_remembers(make, first, more):
     X, y = data_for(make, 500)
     common = {"random_state": 0, **more}
     at_once = make(n_estimators=40, **common).fit(X, y)
     assert len(directions(at_once.forest_.head(25 * at_once.forest_.n_outputs))) > 64  # more than are remembered
     warm = make(n_estimators=first, warm_start=True, **common).fit(X, y)
     assert_same_model(at_once, warm.set_params(n_estimators=40).fit(X, y))
-    kept = {"checkpoint": tmp_path / "fit", "checkpoint_every": 1}
-    make(n_estimators=first, **common, **kept).fit(X, y)
-    assert_same_model(at_once, make(n_estimators=40, **common, **kept).fit(X, y))
 
 
 def test_a_fit_that_forgot_would_be_another(monkeypatch):

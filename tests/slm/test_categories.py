@@ -660,16 +660,13 @@ def test_any_number_of_jobs_gives_the_same_bytes(make):
 
 
 @BOTH_BOOSTS
-def test_a_warm_start_and_a_checkpoint_go_on_to_the_same_model(make, tmp_path):
+def test_a_warm_start_goes_on_to_the_same_model(make):
     X, y = table(missing=0.1)
     frame = pd.DataFrame({"a": X[:, 0], "tree": pd.Categorical(X[:, 1]), "z": X[:, 2]})
     common = {"random_state": 0, "colsample": 0.7}
     at_once = make(n_estimators=12, **common).fit(frame, y)
     warm = make(n_estimators=5, warm_start=True, **common).fit(frame, y)
     assert_same_model(at_once, warm.set_params(n_estimators=12).fit(frame, y))
-    kept = {"checkpoint": tmp_path / "fit", "checkpoint_every": 5}
-    make(n_estimators=7, **common, **kept).fit(frame, y)
-    assert_same_model(at_once, make(n_estimators=12, **common, **kept).fit(frame, y))
 
 
 @pytest.mark.parametrize("other", ["bcb", "dbc"], ids=["fewer", "new"])
@@ -684,15 +681,6 @@ def test_a_warm_start_with_other_categories_is_refused_and_changes_nothing(other
     assert_array_equal(model.predict(frame), before)
 
 
-def test_a_checkpoint_of_numbers_is_not_taken_for_one_of_categories(tmp_path):
-    X, y = table()
-    frame = pd.DataFrame({"a": X[:, 0], "tree": X[:, 1].astype(int)})
-    model = SLMBoostClassifier(n_estimators=4, random_state=0, checkpoint=tmp_path / "fit", checkpoint_every=2)
-    clone(model).fit(frame, y)
-    with pytest.raises(ValueError, match="belongs to other data or parameters"):
-        clone(model).fit(frame.astype({"tree": "category"}), y)
-
-
 @BOTH_BOOSTS
 def test_watched_frames_may_have_unseen_categories(make):
     X, y = table(n=500, missing=0.05)
@@ -704,11 +692,9 @@ def test_watched_frames_may_have_unseen_categories(make):
     model.fit(frame[:300], y[:300], X_val=other, y_val=y[300:])
     raw = model._raw(other)[:, 0]
     squares, logs = (raw - y[300:]) ** 2, np.logaddexp(0, raw) - y[300:] * raw
-    assert min(model.evals_result_["validation"]) == pytest.approx(
-        (squares if make is SLMBoostRegressor else logs).mean()
-    )
+    assert min(-model.validation_score_) == pytest.approx((squares if make is SLMBoostRegressor else logs).mean())
     by_fraction = clone(model).fit(frame, y)
-    assert by_fraction.n_iter_ == np.argmin(by_fraction.evals_result_["validation"]) + 1
+    assert by_fraction.n_iter_ == np.argmin(-by_fraction.validation_score_) + 1
 
 
 def test_staged_predictions_end_in_the_predictions():

@@ -84,7 +84,7 @@ def test_the_deviance_falls_and_is_the_one_monitored(loss):
     assert predicted.min() > 0
     assert d2_tweedie_score(y[1000:], predicted, power=POWERS[loss]) > 0.3
     deviance = mean_tweedie_deviance(y[1000:], predicted, power=POWERS[loss])
-    assert model.evals_result_["validation"][-1] == pytest.approx(deviance / 2)
+    assert -model.validation_score_[-1] == pytest.approx(deviance / 2)
 
 
 @pytest.mark.parametrize(("loss", "power"), LOSSES)

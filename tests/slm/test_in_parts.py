@@ -16,7 +16,7 @@ law = settings(max_examples=8)
 N_ROWS = 600
 X, TARGETS, WEIGHT = a_table(N_ROWS)
 CUT = [0, 170, 1, 0, 329, 100]  # sizes of parts
-KEPT = ["base_score_", "feature_means_"]
+KEPT = ["base_score_", "feature_means_", "train_score_", "validation_score_"]
 
 
 def assert_same_model(one, other):
@@ -25,7 +25,7 @@ def assert_same_model(one, other):
         assert array.tobytes() == other.forest_.arrays()[name].tobytes(), name
     for name in KEPT:
         assert getattr(one, name).tobytes() == getattr(other, name).tobytes(), name
-    for name in ("n_iter_", "best_iteration_", "evals_result_"):
+    for name in ("n_iter_", "best_iteration_"):
         assert getattr(one, name) == getattr(other, name), name
     assert one.target_statistics_.keys() == other.target_statistics_.keys()
     for j, statistics in one.target_statistics_.items():
@@ -33,7 +33,7 @@ def assert_same_model(one, other):
 
 
 def kind_of(task):
-    return "numbers" if task in ("numbers", "several", "counts") else task
+    return "numbers" if task in ("numbers", "counts") else task
 
 
 def assert_same_in_parts(task, X, y, weight=None, *, sizes=CUT, make=LocalParts, **parameters):
@@ -56,7 +56,7 @@ def cuts(draw, n_rows=N_ROWS):
 
 # ------------------------------------------------------------------------------------------------- any partitioning
 @law
-@given(cuts(), st.sampled_from(["two", "ten", "numbers", "several"]), st.integers(0, 99))
+@given(cuts(), st.sampled_from(["two", "ten", "numbers"]), st.integers(0, 99))
 def test_any_parts_give_the_model_of_the_table_in_memory(sizes, task, seed):
     weight = WEIGHT if seed % 2 else None
     assert_same_in_parts(task, X, TARGETS[task], weight, sizes=sizes, n_estimators=4, random_state=seed)
@@ -75,7 +75,7 @@ def test_one_row_a_part():
 
 
 # ---------------------------------------------------------------------------------------------------------- settings
-@pytest.mark.parametrize("task", ["two", "ten", "numbers", "several"])
+@pytest.mark.parametrize("task", ["two", "ten", "numbers"])
 @pytest.mark.parametrize(
     "parameters",
     [
@@ -101,12 +101,6 @@ def test_monotone_constraints_and_outliers():
     wild[::50, 0] *= 1e6
     assert_same_in_parts("numbers", wild, TARGETS["numbers"], monotonic_cst=[1, 0, 0, -1, 0], bins="robust")
     assert_same_in_parts("two", X, TARGETS["two"], monotonic_cst=[1, 0, 0, -1, 0])
-
-
-@pytest.mark.parametrize("strategy", ["one_output_per_tree", "multi_output_tree"])
-@pytest.mark.parametrize("task", ["ten", "several"])
-def test_several_outputs(task, strategy):
-    assert_same_in_parts(task, X, TARGETS[task], WEIGHT, multi_strategy=strategy)
 
 
 @pytest.mark.parametrize("loss", ["poisson", "gamma", "tweedie"])
@@ -156,17 +150,17 @@ def test_early_stopping_by_given_rows(task, metric):
     name = metric and ("neg_mean_absolute_error" if task == "numbers" else "accuracy")
     y, learn, rest = targets[task], slice(0, 400), slice(400, N_ROWS)
     options = {"n_estimators": 40, "learning_rate": 0.6, "early_stopping": True, "n_iter_no_change": 3}
-    memory, parts = both(task, eval_metric=name, **options)
+    memory, parts = both(task, scoring=name, **options)
     memory.fit(frame[learn], y[learn], weight[learn], X_val=frame[rest], y_val=y[rest], sample_weight_val=weight[rest])
     validation = frame[rest], y[rest], weight[rest]
     parts.fit_parts(frame[learn], y[learn], weight[learn], sizes=[150, 0, 250], validation=validation)
     assert_same_model(memory, parts)
-    assert memory.n_iter_ < 40 and (name is None) == (len(memory.evals_result_) == 2)
+    assert memory.n_iter_ < 40
 
 
-def test_metrics_of_the_training_rows():
-    made = assert_same_in_parts("two", X, TARGETS["two"], WEIGHT, eval_metric=["roc_auc", "neg_log_loss"])
-    assert list(made.evals_result_) == ["train", "train roc_auc", "train neg_log_loss"]
+def test_scores_of_the_training_rows():
+    made = assert_same_in_parts("two", X, TARGETS["two"], WEIGHT, scoring="roc_auc")
+    assert len(made.train_score_) == 10
 
 
 def test_a_callback_that_ends_the_fit():
@@ -180,57 +174,9 @@ def test_a_callback_that_ends_the_fit():
     assert made.n_iter_ == 3 and heard[:3] == heard[3:]
 
 
-# ---------------------------------------------------------------------------------------------------------- checkpoints
-class Interrupted(Exception):
-    pass
-
-
-def interrupt(number, losses, *, at):
-    if number == at:
-        raise Interrupted
-
-
-@pytest.mark.parametrize(
-    ("task", "parameters"),
-    [
-        ("two", {"subsample": 0.8}),
-        ("ten", {"multi_strategy": "multi_output_tree"}),
-        ("numbers", {"eval_metric": "neg_mean_absolute_error"}),
-        ("numbers", {"early_stopping": True, "refit": True, "n_iter_no_change": 3, "learning_rate": 0.6}),
-        (
-            "two",
-            {"early_stopping": True, "n_iter_no_change": 5, "learning_rate": 0.6, "eval_metric": "accuracy"},
-        ),
-    ],
-    ids=["two", "ten", "metric", "stopping", "stopping by a metric"],
-)
-def test_an_interrupted_fit_goes_on_to_the_same_bytes(tmp_path, task, parameters):
-    frame, targets, weight = a_frame(80)
-    settings = {"n_estimators": 14, **parameters}
-    undisturbed, first = both(task, **settings, checkpoint=tmp_path / "parts", checkpoint_every=2)
-    undisturbed.set_params(checkpoint=None, callbacks=[lambda *_: False]).fit(frame, targets[task], weight)
-    for at in (3, 5):
-        with pytest.raises(Interrupted):
-            first.set_params(callbacks=[partial(interrupt, at=at)]).fit_parts(frame, targets[task], weight, sizes=CUT)
-    resumed = both(task, **settings, checkpoint=tmp_path / "parts", checkpoint_every=1)[1]
-    resumed.fit_parts(frame, targets[task], weight, sizes=CUT)
-    assert_same_model(undisturbed, resumed)
-    again = both(task, **settings, checkpoint=tmp_path / "parts")[1].fit_parts(frame, targets[task], weight, sizes=CUT)
-    assert_same_model(undisturbed, again)  # from a checkpoint of all rounds
-
-
-def test_a_checkpoint_of_other_rows_is_refused(tmp_path):
-    path, y = tmp_path / "parts", TARGETS["two"]
-    both("two", checkpoint=path)[1].fit_parts(X, y, sizes=CUT)
-    other = X.copy()
-    other[-1, -1] = 7.0
-    with pytest.raises(ValueError, match="belongs to other data or parameters"):
-        both("two", checkpoint=path)[1].fit_parts(other, y, sizes=CUT)
-
-
 # -------------------------------------------------------------------------------------------------------------- losses
 @law
-@given(st.integers(0, 99), st.sampled_from(["two", "ten", "numbers", "several"]), st.sampled_from([0.05, 0.5]))
+@given(st.integers(0, 99), st.sampled_from(["two", "ten", "numbers"]), st.sampled_from([0.05, 0.5]))
 def test_parts_that_lose_their_scores_at_any_moment_give_the_same_bytes(seed, task, share):
     make = partial(ForgetfulParts, random=np.random.default_rng(seed), share=share)
     assert_same_in_parts(task, X, TARGETS[task], WEIGHT, make=make, n_estimators=10, subsample=0.9)
@@ -238,24 +184,13 @@ def test_parts_that_lose_their_scores_at_any_moment_give_the_same_bytes(seed, ta
 
 @law
 @given(st.integers(0, 99), st.booleans())
-def test_losses_while_rows_are_monitored(seed, by_metric):
+def test_losses_while_rows_are_monitored(seed, by_score):
     random = np.random.default_rng(seed)
     frame, targets, weight = a_frame(80)
     assert_same_in_parts(
         "two", frame, targets["two"], weight, make=partial(ForgetfulParts, random=random, share=0.3),
-        early_stopping=True, n_iter_no_change=3, learning_rate=0.6, eval_metric="accuracy" if by_metric else None,
+        early_stopping=True, n_iter_no_change=3, learning_rate=0.6, scoring="accuracy" if by_score else None,
     )  # fmt: skip
-
-
-def test_losses_in_a_fit_that_is_taken_up_again(tmp_path):
-    random = np.random.default_rng(0)
-    make = partial(ForgetfulParts, random=random, share=0.3)
-    undisturbed, first = both("ten", checkpoint=tmp_path / "parts", checkpoint_every=1)
-    undisturbed.set_params(checkpoint=None, callbacks=[lambda *_: False]).fit(X, TARGETS["ten"])
-    with pytest.raises(Interrupted):
-        first.set_params(callbacks=[partial(interrupt, at=4)]).fit_parts(X, TARGETS["ten"], sizes=CUT, make=make)
-    first.set_params(callbacks=None).fit_parts(X, TARGETS["ten"], sizes=CUT, make=make)
-    assert_same_model(undisturbed, first)
 
 
 def test_parts_that_always_come_without_scores_end_all_the_same():
@@ -298,7 +233,7 @@ def test_losses_that_need_all_rows_are_refused_by_name(loss, told):
 
 
 def test_a_warm_start_is_refused_by_name():
-    with pytest.raises(ValueError, match=r"^warm_start=True is not possible .* use checkpoint=\.$"):
+    with pytest.raises(ValueError, match=r"^warm_start=True is not possible"):
         both("two", warm_start=True)[1].fit_parts(X, TARGETS["two"], sizes=CUT)
 
 
@@ -311,8 +246,3 @@ def test_targets_that_a_loss_is_not_defined_for():
         fit = partial(model.fit_parts, sizes=CUT) if isinstance(model, InParts) else model.fit
         with pytest.raises(ValueError, match=r"row 310"):
             fit(X, y)
-
-
-def test_a_checkpoint_needs_a_seed(tmp_path):
-    with pytest.raises(ValueError, match="checkpoint= needs an integer as random_state"):
-        both("two", checkpoint=tmp_path / "c", random_state=None)[1].fit_parts(X, TARGETS["two"], sizes=CUT)

@@ -109,8 +109,6 @@ def test_the_columns_on_a_path_lie_in_one_group(problem, cls, growth, n_classes)
     if cls in CLASSIFIERS:
         y = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
     more = {"colsample": 0.7, "target_statistics": 4} if cls in (pw.SLMBoostRegressor, pw.SLMBoostClassifier) else {}
-    if cls is pw.SLMBoostClassifier and growth["max_planes"] == 2:
-        more["multi_strategy"] = "multi_output_tree"
     model = make(cls, interaction_cst=given_as, **growth, **more).fit(table, y, sample_weight=weight)
     assert_in_groups(model, groups_of(given_as, table.shape[1]))
 
@@ -250,18 +248,6 @@ def test_a_warm_start_continues_and_keeps_no_trees_that_break_the_rules(cls, dat
     assert_array_equal(free.predict(X), before)
 
 
-def test_a_checkpoint_knows_groups_however_they_are_ordered(data, tmp_path):
-    X, y = data
-    table = pd.DataFrame(X, columns=list("abcd"))
-    ask = {"checkpoint": tmp_path / "fit", "checkpoint_every": 3, "random_state": 0}
-    pw.SLMBoostRegressor(n_estimators=3, interaction_cst=[{"a", "b", "d"}], **ask).fit(table, y)
-    done = pw.SLMBoostRegressor(n_estimators=6, interaction_cst=[{"d", "b", "a"}], **ask).fit(table, y)
-    whole = pw.SLMBoostRegressor(n_estimators=6, interaction_cst=[{0, 1, 3}], random_state=0).fit(table, y)
-    assert_same_trees(done, whole)
-    with pytest.raises(ValueError, match="belongs to other data or parameters"):
-        pw.SLMBoostRegressor(n_estimators=6, interaction_cst=[{"a", "b"}], **ask).fit(table, y)
-
-
 def test_pairs_of_many_columns_need_no_list_of_pairs():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3000)).astype(np.float32)
@@ -277,16 +263,6 @@ def test_both_constraints_together(data):
         ladder = np.repeat(X[:20], 30, axis=0)
         ladder[:, 0] = np.tile(np.linspace(-3, 3, 30), 20)
         assert (np.diff(model.predict(ladder).reshape(20, 30), axis=1) >= 0).all()
-
-
-@pytest.mark.parametrize("multi_strategy", ["one_output_per_tree", "multi_output_tree"])
-def test_several_targets_and_quantiles(multi_strategy, data):
-    X, y = data
-    both = np.column_stack([y, X[:, 1] * X[:, 2]])
-    model = make(pw.SLMBoostRegressor, interaction_cst=[[0, 3]], multi_strategy=multi_strategy).fit(X, both)
-    assert_in_groups(model, [[0, 3], [1, 2]])
-    quantiles = make(pw.SLMBoostRegressor, loss="quantile", alpha=[0.1, 0.9], interaction_cst="no_interactions")
-    assert_in_groups(quantiles.fit(X, y), groups_of("no_interactions", 4))
 
 
 def test_ranking(data):

@@ -75,7 +75,7 @@ def mean_loss(model, X, y):
 def test_early_stopping_keeps_the_best_round_and_its_loss_is_that_of_the_predictions(data, make, bound):
     X, y, X_val, y_val = halves(data)
     model = make(n_estimators=60, early_stopping=True, n_iter_no_change=5).fit(X, y, X_val=X_val, y_val=y_val)
-    losses = model.evals_result_["validation"]
+    losses = -model.validation_score_
     assert losses[model.best_iteration_ - 1] == min(losses) == pytest.approx(mean_loss(model, X_val, y_val))
     assert min(losses) < bound
     assert model.n_iter_ == model.best_iteration_
@@ -89,8 +89,8 @@ def test_the_best_round_is_the_last_while_the_loss_falls():
 
 def test_training_and_validation_rows_have_a_history_each():
     X, y, X_val, y_val = halves(NUMBERS)
-    history = regressor().fit(X, y, X_val=X_val, y_val=y_val).evals_result_
-    assert {name: len(losses) for name, losses in history.items()} == {"train": 5, "validation": 5}
+    model = regressor().fit(X, y, X_val=X_val, y_val=y_val)
+    assert len(model.train_score_) == len(model.validation_score_) == 5
 
 
 @pytest.mark.parametrize("make", [SLMBoostClassifier, SLMForestClassifier])
@@ -183,7 +183,7 @@ def test_searches_pass_validation_rows_on():
         search.fit(X, y, X_val=X_val, y_val=y_val)
         assert search.best_params_["n_estimators"] in (4, 6)
         best = search.best_estimator_
-        assert len(best.evals_result_["validation"]) >= best.best_iteration_
+        assert len(best.validation_score_) >= best.best_iteration_
         assert search.score(X_val, y_val) > 0.8
 
 
@@ -398,7 +398,7 @@ def test_pickles_keep_custom_losses_and_histories(tmp_path):
     assert again.loss is squared_error
     assert_array_equal(again.predict(X), model.predict(X))
     watched = regressor().fit(X, y, X_val=X, y_val=y)
-    assert pickle.loads(pickle.dumps(watched)).evals_result_ == watched.evals_result_
+    assert_array_equal(pickle.loads(pickle.dumps(watched)).validation_score_, watched.validation_score_)
 
 
 def test_a_callback_need_not_be_picklable():
@@ -433,11 +433,11 @@ def test_more_rounds_continue_a_fit(saved, tmp_path):
     if saved:
         planewise.save(model, tmp_path / "model")
         model = planewise.load(tmp_path / "model")
-    first = model.evals_result_["validation"]
+    first = -model.validation_score_
     more = model.set_params(n_estimators=10).fit(X, y, X_val=X, y_val=y)
     assert more.n_iter_ == 10
-    assert more.evals_result_["validation"][:5] == pytest.approx(first)
-    assert more.evals_result_["validation"][-1] < first[-1]
+    assert -more.validation_score_[:5] == pytest.approx(first)
+    assert -more.validation_score_[-1] < first[-1]
 
 
 # ------------------------------------------------------------------------------------------------------- kinds of input

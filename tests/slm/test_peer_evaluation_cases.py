@@ -1,4 +1,4 @@
-"""Cases that LightGBM and XGBoost test: metrics, evaluation sets, start scores, leaves, constraints, sparse tables."""
+"""Cases that LightGBM and XGBoost test: scores, start scores, leaves, constraints, sparse tables."""
 
 from __future__ import annotations
 
@@ -9,114 +9,33 @@ import pytest
 import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 from quick_boosting import CANCER, IRIS, NUMBERS, classifier, halves, regressor
-from sklearn.metrics import accuracy_score, log_loss, make_scorer, mean_absolute_error, mean_squared_error
+from sklearn.metrics import log_loss, make_scorer, mean_squared_error
 
 from planewise import SLMBoostRanker, SLMBoostRegressor
 
 
-def constant(y_true, y_pred):
-    return "constant", 0.0, False
-
-
-class Falling:
-    """A metric that gets better with every call."""
-
-    def __init__(self):
-        self.now = 0.0
-
-    def __call__(self, y_true, y_pred):
-        self.now -= 1
-        return "falling", self.now, False
-
-
-# ----------------------------------------------------------------------------------------------------------- metrics
-def test_a_metric_is_recorded_beside_the_loss():
-    X, y, X_val, y_val = halves(NUMBERS)
-    model = regressor(eval_metric="neg_mean_absolute_error").fit(X, y, X_val=X_val, y_val=y_val)
-    history = model.evals_result_
-    assert set(history) == {
-        *("train", "validation", "train neg_mean_absolute_error", "validation neg_mean_absolute_error"),
-    }
-    assert history["validation neg_mean_absolute_error"][-1] == pytest.approx(
-        -mean_absolute_error(y_val, model.predict(X_val))
-    )
-    assert history["validation"][-1] == pytest.approx(mean_squared_error(y_val, model.predict(X_val)))
-
-
-def test_several_metrics_named_and_custom():
-    X, y, X_val, y_val = halves(CANCER)
-
-    def error(y_true, y_pred):
-        return "error", float(np.mean(y_true != (y_pred > 0.5))), False  # probabilities of the second class
-
-    model = classifier(eval_metric=["accuracy", error, make_scorer(accuracy_score)])
-    with pytest.raises(ValueError, match="two metrics called 'error'"):
-        classifier(eval_metric=[error, error]).fit(X, y, X_val=X_val, y_val=y_val)
-    history = model.fit(X, y, X_val=X_val, y_val=y_val).evals_result_
-    assert_allclose(1 - np.array(history["validation error"]), history["validation accuracy"])
-    with pytest.raises(ValueError, match="eval_metric"):
-        classifier(eval_metric=[]).fit(X, y)
-    with pytest.raises(ValueError, match="eval_metric"):
-        classifier(eval_metric=[123]).fit(X, y)
-    with pytest.raises(ValueError, match="eval_metric='merror' is not the name of a scikit-learn scorer"):
-        classifier(eval_metric="merror").fit(X, y)
-
-
-def test_a_custom_metric_equals_the_loss_it_computes():
+# ----------------------------------------------------------------------------------------------------------- scores
+def test_a_custom_score_equals_the_loss_it_computes():
     X, y, X_val, y_val = halves(IRIS)
     weight, weight_val = 1.0 + np.arange(75) % 2, 1.0 + np.arange(75) % 3
-    model = classifier(eval_metric=make_scorer(log_loss, greater_is_better=False, response_method="predict_proba"))
-    model.fit(X, y, sample_weight=weight, X_val=X_val, y_val=y_val, sample_weight_val=weight_val)
-    history = model.evals_result_
-    (own,) = (values for name, values in history.items() if name.startswith("validation "))
-    assert_allclose(-np.array(own), history["validation"])
-    assert history["validation"][-1] == pytest.approx(
-        log_loss(y_val, model.predict_proba(X_val), sample_weight=weight_val)
-    )
+    given = {"sample_weight": weight, "X_val": X_val, "y_val": y_val, "sample_weight_val": weight_val}
+    own = make_scorer(log_loss, greater_is_better=False, response_method="predict_proba")
+    by_score, by_loss = classifier(scoring=own).fit(X, y, **given), classifier().fit(X, y, **given)
+    assert_allclose(by_score.validation_score_, by_loss.validation_score_)
+    assert_allclose(by_score.train_score_, by_loss.train_score_)
 
 
-def test_the_first_metric_decides_when_to_stop():
-    X, y, X_val, y_val = halves(NUMBERS)
-    settings = {"n_estimators": 12, "early_stopping": True, "n_iter_no_change": 3}
-    stopped = regressor(**settings, eval_metric=[constant, "r2"]).fit(X, y, X_val=X_val, y_val=y_val)
-    assert stopped.best_iteration_ == 1
-    going_on = regressor(**settings, eval_metric=[Falling(), constant]).fit(X, y, X_val=X_val, y_val=y_val)
-    assert going_on.best_iteration_ == 12
-
-
-def test_a_custom_loss_stops_by_a_metric():
+def test_a_custom_loss_stops_by_a_score():
     X, y, X_val, y_val = halves(NUMBERS)
 
     def squared_error(y_true, score):
         return score - y_true, np.ones_like(score)
 
-    model = regressor(loss=squared_error, n_estimators=80, early_stopping=True, eval_metric="neg_mean_squared_error")
+    model = regressor(loss=squared_error, n_estimators=80, early_stopping=True, scoring="neg_mean_squared_error")
     model.fit(X, y, X_val=X_val, y_val=y_val)
-    errors = -np.array(model.evals_result_["validation neg_mean_squared_error"])
+    errors = -model.validation_score_
     assert errors[model.best_iteration_ - 1] == errors.min()
     assert errors.min() == pytest.approx(mean_squared_error(y_val, model.predict(X_val)))
-
-
-# --------------------------------------------------------------------------------------------------- evaluation sets
-def test_several_evaluation_sets_have_their_own_weights():
-    X, y, X_val, y_val = halves(CANCER)
-    weight = 1.0 + np.arange(len(y_val)) % 2
-    sets = {"plain": (X_val, y_val), "weighted": (X_val, y_val, weight), "again": (X, y)}
-    model = classifier().fit(X, y, eval_sets=sets)
-    history = model.evals_result_
-    assert history["again"] == pytest.approx(history["train"])
-    assert history["plain"][-1] == pytest.approx(log_loss(y_val, model.predict_proba(X_val)))
-    assert history["weighted"][-1] == pytest.approx(log_loss(y_val, model.predict_proba(X_val), sample_weight=weight))
-    with pytest.raises(ValueError, match=r"inconsistent|sample_weight"):
-        classifier().fit(X, y, eval_sets={"short": (X_val, y_val, weight[:3])})
-
-
-def test_a_set_by_name_equals_validation_rows():
-    X, y, X_val, y_val = halves(NUMBERS)
-    named = regressor().fit(X, y, eval_sets={"other": (X_val, y_val)})
-    given = regressor().fit(X, y, X_val=X_val, y_val=y_val)
-    assert named.evals_result_["other"] == given.evals_result_["validation"]
-    assert_array_equal(named.predict(X), given.predict(X))
 
 
 # ------------------------------------------------------------------------------------------------------ start scores
@@ -188,8 +107,8 @@ def test_a_ranker_stops_at_its_best_ndcg():
     X, y, sizes = graded()
     X_val, y_val, sizes_val = graded(seed=1)
     model = ranker(n_estimators=60, ndcg_at=3, early_stopping=True, n_iter_no_change=5)
-    model.fit(X, y, group=sizes, X_val=X_val, y_val=y_val, group_val=sizes_val)
-    losses = model.evals_result_["validation"]
+    model.fit(X, y, group=sizes, X_val=X_val, y_val=y_val, qid_val=np.repeat(np.arange(30), sizes_val))
+    losses = -model.validation_score_
     assert losses[model.best_iteration_ - 1] == min(losses)
     assert 1 - min(losses) == pytest.approx(model.score(X_val, y_val, group=sizes_val))
     assert model.score(X_val, y_val, group=sizes_val) > 0.8
@@ -209,10 +128,12 @@ def test_a_ranker_asks_for_the_queries_of_all_rows():
     X, y, sizes = graded()
     with pytest.raises(ValueError, match=r"Ranking needs qid .* or group .*; got neither"):
         ranker().fit(X, y)
-    with pytest.raises(ValueError, match=r"Ranking needs qid_val .* or group_val .*; got neither"):
+    with pytest.raises(ValueError, match="X_val needs qid_val"):
         ranker().fit(X, y, group=sizes, X_val=X, y_val=y)
-    with pytest.raises(ValueError, match="group_val adds up to 10 rows, but there are 300"):
-        ranker().fit(X, y, group=sizes, X_val=X, y_val=y, group_val=[10])
+    with pytest.raises(ValueError, match="qid_val needs X_val and y_val"):
+        ranker().fit(X, y, group=sizes, qid_val=np.zeros(300))
+    with pytest.raises(ValueError, match="group adds up to 10 rows, but there are 300"):
+        ranker().fit(X, y, group=[10])
 
 
 # ---------------------------------------------------------------------------------------- constraints, sparse tables

@@ -107,7 +107,7 @@ def test_early_stopping_sets_aside_queries_that_can_be_ranked():
     few = np.where(qid < 3, y, 0)  # all other queries have nothing to be ranked by
     for seed in range(4):
         model = SLMBoostRanker(n_estimators=8, early_stopping=True, random_state=seed).fit(X, few, qid=qid)
-        assert model.evals_result_["validation"][0] > 0
+        assert -model.validation_score_[0] > 0
     with pytest.raises(ValueError, match="only one such query"):
         SLMBoostRanker(early_stopping=True).fit(X, np.where(qid == 3, y, 0), qid=qid)
 
@@ -123,7 +123,7 @@ def test_rows_that_weigh_nothing_are_not_there():
     assert one.score(X, y, weight, qid=qid) == one.score(X[left], y[left], qid=qid[left])
     rows = {"X_val": X, "y_val": y, "qid_val": qid, "sample_weight_val": weight}
     watched = SLMBoostRanker(n_estimators=5, random_state=0).fit(X, y, qid=qid, **rows)
-    assert watched.evals_result_["validation"][-1] == pytest.approx(1 - watched.score(X[left], y[left], qid=qid[left]))
+    assert -watched.validation_score_[-1] == pytest.approx(1 - watched.score(X[left], y[left], qid=qid[left]))
 
 
 def test_whole_queries_are_set_aside_and_the_best_round_is_kept():
@@ -132,7 +132,7 @@ def test_whole_queries_are_set_aside_and_the_best_round_is_kept():
     y = np.digitize(X[:, 0] + rng.standard_normal(300), [0, 1])
     model = SLMBoostRanker(n_estimators=60, early_stopping=True, refit=False, ndcg_at=3, random_state=0)
     model.fit(X, y, qid=qid)
-    losses = model.evals_result_["validation"]
+    losses = -model.validation_score_
     assert model.n_iter_ == model.best_iteration_ == int(np.argmin(losses)) + 1
     # All queries are alike in size, so a query that is torn apart would show; and their losses are by query.
     assert model.forest_.n_samples[0] == 270
@@ -153,8 +153,8 @@ def test_validation_rows_are_judged_by_query():
         X, y, qid=qid, X_val=new_X[order], y_val=new_y[order], qid_val=new_qid[order]
     )
     staged = [1 - plain_ndcg(new_y, score, new_qid, None) for score in model.staged_predict(new_X)]
-    np.testing.assert_allclose(model.evals_result_["validation"], staged)
-    assert model.evals_result_["train"][-1] == pytest.approx(1 - model.score(X, y, qid=qid))
+    np.testing.assert_allclose(-model.validation_score_, staged)
+    assert -model.train_score_[-1] == pytest.approx(1 - model.score(X, y, qid=qid))
 
 
 def test_offsets_shift_scores_and_are_learned_around():
@@ -237,7 +237,7 @@ def test_categories_and_their_statistics_are_those_of_grades():
         ({"y": -1}, r"grades from 0 to 31; one of them is -1.0"),
         ({"y": 40}, "gain='linear' has no upper limit"),
         ({"y": 1}, "no query has rows of different grades"),
-        ({"qid_val": [1]}, "need X_val and y_val"),
+        ({"qid_val": [1]}, "needs X_val and y_val"),
     ],
 )
 def test_what_cannot_be_ranked_is_refused_in_words(change, words):

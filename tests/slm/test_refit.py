@@ -33,7 +33,7 @@ def test_it_is_a_fit_of_the_best_number_of_rounds_on_all_rows(make):
 def test_losses_are_those_of_the_first_pass():
     X, y = numbers()
     twice, once = (SLMBoostRegressor(refit=refit, **COMMON).fit(X, y) for refit in (True, False))
-    assert twice.evals_result_ == once.evals_result_
+    assert np.array_equal(twice.validation_score_, once.validation_score_)
     assert twice.best_iteration_ == once.best_iteration_
     assert once.forest_.n_samples[0] < len(X)
 

@@ -222,8 +222,7 @@ def test_all_kinds_of_tables_give_the_same_model():
 @ALL_TASKS
 def test_contributions_and_importances_are_those_of_the_columns(task):
     X, y = towns(task, missing=0.1)
-    model = boosting(task, multi_strategy="multi_output_tree") if task == "three" else boosting(task)
-    model.fit(X, y)
+    model = boosting(task).fit(X, y)
     parts, raw = model.predict_contributions(X[:100]), model._raw(X[:100])
     assert parts.shape[-1] == 4
     assert_allclose(parts.sum(axis=-1).reshape(raw.shape), raw, atol=1e-9)
@@ -294,33 +293,13 @@ def test_a_warm_start_on_other_rows_reads_them_as_prediction_will():
     assert model.score(new, target + 10) > 0.9
 
 
-@ALL_TASKS
-def test_a_resumed_fit_gives_the_model_of_an_undisturbed_one(task, tmp_path):
-    X, y = towns(task, missing=0.1)
-    parameters = {"checkpoint": tmp_path / "fit", "checkpoint_every": 3}
-    whole = boosting(task).fit(X, y)
-
-    def stop(number, losses):
-        if number == 7:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        boosting(task, **parameters, callbacks=[stop]).fit(X, y)
-    heard = []
-    resumed = boosting(task, **parameters, callbacks=[lambda number, _: heard.append(number)]).fit(X, y)
-    assert heard[0] == 7
-    assert_same_model(whole, resumed)
-    with pytest.raises(ValueError, match="belongs to other data or parameters"):
-        boosting(task, **parameters, target_statistics=None).fit(X, y)
-
-
 def test_validation_rows_are_read_as_new_rows_are():
     X, y = towns(n=2000)
     learn = np.arange(2000) < 1500
     model = boosting("two").fit(X[learn], y[learn], X_val=X[~learn], y_val=y[~learn])
-    assert_allclose(model.evals_result_["validation"][-1], held_out_loss(model, X[~learn], y[~learn]), rtol=1e-6)
+    assert_allclose(-model.validation_score_[-1], held_out_loss(model, X[~learn], y[~learn]), rtol=1e-6)
     stopped = boosting("two", early_stopping=True, n_iter_no_change=30).fit(X, y)
-    assert stopped.evals_result_["validation"][-1] < 0.69
+    assert -stopped.validation_score_[-1] < 0.69
 
 
 def test_copies_and_pickles_say_the_same():

@@ -235,47 +235,6 @@ def test_what_nobody_asked_for_is_refused_by_name():
         make_pipeline(StandardScaler(), pw.SLMBoostClassifier(n_estimators=2)).fit(X, y, sample_weight=np.ones(len(X)))
 
 
-# ------------------------------------------------------------------------------------------------- callbacks of 1.9
-ITERATIVE = [name for name, model in MODELS.items() if hasattr(model, "set_callbacks")]
-
-
-def test_which_estimators_take_callbacks():
-    assert sorted(ITERATIVE) == [
-        "LargeScaleMCMClassifier",
-        "SLMBoostClassifier",
-        "SLMBoostRegressor",
-        "SLMForestClassifier",
-        "SLMForestRegressor",
-        "SLMViewsClassifier",
-        "SLMViewsRegressor",
-    ]
-    assert hasattr(pw.SLMBoostRanker(), "set_callbacks")
-
-
-@pytest.mark.parametrize("name", ITERATIVE)
-def test_a_scoring_monitor_sees_every_step_and_changes_nothing(name):
-    from sklearn.callback import ScoringMonitor
-
-    X, y = problem(name)
-    monitor = ScoringMonitor(scoring="accuracy" if name in CLASSIFIERS else "r2")
-    model = clone(MODELS[name]).set_callbacks(monitor).fit(X, y)
-    np.testing.assert_array_equal(model.predict(X), clone(MODELS[name]).fit(X, y).predict(X))
-    measure = "accuracy" if name in CLASSIFIERS else "r2"
-    scores = [row[measure] for row in monitor.get_logs().data]
-    assert len(scores) >= 2
-    assert scores[-1] == pytest.approx(model.score(X, y))
-
-
-@pytest.mark.parametrize("name", ITERATIVE)
-def test_a_progress_bar_is_drawn_in_a_search(name, capfd):
-    from sklearn.callback import ProgressBar
-
-    X, y = problem(name)
-    search = GridSearchCV(clone(MODELS[name]), {"random_state": [0]}, cv=2)
-    search.set_callbacks(ProgressBar(max_propagation_depth=None)).fit(X, y)
-    assert name in capfd.readouterr().out
-
-
 # ------------------------------------------------------------------------------------------------------- inspection
 @pytest.mark.parametrize("name", MODELS)
 def test_permutation_importances(name):

@@ -14,7 +14,7 @@ from zipfile import ZipFile
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CORPUS = ROOT / "tests" / "fuzz"
-NAMES = ("files", "tables", "checkpoints", "fits", "core")
+NAMES = ("files", "tables", "fits", "core")
 
 
 class Target(Protocol):

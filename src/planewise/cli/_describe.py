@@ -13,7 +13,6 @@ from planewise.cli._tables import refuse_existing
 from planewise.evaluate import Quality, leading_features
 from planewise.io import load, versions
 from planewise.report import report
-from planewise.slm.fitted import output_names
 from planewise.table import COLUMN_KINDS, TableModel, interval_in_words, record_in_words
 from planewise.words import OFFSET_NOT_STORED, RANKS, counted, first_of, fitted_with_offset, ranks_queries
 
@@ -76,7 +75,6 @@ def _answer(model: Any, path: Path) -> dict[str, Any]:
         "target": model.target_ if table_model else None,
         "task": _task(estimator),
         "classes": None if classes is None else classes.tolist(),
-        "outputs": output_names(estimator),
         "has_offset": fitted_with_offset(estimator),
         "n_columns": getattr(model, "n_features_in_", None),
         "columns": columns,
@@ -154,8 +152,6 @@ def _show(answer: dict[str, Any], model: Any) -> None:
         what = "numbers" if classes is None else "classes: " + _listed([str(label) for label in classes], 20)
         if answer["task"] == "ranking":
             what = RANKS
-        if answer["outputs"]:
-            what = f"{len(answer['outputs'])} numbers: " + _listed(answer["outputs"], 20)
         say(f"predicts {target}({what})")
     if answer["has_offset"]:
         say(f"offset   {OFFSET_NOT_STORED}")

@@ -240,11 +240,6 @@ def _read_settings(family: str, task: str, n_rows: int, settings: list[str]) -> 
         if not equals:
             raise ValueError(f"--set takes name=value, such as max_depth=4; got {setting!r}.")
         parsed[name.strip()] = read_setting(cls, name.strip(), text)
-    if isinstance(parsed.get("alpha"), list):
-        raise ValueError(
-            "--set alpha: planewise fit measures one prediction per row, so it takes one quantile level. Give one, or "
-            "fit SLMBoostRegressor in Python and save it; planewise predict then writes one column per level."
-        )
     return parsed
 
 

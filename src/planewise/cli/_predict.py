@@ -13,7 +13,6 @@ import typer
 from planewise.cli._output import is_stdout, note, say, show_json, stage
 from planewise.cli._tables import check_ending, load_table_model, reads_table, refuse_existing, write_chunks
 from planewise.files import InputTable
-from planewise.slm.fitted import output_names
 from planewise.table import TableModel
 
 
@@ -97,8 +96,6 @@ def _check_interval(model: TableModel, coverage: float) -> None:
 
 
 def _names(model: TableModel, proba: bool, interval: float | None) -> list[str]:
-    if several := output_names(model.estimator_):
-        return [f"prediction_{each.rpartition(' ')[2]}" for each in several]  # such as prediction_0.1
     if interval is not None:
         return ["prediction", "lower", "upper"]
     return ["prediction", *(f"p({label})" for label in (model.classes_.tolist() if proba else []))]

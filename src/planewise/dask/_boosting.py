@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from copy import copy
 from functools import partial
 from typing import Any, Self
@@ -19,7 +19,7 @@ from planewise.dask._partitions import Partitions, Rows
 from planewise.dask._read import ReadTable, read_table
 from planewise.parts import learn_columns
 from planewise.slm.fitted import RawLoss
-from planewise.slm.in_parts import BoostsParts, check_sets, class_loss_of, number_loss_of
+from planewise.slm.in_parts import BoostsParts, Given, class_loss_of, number_loss_of
 
 
 class _BoostingOnDask(OnDask, BoostsParts):
@@ -36,7 +36,6 @@ class _BoostingOnDask(OnDask, BoostsParts):
         X_val: Any = None,
         y_val: Any = None,
         sample_weight_val: Any = None,
-        eval_sets: Mapping[str, tuple[Any, ...]] | None = None,
         offset: Any = None,
         offset_val: Any = None,
     ) -> Any:
@@ -53,8 +52,6 @@ class _BoostingOnDask(OnDask, BoostsParts):
             Weights; zero leaves a row out.
         X_val, y_val, sample_weight_val : like X, y and sample_weight, default=None
             Validation rows.
-        eval_sets : dict or None, default=None
-            Further sets of rows to monitor, by name: (X, y) or (X, y, sample_weight).
         offset, offset_val : None
             Offsets are not possible on a cluster.
 
@@ -69,56 +66,48 @@ class _BoostingOnDask(OnDask, BoostsParts):
                 "memory."
             )
         check_parameters(self)
-        sets = _sets(X_val, y_val, sample_weight_val, eval_sets)
-        return self._run(partial(self._fit_with_sets, X=X, y=y, sample_weight=sample_weight, sets=sets))
+        Given(X_val, y_val, sample_weight_val).check()
+        given = None if X_val is None else Rows(X_val, y_val, sample_weight_val)
+        return self._run(partial(self._fit_on, X=X, y=y, sample_weight=sample_weight, given=given))
 
-    def _fit_with_sets(
-        self, client: Client, X: Any, y: Any, sample_weight: Any, sets: Mapping[str, tuple[Any, ...]]
-    ) -> Self:
+    def _fit_on(self, client: Client, X: Any, y: Any, sample_weight: Any, given: Rows | None) -> Self:
         partitions = Partitions(client, X, y, sample_weight, self)
         looks = look_at(partitions, self, surveys=True)
-        watched = {}
-        for name, given in sets.items():
-            suffix = "_val" if name == "validation" else f" of eval_sets[{name!r}]"
-            theirs = Partitions(client, *Rows(*given), self, suffix)
+        validation = None
+        if given is not None:
+            theirs = Partitions(client, *given, self, "_val")
             _require_same_columns(partitions, theirs)
-            watched[name] = theirs, look_at(theirs, self)
-        if not self._can_stay_in_parts(sum(look.n_counting for look in looks), "validation" in watched):
-            _require_memory([*looks, *(look for _, theirs in watched.values() for look in theirs)])
-            return self._fit_here(partitions, {name: theirs for name, (theirs, _) in watched.items()})
-        return self._fit_parts(client, partitions, looks, watched)
+            validation = theirs, look_at(theirs, self)
+        if not self._can_stay_in_parts(sum(look.n_counting for look in looks), validation is not None):
+            _require_memory([*looks, *(validation[1] if validation else [])])
+            return self._fit_here(partitions, validation[0] if validation else None)
+        return self._fit_parts(client, partitions, looks, validation)
 
-    def _fit_here(self, partitions: Partitions, watched: Mapping[str, Partitions]) -> Self:
+    def _fit_here(self, partitions: Partitions, validation: Partitions | None) -> Self:
         """Gather all rows in this process, and fit the ordinary estimator on them."""
         made, rows = self.to_local(), gathered(partitions)
-        sets = {name: gathered(each) for name, each in watched.items()}
-        known: dict[str, Any] = {}
-        if "validation" in sets:
-            known = {f"{name}_val": value for name, value in sets.pop("validation")._asdict().items()}
-        if sets:
-            known["eval_sets"] = {name: tuple(each) for name, each in sets.items()}
-        return self._adopt(made.fit(*rows, **known))
+        known = {} if validation is None else gathered(validation)._asdict()
+        return self._adopt(made.fit(*rows, **{f"{name}_val": value for name, value in known.items()}))
 
     def _fit_parts(
         self,
         client: Client,
         partitions: Partitions,
         looks: list[Look],
-        watched: Mapping[str, tuple[Partitions, list[Look]]],
+        validation: tuple[Partitions, list[Look]] | None,
     ) -> Self:
         """Fit on more rows than one tree is grown on: they stay on their workers."""
-        if getattr(self, "_skl_callbacks", None):
-            raise ValueError("set_callbacks is not possible on a cluster; use the parameter callbacks.")
         made = copy(self)
-        table = read_table(client, partitions, looks, watched, self)
+        table = read_table(client, partitions, looks, validation, self)
         try:
             learn_columns(made, table.survey)
             if table.classes is not None:
                 made.classes_ = table.classes
-            made._learn_in_parts(table.parts, table.sets, made._loss_in_parts(table), made._tasks(None, None, None))
+            made._learn_in_parts(table.parts, table.validation, made._loss_in_parts(table))
         finally:
-            for parts in (table.parts, *table.sets.values()):
-                parts.release()
+            table.parts.release()
+            if table.validation is not None:
+                table.validation.release()
         self.__dict__ = made.__dict__
         return self
 
@@ -139,18 +128,6 @@ def _require_same_columns(partitions: Partitions, watched: Partitions) -> None:
     mine, theirs = partitions.columns, watched.columns
     if mine is not None and theirs is not None and mine != theirs:
         raise ValueError(f"{watched.names.X} {difference(theirs, mine)}: its columns must be those of X.")
-
-
-def _sets(
-    X_val: Any, y_val: Any, sample_weight_val: Any, eval_sets: Mapping[str, tuple[Any, ...]] | None
-) -> dict[str, tuple[Any, ...]]:
-    """By name: X, y and perhaps weights; an error if they do not go together."""
-    check_sets(X_val, y_val, sample_weight_val, eval_sets)
-    first = {} if X_val is None else {"validation": (X_val, y_val, sample_weight_val)}
-    for name, given in (eval_sets or {}).items():
-        if len(given) > 3 and given[3] is not None:
-            raise ValueError(f"eval_sets[{name!r}] has an offset, which is not possible on a cluster.")
-    return first | {name: tuple(given)[:3] for name, given in (eval_sets or {}).items()}
 
 
 class SLMBoostClassifier(AnswersProbabilities, AnswersScores, _BoostingOnDask, slm.SLMBoostClassifier):

@@ -29,8 +29,8 @@ class ReadTable:
     ----------
     parts : DaskParts
         The rows that count; targets are numbers, or the places of classes in `classes`; weights include class weights.
-    sets : dict of DaskParts
-        The rows to follow, by name ("validation" for X_val), all of them.
+    validation : DaskParts or None
+        The validation rows, all of them.
     survey : Survey
         Of the columns; `planewise.parts.learn_columns` gives an estimator what it says.
     classes : array or None
@@ -38,7 +38,7 @@ class ReadTable:
     """
 
     parts: DaskParts
-    sets: dict[str, DaskParts]
+    validation: DaskParts | None
     survey: Survey
     classes: NDArray[Any] | None
 
@@ -59,7 +59,7 @@ def read_table(
     client: Client,
     partitions: Partitions,
     looks: list[Look],
-    watched: Mapping[str, tuple[Partitions, list[Look]]],
+    validation: tuple[Partitions, list[Look]] | None,
     estimator: Any,
 ) -> ReadTable:
     """Read all partitions where they are; from `looks` with surveys."""
@@ -69,11 +69,11 @@ def read_table(
     by_class = None if classes is None else _class_weights(class_weight, classes, looks)
     reading = _Reading(survey, partitions.names, classes, by_class, class_weight, drops=True)
     parts = _submit(client, partitions, reading, [look.n_counting for look in looks])
-    sets = {}
-    for name, (theirs, their_looks) in watched.items():
-        reading = _Reading(survey, theirs.names, classes, None, None, drops=False)
-        sets[name] = _submit(client, theirs, reading, [look.n_rows for look in their_looks])
-    return ReadTable(parts, sets, survey, classes)
+    theirs = None
+    if validation is not None:
+        reading = _Reading(survey, validation[0].names, classes, None, None, drops=False)
+        theirs = _submit(client, validation[0], reading, [look.n_rows for look in validation[1]])
+    return ReadTable(parts, theirs, survey, classes)
 
 
 def _submit(client: Client, partitions: Partitions, reading: _Reading, sizes: list[int]) -> DaskParts:

@@ -58,7 +58,7 @@ class _ForestOnDask(OnDask):
 
     def _fitted_on(self, client: Client, partitions: Partitions, looks: list[Look]) -> Any:
         local = self.to_local()
-        if local.oob_score or local.warm_start:  # judged by, or joined to, all trees
+        if local.oob_score:  # judged by all trees
             return super()._fitted_on(client, partitions, looks)
         spans = draw_spans(local, max(1, len(roomy_workers(client, looks))))
         jobs = [partial(_grow_some, span=span) for span in spans]
@@ -77,7 +77,7 @@ class SLMForestClassifier(AnswersProbabilities, _ForestOnDask, slm.SLMForestClas
 
     The rows are brought to each worker that grows trees, and the forest is the same to the bit as in memory. Such a
     worker needs twice the bytes of X and 4 bytes per row and column; workers that may not use so much grow none, and if
-    there is no other, ``fit`` says so before it starts. With `oob_score` or `warm_start`, one worker grows all trees.
+    there is no other, ``fit`` says so before it starts. With `oob_score`, one worker grows all trees.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class SLMForestRegressor(_ForestOnDask, slm.SLMForestRegressor):
 
     The rows are brought to each worker that grows trees, and the forest is the same to the bit as in memory. Such a
     worker needs twice the bytes of X and 4 bytes per row and column; workers that may not use so much grow none, and if
-    there is no other, ``fit`` says so before it starts. With `oob_score` or `warm_start`, one worker grows all trees.
+    there is no other, ``fit`` says so before it starts. With `oob_score`, one worker grows all trees.
 
     Parameters
     ----------

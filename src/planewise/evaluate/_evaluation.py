@@ -13,7 +13,7 @@ from planewise._labels import as_label_array
 from planewise._tables import take
 from planewise.evaluate._measured import Vector
 from planewise.table import TableModel, as_polars, read_target
-from planewise.words import Reason, counted, one_line, require_no_offset, require_no_ranking, require_one_number
+from planewise.words import Reason, counted, one_line, require_no_offset, require_no_ranking
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,7 +101,6 @@ def evaluate(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Ev
         model, X = model.estimator_, model.read(table)
     if not hasattr(model, "predict"):
         raise TypeError(f"{type(model).__name__} makes no predictions, so there is nothing to measure.")
-    require_one_number(model, "evaluate")
     require_no_ranking(model, "evaluate")
     require_no_offset(model, "evaluate")
     if y is None:

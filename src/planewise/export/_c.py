@@ -54,8 +54,7 @@ def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = 
     categories; other machines take none. Trees take infinities as beyond all numbers. Neither is possible under
     ``-ffast-math``. A categorical column holds the number of its category, by its place in ``categories_`` and in
     the header's table; any other number is a category not seen in ``fit``. Of a TableModel, booleans are 0 and 1, and
-    dates are days since 1970. A regressor of several targets or quantiles writes its numbers into an array:
-    ``model_predict(x, y)``.
+    dates are days since 1970.
 
     Names, labels and categories are only text in the header, whatever they contain: comments show characters that mean
     something to a compiler by their code, such as <U+002A>, and strings hold every byte.
@@ -89,7 +88,7 @@ def _trees(model: TreeEnsemble, name: str, compact: bool) -> str:
         return _header(model, name, NOTHING, answers, False)
     scores = tree_scores(model, name, compact)
     if model.classes is None:
-        answers = number_answer(name, scores.real, model.link, model.n_outputs, model.input_type)
+        answers = number_answer(name, scores.real, model.link, model.input_type)
     else:
         above = "> 0.5f" if model.link == "probability" and scores.real == "float" else "> 0.5"
         above = "> 0" if model.link == "logistic" else above
@@ -119,8 +118,6 @@ def _header(model: PlainModel, name: str, scores: RawScores, answers: str, math:
         "#include <stdint.h>\n" + ("#include <math.h>\n" if math else ""),
         f"#define {name.upper()}_N_FEATURES {len(model.input_names)}\n",
     ]
-    if output_names := _output_names(model):
-        parts[-1] += f"#define {name.upper()}_N_OUTPUTS {len(output_names)}\n"
     if model.classes is not None:
         parts[-1] += f"#define {name.upper()}_N_CLASSES {len(model.classes)}\n"
         parts.append(values_table(f"{name}_classes", model.classes, "the label of each class"))
@@ -146,10 +143,7 @@ def _opening(model: PlainModel, name: str, scores: RawScores, probabilities: boo
         "",
         f"    {model.input_type} x[{name.upper()}_N_FEATURES] = {{ ... }};",
     ]
-    if output_names := _output_names(model):
-        lines += [f"    float y[{name.upper()}_N_OUTPUTS];", f"    {name}_predict(x, y);", ""]
-        lines += [f"    y[{k}]  {each}" for k, each in enumerate(output_names)]
-    elif model.classes is None:
+    if model.classes is None:
         lines.append(f"    float y = {name}_predict(x);")
     else:
         lines.append(f"    int k = {name}_predict(x);    // the label is {name}_classes[k]")
@@ -165,11 +159,6 @@ def _opening(model: PlainModel, name: str, scores: RawScores, probabilities: boo
     if model.categories:
         lines.append("A categorical column holds the number of the category; a number beyond is a new category.")
     return lines
-
-
-def _output_names(model: PlainModel) -> list[str] | None:
-    """What the numbers of a row are, if there are several."""
-    return model.output_names if isinstance(model, TreeEnsemble) else None
 
 
 def _column(model: PlainModel, j: int) -> str:

@@ -16,26 +16,6 @@ static inline float ${name}_predict(const ${row} *x)
 }
 """)
 
-NUMBERS = Template("""\
-/* The ${outputs} predicted numbers of a row${remark}. */
-static inline void ${name}_predict(const ${row} *x, float *y)
-{
-    ${real} raw[${outputs}];
-    unsigned k;
-    ${name}_raw(x, raw);
-${sort}    for (k = 0; k < ${outputs}u; ++k) y[k] = ${answer};
-}
-""")
-
-SORT = Template("""\
-    for (k = 1; k < ${outputs}u; ++k) {
-        const ${real} moved = raw[k];
-        unsigned at = k;
-        for (; at > 0 && raw[at - 1] > moved; --at) raw[at] = raw[at - 1];
-        raw[at] = moved;
-    }
-""")
-
 CONSTANT = Template("""\
 /* The class of a row: there is only one. */
 static inline int ${name}_predict(const ${row} *x)
@@ -120,22 +100,11 @@ static inline void ${name}_predict_proba(const ${row} *x, float *probability)
 """)
 
 
-def number_answer(name: str, real: str, link: str, outputs: int = 1, row: str = "float") -> str:
-    """The functions of a regressor, for rows of float or double."""
-    value = ("" if real == "float" else "(float)") + ("raw[0]" if outputs == 1 else "raw[k]")
+def number_answer(name: str, real: str, link: str, row: str = "float") -> str:
+    """The function of a regressor, for rows of float or double."""
+    value = ("" if real == "float" else "(float)") + "raw[0]"
     answer = f"expf({value})" if link == "exp" else value
-    if outputs == 1:
-        return NUMBER.substitute(name=name, row=row, real=real, answer=answer)
-    is_sorted = link == "sorted"
-    return NUMBERS.substitute(
-        name=name,
-        row=row,
-        real=real,
-        outputs=outputs,
-        answer=answer,
-        sort=SORT.substitute(real=real, outputs=outputs) if is_sorted else "",
-        remark=", in increasing order" if is_sorted else "",
-    )
+    return NUMBER.substitute(name=name, row=row, real=real, answer=answer)
 
 
 def class_answer(

@@ -20,7 +20,7 @@ from planewise.slm import (
     SLMForestRegressor,
     SLMRegressor,
 )
-from planewise.slm.fitted import Forest, Statistics, n_tree_columns, output_names, start_and_link
+from planewise.slm.fitted import Forest, Statistics, n_tree_columns, start_and_link
 from planewise.table import COLUMN_KINDS, TableModel
 from planewise.views import SLMViewsClassifier, SLMViewsRegressor
 from planewise.words import WITHOUT_OFFSET, feature_names, fitted_model, fitted_with_offset, number, shorten
@@ -43,8 +43,7 @@ class TreeEnsemble:
     forest: Forest
     base: Floats
     divisor: int
-    # "constant": there is one class; "probability": scores are probabilities; "logistic", "softmax"; "identity", "exp",
-    # "sorted": predictions are the scores in increasing order.
+    # "constant": there is one class; "probability": scores are probabilities; "logistic", "softmax"; "identity", "exp".
     link: str
     classes: NDArray[Any] | None  # None for numbers
     n_features: int
@@ -52,7 +51,6 @@ class TreeEnsemble:
     categories: Categories
     units: dict[int, str] = field(default_factory=dict)  # by column, where its numbers stand for something else
     statistics: Statistics = field(default_factory=dict)  # by column, what trees read beside its categories
-    output_names: list[str] | None = None  # of several numbers per row
     origins: dict[int, float] = field(default_factory=dict)  # by column, what is subtracted before it is a float
     remark: str = ""  # what a user has to know about the predictions
 
@@ -193,7 +191,6 @@ def tree_ensemble(model: Any) -> TreeEnsemble:
         feature_names=feature_names(model),
         categories=getattr(model, "categories_", {}),
         statistics=getattr(model, "target_statistics_", {}),
-        output_names=output_names(model),
         origins=model.feature_origins_,
         remark=WITHOUT_OFFSET if fitted_with_offset(model) else "",
     )

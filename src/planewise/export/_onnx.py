@@ -20,8 +20,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None) -> Any:
 
     The input ``X`` is float, of shape (N, n_features); double for trees with ``feature_origins_``. A classifier has the
     outputs ``label`` (N,), of integers or strings as the classes are, and ``probabilities`` (N, n_classes), or
-    ``scores`` for a machine without probabilities; a regressor has ``variable`` (N, 1), or (N, n_outputs) if it
-    predicts several numbers.
+    ``scores`` for a machine without probabilities; a regressor has ``variable`` (N, 1).
 
     Parameters
     ----------
@@ -75,9 +74,7 @@ def _tree_answers(graph: Graph, model: TreeEnsemble, raw: str) -> None:
     if model.classes is None:
         if model.link == "exp":
             raw = graph.add("Exp", raw)
-        elif model.link == "sorted":
-            raw = graph.increasing(raw, model.n_outputs)
-        graph.number_output("variable", raw, model.n_outputs)
+        graph.number_output("variable", raw, 1)
         return
     if len(model.classes) == 2 and model.link == "probability":
         other = graph.add("Sub", graph.constant(1), raw)

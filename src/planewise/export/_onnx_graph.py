@@ -41,15 +41,6 @@ class Graph:
         self.constants.append(self.onnx.numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name))
         return name
 
-    def increasing(self, given: str, width: int) -> str:
-        """The numbers of each row in increasing order."""
-        output = f"topk_{len(self.nodes)}"
-        node = self.onnx.helper.make_node(
-            "TopK", [given, self.constant([width], np.int64)], [output, f"{output}_places"], axis=1, largest=0, sorted=1
-        )
-        self.nodes.append(node)
-        return output
-
     def cast(self, given: str, kind: str) -> str:
         """The same values in another type: "FLOAT", "DOUBLE", "INT64"."""
         return self.add("Cast", given, to=getattr(self.onnx.TensorProto, kind))

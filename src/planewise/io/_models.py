@@ -202,7 +202,7 @@ def checksum(model: Any) -> str:
 NEEDED_BY_FIT = {
     "callbacks": "None",
     "cv": "5",
-    "eval_metric": "None",
+    "scoring": "None",
 }  # parameters that predictions never need, and what to set instead
 
 

@@ -17,9 +17,7 @@ from planewise.io._kinds import (
     Maybe,
     Number,
     Numbers,
-    Plain,
     Record,
-    Several,
     Truth,
     Word,
 )
@@ -100,8 +98,6 @@ _FOREST: dict[str, Kind] = ORIGINS | {
     "forest_": Trees(FOREST_ARRAYS),
     "feature_means_": Numbers("float32"),
     "n_parameters_": Integer(),
-    "_seed": _SEED,
-    "_drawn": Several(Integer(), as_tuple=True, length=2),
 }
 _OUT_OF_BAG: dict[str, Kind] = {"oob_score_": Number(finite=False)}
 
@@ -114,7 +110,6 @@ def boosted(losses: tuple[str, ...]) -> dict[str, Kind]:
         "core": Word(losses),
         "n_outputs": Integer(1, 2**31 - 1),
         "alpha": Number(),
-        "levels": Several(Number(), as_tuple=True),
         "power": Number(),
     }
     return ORIGINS | {
@@ -128,9 +123,11 @@ def boosted(losses: tuple[str, ...]) -> dict[str, Kind]:
 
 
 def _boosting(losses: tuple[str, ...]) -> dict[str, Kind]:
+def _boosting(losses: tuple[str, ...]) -> dict[str, Kind]:
     return boosted(losses) | {
         "best_iteration_": Maybe(Integer()),
-        "evals_result_": Plain(dict),
+        "train_score_": Numbers("float64"),
+        "validation_score_": Numbers("float64"),
         "target_statistics_": ByColumn(_STATISTICS),
         "has_offset_": Truth(),
     }
@@ -153,8 +150,8 @@ def _check_statistics(model: Any) -> None:
         fitting = (
             known.classes is None if n_classes is None else _are_classes(known.classes, len(known.prior), n_classes)
         )
-        if n_classes is None and not model._loss.levels:
-            fitting = fitting and len(known.prior) == model._loss.n_outputs
+        if n_classes is None:
+            fitting = fitting and len(known.prior) == 1
         require(fitting and len(known.prior) >= 1, "has target statistics that do not match its target")
         finite = np.isfinite(known.values).all() and np.isfinite(known.prior).all()
         require(bool(finite), "has target statistics that are not finite")
@@ -171,7 +168,7 @@ def check_boosted(model: Any, n_views: int = 1) -> None:
     """The trees, their number and their outputs; each of so many views has its own trees in every round."""
     forest, loss = model.forest_, model._loss
     _check_trees(model, forest, "forest_")
-    outputs = loss.n_outputs
+    outputs = 1
     if hasattr(model, "classes_"):
         n_classes = len(model.classes_)
         fitting = n_classes >= 1 and loss.core == class_loss_name(n_classes)
@@ -179,8 +176,8 @@ def check_boosted(model: Any, n_views: int = 1) -> None:
         outputs = n_classes if n_classes > 2 else 1
     _check_loss(loss)
     require(
-        loss.n_outputs == outputs == forest.n_outputs and forest.value.shape[1] in (1, outputs),
-        "has a forest_ whose number of values does not match the classes or targets",
+        loss.n_outputs == outputs == forest.n_outputs and forest.value.shape[1] == 1,
+        "has a forest_ whose number of values does not match the classes",
     )
     require(
         forest.n_trees == n_views * model.n_iter_ * forest.trees_per_round,
@@ -199,27 +196,11 @@ def _check_boosting(model: Any) -> None:
     if hasattr(model, "_trials"):
         check_length(model._trials.losses, (outputs, N_TRIAL_LOSSES), "_trials.losses")
         check_length(model._trials.left_out, (len(model._trials.left_out), outputs), "_trials.left_out")
-    _check_history(model.evals_result_)
 
 
 def _check_loss(loss: RawLoss) -> None:
-    rising = all(low < high for low, high in zip((0.0, *loss.levels), (*loss.levels, 1.0), strict=True))
-    several = loss.core == "quantile" and len(loss.levels) == loss.n_outputs >= 2
-    require(not loss.levels or (rising and several), "has quantile levels that do not match its loss")
     powers = {"poisson": loss.power == 1, "gamma": loss.power == 2, "tweedie": 1 < loss.power < 2}
     require(powers.get(loss.core, True), "has a power that does not match its loss")
-
-
-def _check_history(history: dict[Any, Any]) -> None:
-    for name, values in history.items():
-        require(
-            isinstance(name, str) and isinstance(values, list) and all(isinstance(value, float) for value in values),
-            "has an evals_result_ with values that are not losses or metrics",
-        )
-
-
-# A checkpoint is a path on the machine of the fit: a file from elsewhere must not choose where to write.
-_RESET = {"checkpoint": None}
 
 
 # ----------------------------------------------------------------------------------------------------- feature test
@@ -262,21 +243,18 @@ MODELS = [
         _boosting(CLASSIFICATION_LOSSES) | {"classes_": Labels()},
         _check_boosting,
         optional=_BOOSTING_MAY_HAVE,
-        reset=_RESET,
     ),
     Declaration(
         SLMBoostRegressor,
         _boosting(REGRESSION_LOSSES),
         _check_boosting,
         optional=_BOOSTING_MAY_HAVE,
-        reset=_RESET,
     ),
     Declaration(
         SLMBoostRanker,
         _boosting(("ranking",)),
         _check_boosting,
         optional=_BOOSTING_MAY_HAVE,
-        reset=_RESET,
     ),
     Declaration(
         DiscriminantFeatureTest,

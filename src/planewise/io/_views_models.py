@@ -152,7 +152,7 @@ def _are_sizes(values: Any) -> bool:
 
 def _derive(model: Any) -> None:
     """What boosting has, and sums of views never fill."""
-    model.target_statistics_, model.evals_result_, model.best_iteration_ = {}, {}, None
+    model.target_statistics_ = {}
 
 
 MODELS = [

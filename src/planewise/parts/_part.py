@@ -30,7 +30,6 @@ class Part:
     ----------
     rows : float32 array of shape (n_rows, n_columns), C order
     target, weight : float64 arrays with one entry per row
-        The target may have several columns.
     first : int
         The number of the first row in the whole table.
 

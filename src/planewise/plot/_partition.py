@@ -43,7 +43,6 @@ from planewise.words import (
     number,
     require_no_offset,
     require_no_ranking,
-    require_one_number,
     with_unit,
 )
 from planewise.words import class_names as names_of_classes
@@ -181,7 +180,6 @@ class PartitionDisplay(Display):
             What a regressor predicts, for its scale. None: the name of y, where it has one.
         """
         check_is_fitted(estimator)
-        require_one_number(estimator, "PartitionDisplay")
         if y is not None or y_test is not None:  # targets are shown on the scale of the predictions
             require_no_offset(estimator, "PartitionDisplay with targets")
             require_no_ranking(estimator, "PartitionDisplay with targets")

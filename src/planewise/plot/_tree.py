@@ -33,7 +33,7 @@ from planewise.plot.style import (
 )
 from planewise.plot.trees import DrawnTree, drawn_tree, shown_nodes
 from planewise.slm.fitted import tree_column_names, tree_rows
-from planewise.words import Columns, count, counted, formula, number, require_one_number
+from planewise.words import Columns, count, counted, formula, number
 from planewise.words import class_names as names_of_classes
 
 WIDEST = 10.0  # inches of a figure of our own
@@ -118,8 +118,6 @@ class TreeDisplay(Display):
             Names in the order of ``classes_``, or {label: name}.
         """
         drawn = drawn_tree(estimator, tree)
-        if drawn.value.shape[1] > 1:
-            require_one_number(estimator, "TreeDisplay of a tree with several numbers per leaf")
         which = 0 if tree is None else tree
         columns = Columns.of(estimator, tree_column_names(estimator, feature_names))
         drawn.value = value = _as_chances(estimator, drawn.value)

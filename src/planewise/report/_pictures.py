@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -89,38 +89,25 @@ def _trees(model: Any) -> Iterator[tuple[str, Any]]:
         yield caption, TreeDisplay.from_estimator(model).plot().figure_
         return
     yield f"The first of {model.forest_.n_trees} trees.", TreeDisplay.from_estimator(model, tree=0).plot().figure_
-    if monitored := histories(getattr(model, "evals_result_", {})):
+    if len(getattr(model, "train_score_", ())):
         best = "" if model.best_iteration_ is None else f" The line marks the best round, {model.best_iteration_}."
-        yield f"What was monitored during the fit, by round.{best}", _by_round(monitored, model.best_iteration_)
+        yield f"What was monitored during the fit, by round.{best}", _by_round(model)
 
 
-def histories(evals_result: Mapping[str, list[float]]) -> dict[str, dict[str, list[float]]]:
-    """Return what boosting monitored, by measure ("loss" and the metrics) and then by set of rows.
-
-    >>> histories({"train": [0.5], "train r2": [0.2], "test": [0.6], "test r2": [0.1]})
-    {'loss': {'train': [0.5], 'test': [0.6]}, 'r2': {'train': [0.2], 'test': [0.1]}}
-    """
-    # Every set has its loss, if there is one, and then its metrics, in the order of "train".
-    measures = [name.removeprefix("train ") for name in evals_result if name.startswith("train ")]
-    measures = ["loss", *measures] if "train" in evals_result or not measures else measures
-    out: dict[str, dict[str, list[float]]] = {measure: {} for measure in measures}
-    for place, (name, values) in enumerate(evals_result.items()):
-        measure = measures[place % len(measures)]
-        out[measure][name if measure == "loss" else name.removesuffix(f" {measure}")] = values
-    return {measure: sets for measure, sets in out.items() if sets}
-
-
-def _by_round(monitored: Mapping[str, Mapping[str, Sequence[float]]], best: int | None) -> Any:
-    """Return a figure with one panel per measure and one line per set of rows."""
-    axes = new_axes(1, len(monitored), size=(3.9 * len(monitored), 3.2))[0]
-    for ax, (measure, sets) in zip(axes, monitored.items(), strict=True):
-        for place, values in enumerate(sets.values()):
-            ax.plot(np.arange(1, len(values) + 1), values, color=colour(place), linewidth=1.4)
-        if best is not None:
-            ax.axvline(best, color=GREY, linewidth=0.8, linestyle="--", zorder=1)
-        dress(ax, "rounds", measure)
-        key(ax, ax.get_lines()[: len(sets)], list(sets))
-    return axes[0].get_figure()
+def _by_round(model: Any) -> Any:
+    """Return a figure with the scores of the training rows and of the validation rows."""
+    ax = new_axes(1, 1, size=(3.9, 3.2))[0][0]
+    sign = -1 if model.scoring is None else 1  # the score is minus the loss
+    names = [name for name in ("train", "validation") if len(getattr(model, f"{name}_score_"))]
+    for place, name in enumerate(names):
+        values = sign * getattr(model, f"{name}_score_")
+        ax.plot(np.arange(1, len(values) + 1), values, color=colour(place), linewidth=1.4)
+    if model.best_iteration_ is not None:
+        ax.axvline(model.best_iteration_, color=GREY, linewidth=0.8, linestyle="--", zorder=1)
+    measure = "loss" if model.scoring is None else model.scoring if isinstance(model.scoring, str) else "score"
+    dress(ax, "rounds", measure)
+    key(ax, ax.get_lines()[: len(names)], names)
+    return ax.get_figure()
 
 
 def _views(model: Any, X: Any, y: Any) -> Iterator[tuple[str, Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,9 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 
-from planewise._fit_callbacks import with_callbacks
 from planewise._input import all_or_nothing, class_problem, class_targets
-from planewise._params import Limit, check_parameters, class_weights, keep_parameters, one_of
+from planewise._params import Limit, check_parameters, class_weights, keep_parameters
 from planewise.slm._boost_data import Data, Floats, Given, training_offset
 from planewise.slm._boosting import Boosting, Callback
 from planewise.slm._objectives import LossLike, RawLoss, classification_loss
@@ -145,35 +143,24 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
     refit : bool, default=True
         After `early_stopping` on a share of the training rows, grow the same number of rounds again from all of them.
         This takes about as long again. Not with `X_val`, where no training rows were set aside, not with `warm_start`,
-        which keeps its trees, and not if a callback ended the fit. `callbacks`, `evals_result_` and `best_iteration_`
-        are those of the first pass.
+        which keeps its trees, and not if a callback ended the fit. `callbacks`, `best_iteration_`, `train_score_` and
+        `validation_score_` are those of the first pass.
     n_iter_no_change : int, default=10
         Number of rounds without progress that end the fit.
     tol : float, default=0.0
         Minimum improvement that counts as progress.
-    eval_metric : str, callable, list or None, default=None
-        Metrics to evaluate after every round, beside the loss: names of scikit-learn's scorers such as "roc_auc",
-        scorers from ``make_scorer``, functions ``(y_true, y_pred)`` or ``(y_true, y_pred, weight)`` that return
-        ``(name, value, is_higher_better)``, as in LightGBM, or a list of these. Functions get the encoded classes (0,
-        1, ... in the order of ``classes_``) and probabilities: those of the second of two classes, or one column per
-        class. Scorers get the labels. With `early_stopping`, the first metric decides instead of the loss.
+    scoring : str, callable or None, default=None
+        What is monitored, and decides `early_stopping`, instead of the loss: the name of a scikit-learn scorer such as
+        "roc_auc", or a function ``(estimator, X, y)`` that returns a number, the larger the
+        better. During the fit, X has the rows as the trees read them, and the estimator can predict only this X.
     callbacks : list of callables or None, default=None
-        Each is called after every round with the number of rounds of the model so far and a dict of losses; a true
-        answer ends the fit.
-    checkpoint : path or None, default=None
-        A file for the trees so far, replaced every `checkpoint_every` rounds. A fit on the same data with the same
-        parameters continues from it, to the same model as an uninterrupted fit. The rounds of `refit` are not in it.
-        Needs an integer as `random_state`.
-    checkpoint_every : int, default=10
-        Number of rounds between two writes.
+        Each is called after every round with the number of rounds of the model so far and a dict of the losses (or
+        scores, with `scoring`) of "train" and "validation"; a true answer ends the fit.
     warm_start : bool, default=False
         Keep the trees of the last fit and grow only the missing rounds. The rows set aside for validation stay the
         same. With `early_stopping` the model ends at its best round, even if that is one of the earlier fit.
     verbose : int, default=0
-        1 shows a progress line with the losses.
-    multi_strategy : {"one_output_per_tree", "multi_output_tree"}, default="one_output_per_tree"
-        With more than two classes: one tree per class and round, or one tree whose leaves hold a score for every
-        class, which is faster with many classes but takes more rounds to the same loss.
+        1 shows a progress line with the losses or scores.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied into the sample weights; zero leaves a class out.
     n_jobs : int or None, default=None
@@ -192,8 +179,8 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
     n_iter_ : int
         Number of rounds in the model: `best_iteration_` with `early_stopping`.
     best_iteration_ : int or None
-        Number of rounds with the lowest validation loss, ``evals_result_["validation"][best_iteration_ - 1]``, or, with
-        `eval_metric`, with the best value of the first metric; None without validation rows.
+        Number of rounds with the best validation score, ``validation_score_[best_iteration_ - 1]``; None without
+        validation rows.
     n_stored_numbers_, n_bytes_ : int
         Number of non-zero weights, thresholds and leaf values; and the bytes that prediction needs.
     feature_means_ : float32 array of shape (n_features,) or longer
@@ -208,13 +195,13 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         By the number of the column, for columns with target statistics: an object with `values` of shape (n_categories,
         n_statistics), in the order of ``categories_``, `prior` of shape (n_statistics,), which unseen categories have,
         and `classes`, the places in ``classes_`` of the classes that the statistics are shares of (None in regression).
-    evals_result_ : dict
-        Lists with one loss per round, from the first round of the model on: "train" if the training loss was monitored
-        (`verbose`, `callbacks`, `checkpoint`, `eval_metric` or rows to monitor), "validation" with validation rows, and
-        one for each of `eval_sets`. A custom loss has no value and so no such lists. Metrics have a list for every set,
-        such as "validation roc_auc". With `early_stopping` the lists also hold the rounds after the best one, which are
-        not in the model. After a warm start they hold the values of all rounds on the rows of the last fit. With target
-        statistics, the values of "train" are computed with those from other folds, as the trees were grown.
+    train_score_, validation_score_ : float64 arrays of shape (n_rounds,)
+        The score of the training and of the validation rows after each round, from the first round of the model on:
+        that of `scoring`, or minus the loss. Empty if there are no validation rows, and for training rows unless
+        something is monitored (`verbose`, `callbacks`, `scoring` or validation rows). A custom loss has no value:
+        without `scoring` both are empty. With `early_stopping` they also hold the rounds after the best one, which are
+        not in the model. After a warm start they hold the scores of all rounds on the rows of the last fit. With target
+        statistics, the scores of training rows are computed with those from other folds, as the trees were grown.
     has_offset_ : bool
         Whether ``fit`` was given an offset. Predictions without one are for an offset of zero.
     feature_importances_ : array of shape (n_features,)
@@ -242,9 +229,7 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
     parameter_limits: ClassVar[Mapping[str, Limit]] = {
         **Boosting.parameter_limits,
         "class_weight": class_weights(),
-        "multi_strategy": one_of("one_output_per_tree", "multi_output_tree"),
     }
-    multi_strategy: str
     class_weight: Any
     classes_: NDArray[Any]
 
@@ -295,13 +280,10 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         refit: bool = True,
         n_iter_no_change: int = 10,
         tol: float = 0.0,
-        eval_metric: Any = None,
+        scoring: Any = None,
         callbacks: Sequence[Callback] | None = None,
-        checkpoint: str | PathLike[str] | None = None,
-        checkpoint_every: int = 10,
         warm_start: bool = False,
         verbose: int = 0,
-        multi_strategy: str = "one_output_per_tree",
         class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -309,7 +291,6 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         keep_parameters(self, locals())
 
     @all_or_nothing
-    @with_callbacks
     def fit(
         self,
         X: Any,
@@ -321,7 +302,6 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         y_val: ArrayLike | None = None,
         sample_weight_val: ArrayLike | None = None,
         offset_val: ArrayLike | None = None,
-        eval_sets: Mapping[str, tuple[Any, ...]] | None = None,
     ) -> Self:
         """Fit the model.
 
@@ -339,14 +319,10 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
             log-odds of the second of two classes, or, with more, to the score of each. The model does not keep it: pass
             it to ``predict_proba`` again.
         X_val, y_val, sample_weight_val, offset_val : like X, y, sample_weight and offset, default=None
-            Validation rows: their loss after each round is kept in ``evals_result_``. They end the fit only with
-            `early_stopping`; without it, all `n_estimators` rounds are grown and kept.
+            Validation rows: their loss or score after each round is kept in ``validation_score_``. They end the fit
+            only with `early_stopping`; without it, all `n_estimators` rounds are grown and kept.
             `class_weight` does not apply to them; it does to a share of the training rows set aside by
             `early_stopping`.
-        eval_sets : dict or None, default=None
-            Further sets of rows to monitor, by name: (X, y), (X, y, sample_weight) or (X, y, sample_weight, offset).
-            Their losses are kept in ``evals_result_`` under their names. They never end the fit. A name may not begin
-            with the name of another set ("train" and "validation" are names too) and a space.
 
         Returns
         -------
@@ -367,16 +343,15 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
             return np.searchsorted(classes, theirs)[place].astype(np.float64)
 
         loss = classification_loss(self.loss, max(2, len(classes)))
-        given = Given(X_val, y_val, sample_weight_val, offset_val, eval_sets)
+        given = Given(X_val, y_val, sample_weight_val, offset_val)
         data = Data(problem.rows, problem.label.astype(np.float64), problem.weight)
         data = data._replace(offset=training_offset(offset, problem, loss))
-        self.classes_, tasks = classes, self._tasks(X, y, sample_weight)
+        self.classes_ = classes
         if len(classes) == 1:
-            self._read_given(given, data, loss, labels_of, classes)
+            self._read_given(given, data, loss, labels_of)
             self._keep_constant(data, loss)
         else:
-            self._learn(data, loss, given, labels_of, tasks, classes)
-        tasks.end_all()
+            self._learn(data, loss, given, labels_of, classes)
         return self
 
     def _keep_constant(self, data: Data, loss: RawLoss) -> None:
@@ -385,7 +360,7 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
         self._options(len(data.rows), loss)
         self.forest_, self.base_score_, self.has_offset_ = Forest.empty(), np.zeros(1), data.offset is not None
         self._loss, self._seed, self.n_iter_, self.best_iteration_ = RawLoss("constant"), 0, 0, None
-        self.evals_result_ = {}
+        self.train_score_ = self.validation_score_ = np.empty(0)
         self.feature_means_ = np.full(self.n_features_in_, np.nan, dtype=np.float32)
 
     def decision_function(self, X: Any, *, offset: ArrayLike | None = None, n_rounds: int | None = None) -> Floats:

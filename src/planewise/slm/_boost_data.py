@@ -1,8 +1,8 @@
-"""What boosting is given: training rows, sets of rows that are only followed, and offsets."""
+"""What boosting is given: training rows, validation rows and offsets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -34,76 +34,37 @@ class Data(NamedTuple):
         order = np.argsort(self.target[:, 1], kind="stable")
         return self.part(order[self.weight[order] > 0])
 
-    def arrays(self) -> list[NDArray[Any]]:
-        """All that is there."""
-        return [each for each in self if each is not None]
-
 
 class Given(NamedTuple):
-    """What ``fit`` was given beside the training rows."""
+    """The validation rows that ``fit`` was given."""
 
     X_val: Any = None
     y_val: Any = None
     sample_weight_val: Any = None
     offset_val: Any = None
-    eval_sets: Any = None
 
     def check(self) -> None:
-        """An error unless the parts go together."""
+        """Raise an error unless these go together."""
         if (self.X_val is None) != (self.y_val is None):
             raise ValueError("X_val and y_val go together: give both or neither.")
         for name in ("sample_weight_val", "offset_val"):
             if self.X_val is None and getattr(self, name) is not None:
                 raise ValueError(f"{name} needs X_val and y_val, whose rows it belongs to.")
-        if self.eval_sets is None:
-            return
-        form = "a dict from names to (X, y), (X, y, sample_weight) or (X, y, sample_weight, offset)"
-        if not isinstance(self.eval_sets, Mapping):
-            raise ValueError(f"eval_sets must be {form}; got a {type(self.eval_sets).__name__}.")
-        for name, parts in self.eval_sets.items():
-            if not isinstance(name, str) or name in ("", "train", "validation"):
-                raise ValueError(
-                    f"eval_sets has the name {name!r}; names must be strings other than 'train' and 'validation', "
-                    "which are those of the training rows and of X_val."
-                )
-            if not isinstance(parts, (tuple, list)) or not 2 <= len(parts) <= 4:
-                raise ValueError(f"eval_sets must be {form}; the entry of {name!r} is something else.")
-        for name in self.eval_sets:  # in evals_result_, a space stands between the names of a set and of a metric
-            for other in ("train", "validation", *self.eval_sets):
-                if name.startswith(f"{other} "):
-                    raise ValueError(
-                        f"eval_sets has the name {name!r}, which begins with that of another set, {other!r}, and a "
-                        f"space: in evals_result_ it would look like a metric of {other!r}. Rename it."
-                    )
-
-    @property
-    def is_anything(self) -> bool:
-        return self.X_val is not None or bool(self.eval_sets)
-
-    def sets(self) -> dict[str, tuple[Any, ...]]:
-        """By name: X, y and perhaps weights and offsets."""
-        first = {} if self.X_val is None else {"validation": self[:4]}
-        return first | {name: tuple(parts) for name, parts in (self.eval_sets or {}).items()}
 
 
 # Targets as given, their rows and how to call them in errors -> targets as numbers.
 TargetReader = Callable[[Any, NDArray[np.float32], str], Floats]
 
 
-def read_set(estimator: Any, name: str, parts: tuple[Any, ...], loss: RawLoss, read_target: TargetReader) -> Data:
-    """A set of rows to follow, checked; errors name it."""
-    X, y, weight, offset = (*parts, None, None)[:4]
-
-    def called(part: str) -> str:
-        return f"{part}_val" if name == "validation" else f"eval_sets[{name!r}]"
-
-    with _named(called("X")):
-        rows = prediction_rows(estimator, X)
-    with _named(called("y")):
-        target = read_target(y, rows, called("y"))
-    with _named(called("sample_weight")):
-        weights = row_weights(weight, rows)
-    found = Data(rows, target, weights, read_offset(offset, len(rows), loss, called("offset")))
+def read_validation_rows(estimator: Any, given: Given, loss: RawLoss, read_target: TargetReader) -> Data:
+    """Read and check the validation rows; errors name the argument."""
+    with _named("X_val"):
+        rows = prediction_rows(estimator, given.X_val)
+    with _named("y_val"):
+        target = read_target(given.y_val, rows, "y_val")
+    with _named("sample_weight_val"):
+        weights = row_weights(given.sample_weight_val, rows)
+    found = Data(rows, target, weights, read_offset(given.offset_val, len(rows), loss, "offset_val"))
     return found.by_query() if loss.core == "ranking" else found
 
 
@@ -128,11 +89,10 @@ def read_offset(offset: Any, n_rows: int, loss: RawLoss, name: str = "offset") -
         values = np.asarray(offset, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must hold numbers, one per row and output.") from None
-    shared = n_outputs == 1 or bool(loss.levels)  # quantiles are of one target
-    if values.shape != (n_rows, n_outputs) and not (shared and values.shape == (n_rows,)):
-        expected = f"({n_rows},)" if shared else f"({n_rows}, {n_outputs}), one column per output"
+    if values.shape != (n_rows, n_outputs) and not (n_outputs == 1 and values.shape == (n_rows,)):
+        expected = f"({n_rows},)" if n_outputs == 1 else f"({n_rows}, {n_outputs}), one column per class"
         raise ValueError(f"{name} has shape {values.shape}; expected {expected}.")
-    values = np.array(np.broadcast_to(values.reshape(n_rows, -1), (n_rows, n_outputs)))
+    values = np.array(values.reshape(n_rows, n_outputs))
     wrong = np.flatnonzero(~np.isfinite(values).all(axis=1))
     if len(wrong):
         raise ValueError(f"{name} must be finite; row {wrong[0]} has {values[wrong[0]].tolist()[0]}.")

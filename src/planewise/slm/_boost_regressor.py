@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,9 +11,8 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import d2_pinball_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._fit_callbacks import with_callbacks
 from planewise._input import IN_FLOAT32, all_or_nothing, number_problem, real_targets
-from planewise._params import Limit, check_parameters, keep_parameters, one_of, or_sequence, real
+from planewise._params import Limit, check_parameters, keep_parameters, real
 from planewise.slm._boost_data import Data, Floats, Given, training_offset
 from planewise.slm._boosting import Boosting, Callback
 from planewise.slm._objectives import LossLike, check_targets, regression_loss
@@ -32,13 +30,10 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
     loss : str or callable, default="auto"
         "auto" (the same as "squared_error"), "absolute_error", "huber", "quantile", "poisson", "gamma" (targets above
         zero) or "tweedie". The last three are half the deviance, and their scores are logarithms of predictions. A
-        callable gets the targets and the raw scores, of shape (n_samples,) or (n_samples, n_targets), and returns the
-        gradient and the Hessian of the loss with respect to the scores. The result is multiplied by the sample weights;
-        do not multiply it yourself.
-    alpha : float or list of float, default=0.9
-        Level of the "quantile" loss; for "huber", the share of residuals that count squared. An increasing list of
-        levels fits several quantiles in one model, which never cross: a row's predictions are sorted. Each has its own
-        tree in every round, see `multi_strategy`.
+        callable gets the targets and the raw scores and returns the gradient and the Hessian of the loss with respect
+        to the scores. The result is multiplied by the sample weights; do not multiply it yourself.
+    alpha : float, default=0.9
+        Level of the "quantile" loss; for "huber", the share of residuals that count squared.
     power : float, default=1.5
         Of the "tweedie" loss: the variance is proportional to this power of the mean. Strictly between 1 (Poisson) and
         2 (gamma).
@@ -138,8 +133,7 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         is 50; None uses sets alone.
     monotonic_cst : list of int, dict or None, default=None
         By column (or by name): 1 if the score may not fall as the feature rises, -1 if it may not rise, 0 otherwise.
-        Nodes then have one plane, and trees `max_depth` times `max_planes` levels. Of several targets or quantiles,
-        every one follows it; not with ``multi_strategy="multi_output_tree"``.
+        Nodes then have one plane, and trees `max_depth` times `max_planes` levels.
     interaction_cst : "pairwise", "no_interactions", list of groups or None, default=None
         Which columns may be used together. The columns of all planes on a path from the root to a leaf lie in one
         group, a list or set of names or numbers; columns in no group form a further one. "pairwise" lets any two
@@ -156,35 +150,24 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
     refit : bool, default=True
         After `early_stopping` on a share of the training rows, grow the same number of rounds again from all of them.
         This takes about as long again. Not with `X_val`, where no training rows were set aside, not with `warm_start`,
-        which keeps its trees, and not if a callback ended the fit. `callbacks`, `evals_result_` and `best_iteration_`
-        are those of the first pass.
+        which keeps its trees, and not if a callback ended the fit. `callbacks`, `best_iteration_`, `train_score_` and
+        `validation_score_` are those of the first pass.
     n_iter_no_change : int, default=10
         Number of rounds without progress that end the fit.
     tol : float, default=0.0
         Minimum improvement that counts as progress.
-    eval_metric : str, callable, list or None, default=None
-        Metrics to evaluate after every round, beside the loss: names of scikit-learn's scorers such as
-        "neg_mean_absolute_error", scorers from ``make_scorer``, functions ``(y_true, y_pred)`` or ``(y_true, y_pred,
-        weight)`` that return ``(name, value, is_higher_better)``, as in LightGBM, or a list of these. Functions get
-        predictions, of shape (n_samples, n_levels) for several quantiles, for which scorers cannot be used. With
-        `early_stopping`, the first metric decides instead of the loss.
+    scoring : str, callable or None, default=None
+        What is monitored, and decides `early_stopping`, instead of the loss: the name of a scikit-learn scorer such as
+        "neg_mean_absolute_error", or a function ``(estimator, X, y)`` that returns a number, the larger the
+        better. During the fit, X has the rows as the trees read them, and the estimator can predict only this X.
     callbacks : list of callables or None, default=None
-        Each is called after every round with the number of rounds of the model so far and a dict of losses; a true
-        answer ends the fit.
-    checkpoint : path or None, default=None
-        A file for the trees so far, replaced every `checkpoint_every` rounds. A fit on the same data with the same
-        parameters continues from it, to the same model as an uninterrupted fit. The rounds of `refit` are not in it.
-        Needs an integer as `random_state`.
-    checkpoint_every : int, default=10
-        Number of rounds between two writes.
+        Each is called after every round with the number of rounds of the model so far and a dict of the losses (or
+        scores, with `scoring`) of "train" and "validation"; a true answer ends the fit.
     warm_start : bool, default=False
         Keep the trees of the last fit and grow only the missing rounds. The rows set aside for validation stay the
         same. With `early_stopping` the model ends at its best round, even if that is one of the earlier fit.
     verbose : int, default=0
-        1 shows a progress line with the losses.
-    multi_strategy : {"one_output_per_tree", "multi_output_tree"}, default="one_output_per_tree"
-        With several targets or quantiles: one tree per output and round, or one tree whose leaves hold a number for
-        every output, which is faster with many outputs but takes more rounds to the same loss.
+        1 shows a progress line with the losses or scores.
     n_jobs : int or None, default=None
         Number of threads; -1 uses all cores. The model does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -194,15 +177,13 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
     ----------
     forest_ : Forest
         All trees as flat arrays; weights and thresholds are in the units of the data.
-    base_score_ : array of shape (n_outputs,)
+    base_score_ : array of shape (1,)
         Where scores started, without offsets.
-    n_outputs_ : int
-        Number of predictions per row: targets or quantile levels.
     n_iter_ : int
         Number of rounds in the model: `best_iteration_` with `early_stopping`.
     best_iteration_ : int or None
-        Number of rounds with the lowest validation loss, ``evals_result_["validation"][best_iteration_ - 1]``, or, with
-        `eval_metric`, with the best value of the first metric; None without validation rows.
+        Number of rounds with the best validation score, ``validation_score_[best_iteration_ - 1]``; None without
+        validation rows.
     n_stored_numbers_, n_bytes_ : int
         Number of non-zero weights, thresholds and leaf values; and the bytes that prediction needs.
     feature_means_ : float32 array of shape (n_features,) or longer
@@ -217,13 +198,13 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         By the number of the column, for columns with target statistics: an object with `values` of shape (n_categories,
         n_statistics), in the order of ``categories_``, `prior` of shape (n_statistics,), which unseen categories have,
         and `classes`, the places in ``classes_`` of the classes that the statistics are shares of (None in regression).
-    evals_result_ : dict
-        Lists with one loss per round, from the first round of the model on: "train" if the training loss was monitored
-        (`verbose`, `callbacks`, `checkpoint`, `eval_metric` or rows to monitor), "validation" with validation rows, and
-        one for each of `eval_sets`. A custom loss has no value and so no such lists. Metrics have a list for every set,
-        such as "validation r2". With `early_stopping` the lists also hold the rounds after the best one, which are not
-        in the model. After a warm start they hold the values of all rounds on the rows of the last fit. With target
-        statistics, the values of "train" are computed with those from other folds, as the trees were grown.
+    train_score_, validation_score_ : float64 arrays of shape (n_rounds,)
+        The score of the training and of the validation rows after each round, from the first round of the model on:
+        that of `scoring`, or minus the loss. Empty if there are no validation rows, and for training rows unless
+        something is monitored (`verbose`, `callbacks`, `scoring` or validation rows). A custom loss has no value:
+        without `scoring` both are empty. With `early_stopping` they also hold the rounds after the best one, which are
+        not in the model. After a warm start they hold the scores of all rounds on the rows of the last fit. With target
+        statistics, the scores of training rows are computed with those from other folds, as the trees were grown.
     has_offset_ : bool
         Whether ``fit`` was given an offset. Predictions without one are for an offset of zero.
     feature_importances_ : array of shape (n_features,)
@@ -250,19 +231,17 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
 
     parameter_limits: ClassVar[Mapping[str, Limit]] = {
         **Boosting.parameter_limits,
-        "alpha": or_sequence(real(0, 1)),
+        "alpha": Limit(real(0, 1).allows, "a number from 0 to 1; for several quantiles, fit one model per level"),
         "power": Limit(lambda value: real(1, 2).allows(value) and 1 < value < 2, "a number above 1 and below 2"),
-        "multi_strategy": one_of("one_output_per_tree", "multi_output_tree"),
     }
-    alpha: float | list[float]
+    alpha: float
     power: float
-    multi_strategy: str
 
     def __init__(
         self,
         *,
         loss: LossLike = "auto",
-        alpha: float | list[float] = 0.9,
+        alpha: float = 0.9,
         power: float = 1.5,
         n_estimators: int = 100,
         learning_rate: float = 0.1,
@@ -307,20 +286,16 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         refit: bool = True,
         n_iter_no_change: int = 10,
         tol: float = 0.0,
-        eval_metric: Any = None,
+        scoring: Any = None,
         callbacks: Sequence[Callback] | None = None,
-        checkpoint: str | PathLike[str] | None = None,
-        checkpoint_every: int = 10,
         warm_start: bool = False,
         verbose: int = 0,
-        multi_strategy: str = "one_output_per_tree",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         keep_parameters(self, locals())
 
     @all_or_nothing
-    @with_callbacks
     def fit(
         self,
         X: Any,
@@ -332,7 +307,6 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         y_val: ArrayLike | None = None,
         sample_weight_val: ArrayLike | None = None,
         offset_val: ArrayLike | None = None,
-        eval_sets: Mapping[str, tuple[Any, ...]] | None = None,
     ) -> Self:
         """Fit the model.
 
@@ -340,61 +314,52 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         ----------
         X : array, sparse matrix, data frame or SpooledTable of shape (n_samples, n_features)
             Numbers, or categories in a data frame; NaN is a missing value.
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        y : array-like of shape (n_samples,)
             Numbers to predict.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights; zero leaves a row out. An integer weighs as much as that many equal rows, but
             `min_samples_leaf`, `noise_margin`, the order of categories and the folds of `target_statistics` count rows.
-        offset : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+        offset : array-like of shape (n_samples,), default=None
             Added to the raw scores from the start, as `init_score` in LightGBM and `base_margin` in XGBoost: to the
             prediction or, for "poisson", "gamma" and "tweedie", to its logarithm (for counts, the logarithm of the
-            exposure). Several targets need one column each. The model does not keep it: pass it to ``predict`` again.
+            exposure). The model does not keep it: pass it to ``predict`` again.
         X_val, y_val, sample_weight_val, offset_val : like X, y, sample_weight and offset, default=None
-            Validation rows: their loss after each round is kept in ``evals_result_``. They end the fit only with
-            `early_stopping`; without it, all `n_estimators` rounds are grown and kept.
-        eval_sets : dict or None, default=None
-            Further sets of rows to monitor, by name: (X, y), (X, y, sample_weight) or (X, y, sample_weight, offset).
-            Their losses are kept in ``evals_result_`` under their names. They never end the fit. A name may not begin
-            with the name of another set ("train" and "validation" are names too) and a space.
+            Validation rows: their loss or score after each round is kept in ``validation_score_``. They end the fit
+            only with `early_stopping`; without it, all `n_estimators` rounds are grown and kept.
 
         Returns
         -------
         self
         """
         check_parameters(self)
-        problem = number_problem(
-            self, X, y, sample_weight, continues=self._continues(), several=True, targets=IN_FLOAT32
-        )
+        problem = number_problem(self, X, y, sample_weight, continues=self._continues(), targets=IN_FLOAT32)
         loss = regression_loss(self.loss, self.alpha, problem.target, self.base_score, self.power, problem.kept)
 
         def read(y: Any, rows: NDArray[np.float32], name: str) -> Floats:
-            target = real_targets(self, y, rows, several=True)
-            if target.shape[1:] != problem.target.shape[1:]:
-                raise ValueError(f"{name} has shape {target.shape}, but y has shape {np.shape(problem.target)}.")
+            target = real_targets(self, y, rows)
             IN_FLOAT32.check_size(type(self).__name__, target, np.ones(len(target), dtype=bool), name)
             check_targets(loss, target, name)
             return target
 
         data = Data(problem.rows, problem.target, problem.weight, training_offset(offset, problem, loss))
-        given, tasks = Given(X_val, y_val, sample_weight_val, offset_val, eval_sets), self._tasks(X, y, sample_weight)
-        self._learn(data, loss, given, read, tasks)
-        tasks.end_all()
+        given = Given(X_val, y_val, sample_weight_val, offset_val)
+        self._learn(data, loss, given, read)
         return self
 
     def predict(self, X: Any, *, offset: ArrayLike | None = None, n_rounds: int | None = None) -> Floats:
-        """The predicted number of each row, or several of them.
+        """Predict the number of each row.
 
         Parameters
         ----------
         X : array, sparse matrix, data frame or SpooledTable of shape (n_samples, n_features)
-        offset : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+        offset : array-like of shape (n_samples,), default=None
             Added to the raw scores, as in ``fit``; None is zero.
         n_rounds : int or None, default=None
             Use the first rounds only.
 
         Returns
         -------
-        y : array of shape (n_samples,), or (n_samples, n_outputs) for several targets or quantiles
+        y : array of shape (n_samples,)
         """
         raw = self._raw(X, offset, n_rounds)
         return self._loss.numbers(raw)
@@ -402,30 +367,16 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
     def score(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, offset: ArrayLike | None = None
     ) -> float:
-        """R^2 of the predictions; that of several targets is averaged over them. `offset` is as in ``predict``.
+        """R^2 of the predictions. `offset` is as in ``predict``.
 
         With ``loss="quantile"`` it is D^2 of the pinball loss instead, which is 0 for the best constant and 1 for
-        perfect predictions, see `sklearn.metrics.d2_pinball_score`; that of several levels is averaged over them.
+        perfect predictions, see `sklearn.metrics.d2_pinball_score`.
         """
         check_is_fitted(self)
         predicted = self.predict(X, offset=offset)
         if self._loss.core != "quantile":
             return float(r2_score(y, predicted, sample_weight=sample_weight))
-        levels = self._loss.levels
-        found = zip(levels, predicted.T, strict=True) if levels else [(self._loss.alpha, predicted)]
-        scores = [d2_pinball_score(y, each, sample_weight=sample_weight, alpha=level) for level, each in found]
-        return float(np.mean(scores))
-
-    @property
-    def n_outputs_(self) -> int:
-        """Number of predictions per row: targets or quantile levels."""
-        check_is_fitted(self)
-        return self._loss.n_outputs
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
+        return float(d2_pinball_score(y, predicted, sample_weight=sample_weight, alpha=self._loss.alpha))
 
     def staged_predict(self, X: Any, *, offset: ArrayLike | None = None) -> Iterator[Floats]:
         """Predictions after each round; `offset` as in ``predict``."""

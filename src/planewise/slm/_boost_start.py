@@ -6,23 +6,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from planewise.slm._boost_data import Data, Floats
-from planewise.slm._evaluation import History
 from planewise.slm.fitted import Forest, Trials
 
 
 @dataclass
 class Start:
-    """Where boosting starts: anew, from an earlier fit (a warm start) or from a checkpoint."""
+    """Where boosting starts: anew, or from an earlier fit (a warm start)."""
 
     base: Floats  # scores before any tree, without offsets
     before: Forest | None = None  # trees grown before
     trials: Trials | None = None
-    history: History | None = None
-    trees_per_round: int = 1
 
     @property
     def rounds(self) -> int:
-        return 0 if self.before is None else self.before.n_trees // self.trees_per_round
+        return 0 if self.before is None else self.before.n_trees // len(self.base)
 
     def scores_before(self, data: Data) -> Floats:
         """Scores before any tree, offsets included: (rows, outputs), or (1, outputs) if they are the same for all."""

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._fit_callbacks import CallbackSupportMixin
 from planewise._input import thread_count
 from planewise._params import integer
 from planewise.slm._boost_data import Floats, read_offset
@@ -20,7 +19,7 @@ from planewise.slm._target_statistics import TargetStatistics, added_to_sources,
 from planewise.slm.fitted import tree_rows
 
 
-class BoostedTrees(CallbackSupportMixin, ExplainsByContributions, TreeEstimator):
+class BoostedTrees(ExplainsByContributions, TreeEstimator):
     """The answers of the classifier and the regressor."""
 
     n_iter_: int
@@ -74,8 +73,9 @@ class BoostedTrees(CallbackSupportMixin, ExplainsByContributions, TreeEstimator)
         -------
         nodes : int array of shape (n_samples, n_trees)
             Numbers of nodes, counted from the root of each tree: mostly leaves. Trees are in the order they were grown
-            in. If a round has several (one per output), they are next to each other, in the order of the outputs:
-            those of round ``r``, counted from 0, are the columns ``r * n_outputs`` to ``(r + 1) * n_outputs - 1``.
+            in. With more than two classes, a round has one tree per class, next to each other, in the order of the
+            classes: those of round ``r``, counted from 0, are the columns ``r * n_classes`` to
+            ``(r + 1) * n_classes - 1``.
         """
         n_trees = self._n_trees(n_rounds)
         return self.forest_.head(n_trees).apply(tree_rows(self, X), thread_count(self.n_jobs))
@@ -94,10 +94,10 @@ class BoostedTrees(CallbackSupportMixin, ExplainsByContributions, TreeEstimator)
 
         Returns
         -------
-        contributions : array of shape (n_samples, n_features + 1), or (n_samples, n_outputs, n_features + 1)
+        contributions : array of shape (n_samples, n_features + 1), or (n_samples, n_classes, n_features + 1)
             The last entry is the mean score of the training rows; a row's entries add up to its raw score: the
             ``decision_function`` of a classifier, the prediction of a regressor (its logarithm for "poisson", "gamma"
-            and "tweedie"). Outputs are classes, targets, or quantiles in the order of the prediction.
+            and "tweedie").
         """
         n_trees = self._n_trees(n_rounds)
         return self._contributions(X, self.forest_.head(n_trees))

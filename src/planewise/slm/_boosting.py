@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from math import inf
-from os import PathLike
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,16 +11,14 @@ from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
 from planewise import _core
-from planewise._fit_callbacks import FitTasks
-from planewise._input import category_counts, thread_count
+from planewise._input import thread_count
 from planewise._params import Limit, boolean, either, integer, one_of, real
 from planewise._progress import Progress, is_heard
-from planewise.slm._boost_checkpoint import Checkpoint, Fit, fingerprint
-from planewise.slm._boost_data import Data, Floats, Given, TargetReader, read_set
+from planewise.slm._boost_data import Data, Floats, Given, TargetReader, read_validation_rows
 from planewise.slm._boost_start import Start
 from planewise.slm._boosted import BoostedTrees
 from planewise.slm._constraints import ALL_ROWS, check_earlier_trees, constrain
-from planewise.slm._evaluation import Booster, Metrics, Monitor, metrics_allowed, metrics_in, name_of_metric
+from planewise.slm._evaluation import Booster, Monitor, Scoring
 from planewise.slm._growth import GROWTH_LIMITS, growth_options, training_table
 from planewise.slm._objectives import LossLike, RawLoss
 from planewise.slm._target_statistics import (
@@ -65,16 +61,17 @@ class Boosting(BoostedTrees):
         "refit": boolean(),
         "n_iter_no_change": integer(1),
         "tol": real(0),
-        "eval_metric": metrics_allowed(),
+        "scoring": Limit(
+            lambda value: value is None or isinstance(value, str) or callable(value),
+            "None, the name of a scikit-learn scorer or a function (estimator, X, y) -> score",
+        ),
         "warm_start": boolean(),
-        "checkpoint_every": integer(1),
         "verbose": integer(0),
         "base_score": Limit(lambda value: value is None or real(-inf).allows(value), "a finite number or None"),
         "callbacks": Limit(
             lambda value: value is None or (isinstance(value, Sequence) and all(callable(each) for each in value)),
             "a list of functions (round, losses) -> whether to stop, or None",
         ),
-        "checkpoint": Limit(lambda value: value is None or isinstance(value, (str, PathLike)), "a path or None"),
     }
     loss: LossLike
     n_estimators: int
@@ -93,12 +90,12 @@ class Boosting(BoostedTrees):
     refit: bool
     n_iter_no_change: int
     tol: float
-    eval_metric: Any
+    scoring: Any
     callbacks: Sequence[Callback] | None
-    checkpoint: str | PathLike[str] | None
-    checkpoint_every: int
     warm_start: bool
     verbose: int
+    train_score_: Floats
+    validation_score_: Floats
     has_offset_: bool
     _seed: int
     _trials: Trials
@@ -106,46 +103,38 @@ class Boosting(BoostedTrees):
     def _continues(self) -> bool:
         return bool(self.warm_start) and hasattr(self, "forest_")
 
-    def _tasks(self, X: Any, y: Any, sample_weight: Any) -> FitTasks:
-        """The steps of this fit for scikit-learn's callbacks: rounds, and perhaps growing them again."""
-        return FitTasks(self, X, y, sample_weight, "round", self.n_estimators + (self.early_stopping and self.refit))
-
     def _learn(
         self,
         data: Data,
         loss: RawLoss,
         given: Given,
         read_target: TargetReader,
-        tasks: FitTasks,
         classes: NDArray[Any] | None = None,
     ) -> None:
         """Boost on these rows, with validation rows: given ones, or a share of the rows when stopping early."""
-        metrics, sets = self._read_given(given, data, loss, read_target, classes)
+        scoring, validation = self._read_given(given, data, loss, read_target)
         # A warm start keeps its seed, and so sets the same rows aside: others would have been learned from already.
         seed = self._seed if self._continues() else self._new_seed()
         everything = data
         sets_aside = self.early_stopping and given.X_val is None
         if sets_aside:
             learn, rest = self._rows_to_set_aside(data, seed, classes)
-            data, sets = data.part(learn), {"validation": data.part(rest), **sets}
+            data, validation = data.part(learn), data.part(rest)
             self._check_rows_set_aside(len(learn))
         data = self._with_target_statistics(data, loss, seed)
-        sets = {
-            name: each._replace(rows=with_statistics(each.rows, self.target_statistics_)) for name, each in sets.items()
-        }
-        ended = self._boost(data, loss, seed, sets, metrics, tasks)
+        if validation is not None:
+            validation = validation._replace(rows=with_statistics(validation.rows, self.target_statistics_))
+        ended = self._boost(data, loss, seed, validation, scoring)
         if sets_aside and self.refit and not self.warm_start and not ended:
-            tasks.begin("refit")
             self._boost_again(self._with_target_statistics(everything, loss, seed), loss, seed)
-            tasks.end(lambda: {})
 
     def _read_given(
-        self, given: Given, data: Data, loss: RawLoss, read_target: TargetReader, classes: NDArray[Any] | None
-    ) -> tuple[Metrics, dict[str, Data]]:
-        """Metrics and the sets of rows beside the training rows, checked."""
+        self, given: Given, data: Data, loss: RawLoss, read_target: TargetReader
+    ) -> tuple[Scoring | None, Data | None]:
+        """Return the scorer and the validation rows, checked."""
         self._check_given(given, data.offset)
-        metrics = Metrics(self.eval_metric, loss, classes)
-        return metrics, {name: read_set(self, name, parts, loss, read_target) for name, parts in given.sets().items()}
+        scoring = None if self.scoring is None else Scoring(self, loss)
+        return scoring, None if given.X_val is None else read_validation_rows(self, given, loss, read_target)
 
     def _rows_to_set_aside(
         self, data: Data, seed: int, classes: NDArray[Any] | None
@@ -169,7 +158,7 @@ class Boosting(BoostedTrees):
     def _boost_again(self, data: Data, loss: RawLoss, seed: int) -> None:
         """As many rounds as were best, grown from all rows."""
         threads = thread_count(self.n_jobs)
-        start = self._start(data, loss, None)
+        start = self._start(data, loss)
         table = training_table(self, data.rows, data.weight, threads)
         boosting = self._make_booster(table, data, loss, start, seed, threads)
         with Progress(self.n_iter_, "boosting from all rows", shown=self.verbose > 0) as bar:
@@ -198,8 +187,7 @@ class Boosting(BoostedTrees):
         if loss.core == "ranking":
             target = target[:, 0]
         elif loss.own is None and loss.n_classes is None and data.offset is not None:
-            target, weights = loss.without_offset(target, weight, data.offset)
-            target, weight = target.mean(axis=1) if loss.levels else target, weights.mean(axis=1)
+            target, weight = loss.without_offset(target, weight, data.offset)
         targets, fold = Targets.of([look_at_targets(target, weight, loss.n_classes)]), folds(len(data.rows), seed)
         sums = {j: targets.sums(target, weight, data.rows[:, j], fold, len(self.categories_[j])) for j in columns}
         learned = {j: targets.learn(sums[j]) for j in columns}
@@ -219,77 +207,56 @@ class Boosting(BoostedTrees):
 
     def _check_given(self, given: Given, offset: Floats | None) -> None:
         given.check()
-        if callable(self.loss) and self.eval_metric is None and (self.early_stopping or given.is_anything):
+        if callable(self.loss) and self.scoring is None and (self.early_stopping or given.X_val is not None):
             raise ValueError(
-                "early_stopping=True, X_val and eval_sets need a built-in loss or an eval_metric: a custom loss has no "
+                "early_stopping=True and X_val need a built-in loss or the parameter scoring: a custom loss has no "
                 "value to monitor."
             )
-        self._check_checkpoint()
         if self._continues() and self.has_offset_ != (offset is not None):
             with_it = "with an offset: pass it" if self.has_offset_ else "without an offset: pass none"
             raise ValueError(f"warm_start=True continues from a fit {with_it} here as well.")
 
-    def _check_checkpoint(self) -> None:
-        if self.checkpoint is not None and not isinstance(self.random_state, (int, np.integer)):
-            raise ValueError("checkpoint= needs an integer as random_state: a resumed fit must draw the same again.")
-
-    def _boost(
-        self, data: Data, loss: RawLoss, seed: int, sets: Mapping[str, Data], metrics: Metrics, tasks: FitTasks
-    ) -> bool:
+    def _boost(self, data: Data, loss: RawLoss, seed: int, validation: Data | None, scoring: Scoring | None) -> bool:
         """Grow the missing rounds, then make them this estimator's; nothing changes before the end.
 
         Returns whether a callback ended it.
         """
         threads = thread_count(self.n_jobs)
-        checkpoint = self._open_checkpoint(data, sets)
-        start = self._start(data, loss, checkpoint)
+        start = self._start(data, loss)
         table = training_table(self, data.rows, data.weight, threads)
         boosting = self._make_booster(table, data, loss, start, seed, threads)
-
-        def grown() -> Forest:
-            new = Forest(boosting.forest())
-            return new if start.before is None else Forest.joined([start.before, new])
-
-        monitor = Monitor(boosting, loss, metrics, data, start.history or {})
+        monitor = Monitor(boosting, loss, scoring, data)
         monitor.best_trials = start.trials
-
-        def keep(made: Boosting) -> None:
-            """Give this estimator, or a copy, all attributes of the model so far."""
-            made._keep(grown(), start, monitor)
-            made.feature_means_, made._seed, made._loss = table.mean, seed, loss
-            made.has_offset_ = data.offset is not None
-
-        for name, each in sets.items():
-            their_table = _core.Table(each.rows, each.weight, threads)
-            scores = start.scores_of(each, threads)
-            monitor.follow(name, each, boosting.watch(their_table, each.target, each.weight, scores))
+        if validation is not None:
+            their_table = _core.Table(validation.rows, validation.weight, threads)
+            scores = start.scores_of(validation, threads)
+            number = boosting.watch(their_table, validation.target, validation.weight, scores)
+            monitor.follow(validation, number)
         ended = False
-        is_monitored = bool(sets or metrics or self.verbose or self.callbacks or checkpoint)
+        is_monitored = bool(validation is not None or scoring or self.verbose or self.callbacks)
         if is_monitored and start.before is not None:
-            monitor.complete(lambda seen, _: start.stages(seen, threads), start.rounds)
-        if is_monitored or loss.own is not None or tasks or is_heard():
-            listeners = self._listeners(monitor, grown, keep, checkpoint, tasks)
-            ended = self._run_rounds(monitor, data, start.rounds, is_monitored, listeners, tasks.begin)
+            monitor.complete(lambda seen: start.stages(seen, threads))
+        if is_monitored or loss.own is not None or is_heard():
+            ended = self._run_rounds(monitor, data, start.rounds, is_monitored)
         else:
             boosting.rounds(self.n_estimators - start.rounds)
-        keep(self)
+        new = Forest(boosting.forest())
+        self._keep(new if start.before is None else Forest.joined([start.before, new]), start.base, monitor)
+        self.feature_means_, self._seed, self._loss = table.mean, seed, loss
+        self.has_offset_ = data.offset is not None
         return ended
 
-    def _start(self, data: Data, loss: RawLoss, checkpoint: Checkpoint | None) -> Start:
+    def _start(self, data: Data, loss: RawLoss) -> Start:
         """Where this fit starts."""
         continues = self._continues()
         if continues and not self._loss.is_like(loss):
             raise ValueError("warm_start=True needs the same loss and kind of target as the earlier fit.")
-        per_round = 1 if self._has_vector_leaves(loss) else loss.n_outputs
         if continues:
-            start = Start(self.base_score_, self.forest_, self._trials, trees_per_round=per_round)
-            if self.forest_.trees_per_round != per_round:
-                raise ValueError("warm_start=True needs the same multi_strategy as the earlier fit.")
+            start = Start(self.base_score_, self.forest_, self._trials)
         elif self.base_score is None:
-            start = Start(loss.start(data.target, data.weight, data.offset), trees_per_round=per_round)
+            start = Start(loss.start(data.target, data.weight, data.offset))
         else:
-            start = Start(np.full(loss.n_outputs, float(self.base_score)), trees_per_round=per_round)
-        self._continue_from(checkpoint, start, len(data.rows))
+            start = Start(np.full(loss.n_outputs, float(self.base_score)))
         if continues:
             check_earlier_trees(self, self.forest_, self._statistic_sources())
         if continues and self.n_estimators < start.rounds:
@@ -298,20 +265,6 @@ class Boosting(BoostedTrees):
                 "when warm_start=True."
             )
         return start
-
-    def _continue_from(self, checkpoint: Checkpoint | None, start: Start, n_rows: int) -> None:
-        """Let a fit start from the trees of its checkpoint, if there is one."""
-        if checkpoint is None:
-            return
-        counts = category_counts(self) or [0] * self.n_features_in_
-        counts += [0] * len(self._statistic_sources())
-        if (found := checkpoint.read(Fit(len(start.base), start.trees_per_round, counts, n_rows))) is not None:
-            start.before = found.forest.head(min(found.forest.n_trees, self.n_estimators * start.trees_per_round))
-            start.history = {name: values[: self.n_estimators] for name, values in found.history.items()}
-            start.trials = found.trials
-
-    def _has_vector_leaves(self, loss: RawLoss) -> bool:
-        return loss.n_outputs > 1 and getattr(self, "multi_strategy", None) == "multi_output_tree"
 
     def _make_booster(
         self, table: _core.Table, data: Data, loss: RawLoss, start: Start, seed: int, threads: int
@@ -344,19 +297,18 @@ class Boosting(BoostedTrees):
         options.remember = bool(self.remember_directions)
         options.find_smoothing = self.smoothing == "auto"
         options.find_depth = self.max_depth == "auto" and not options.grow.monotone
-        options.vector_leaves = self._has_vector_leaves(loss)
         return options
 
-    def _keep(self, forest: Forest, start: Start, monitor: Monitor) -> None:
+    def _keep(self, forest: Forest, base: Floats, monitor: Monitor) -> None:
         """Trees up to the best round, if that is asked for, and what a warm start continues from."""
         require_finite_values(forest)
-        losses, trials = monitor.losses_that_decide(), monitor.best_trials
-        self.n_iter_ = forest.n_trees // start.trees_per_round
+        losses, trials = monitor.losses(), monitor.best_trials
+        self.n_iter_ = forest.n_trees // len(base)
         self.best_iteration_ = int(np.argmin(losses)) + 1 if losses else None
         if self.early_stopping and self.best_iteration_ is not None:
-            forest, self.n_iter_ = forest.head(self.best_iteration_ * start.trees_per_round), self.best_iteration_
-        self.evals_result_ = {name: list(values) for name, values in monitor.history.items()}
-        self.forest_, self.base_score_ = forest, start.base
+            forest, self.n_iter_ = forest.head(self.best_iteration_ * len(base)), self.best_iteration_
+        self.train_score_, self.validation_score_ = monitor.scores("train"), monitor.scores("validation")
+        self.forest_, self.base_score_ = forest, base
         # A warm start after an early stop continues from the best round, as if later ones had never been.
         self._trials = trials if self.early_stopping and trials is not None else Trials.of(monitor.boosting)
         if not self.warm_start:  # they will not be needed, and are as long as the table
@@ -368,8 +320,6 @@ class Boosting(BoostedTrees):
         data: Data,
         rounds_before: int,
         is_monitored: bool,
-        listeners: Sequence[Callback],
-        begin: Callable[[], None],
     ) -> bool:
         """Round by round, if losses are monitored or the loss is custom; rounds are counted from the model's first.
 
@@ -378,42 +328,18 @@ class Boosting(BoostedTrees):
         boosting = monitor.boosting
         with Progress(self.n_estimators, "boosting", first=rounds_before, shown=self.verbose > 0) as bar:
             for number in range(rounds_before + 1, self.n_estimators + 1):
-                if self._is_past_best(monitor.losses_that_decide()):
+                if self._is_past_best(monitor.losses()):
                     break
-                begin()
                 _one_round(boosting, data, monitor.loss)
                 now = monitor.after_round() if is_monitored else {}
-                losses = monitor.losses_that_decide()
+                losses = monitor.losses()
                 if self.warm_start and losses and losses[-1] < min(losses[:-1], default=inf):
                     monitor.best_trials = Trials.of(boosting)
                 bar.step("  ".join(f"{name} {value:.5g}" for name, value in now.items()))
-                # All listeners hear of the round, even when an earlier one asks to stop.
-                if any([listener(number, now) for listener in listeners]):
+                # All callbacks are called, even when an earlier one asks to stop.
+                if any([callback(number, now) for callback in self.callbacks or ()]):
                     return True
         return False
-
-    def _listeners(
-        self,
-        monitor: Monitor,
-        grown: Callable[[], Forest],
-        keep: Callable[[Boosting], None],
-        checkpoint: Checkpoint | None,
-        tasks: FitTasks,
-    ) -> list[Callback]:
-        """What is called after every round: the checkpoint, `callbacks`, and the callbacks of scikit-learn."""
-
-        def write(number: int, now: dict[str, float]) -> bool:
-            if checkpoint is not None and number % self.checkpoint_every == 0:
-                checkpoint.write(grown(), monitor.history, Trials.of(monitor.boosting))
-            return False
-
-        def so_far() -> dict[str, Any]:
-            """The attributes of the model so far."""
-            made = copy(self)
-            keep(made)
-            return dict(vars(made))
-
-        return [write, *(self.callbacks or ()), lambda number, now: tasks.end(so_far)]
 
     def _is_past_best(self, losses: list[float]) -> bool:
         """Whether the last `n_iter_no_change` rounds brought nothing better (by more than `tol`)."""
@@ -432,29 +358,12 @@ class Boosting(BoostedTrees):
         options.max_joint = 8
         if self.max_depth == "auto":  # where nothing is tried
             options.max_depth = USUAL_DEPTH + (n_rows > MANY_ROWS)
-        outputs_apart = not self._has_vector_leaves(loss)
-        constrain(options, self, loss.n_classes or 1, self._statistic_sources(), outputs_apart=outputs_apart)
+        constrain(options, self, loss.n_classes or 1, self._statistic_sources())
         return options
 
     def _statistic_sources(self) -> list[int]:
         """The columns of X that the further columns of the trees' rows are made from."""
         return [place.source for place in statistic_places(self.target_statistics_)]
-
-    def _open_checkpoint(self, data: Data, sets: Mapping[str, Data]) -> Checkpoint | None:
-        if self.checkpoint is None:
-            return None
-        arrays = [array for each in (data, *sets.values()) for array in each.arrays()]
-        return self._checkpoint_for({"sets": list(sets)}, *arrays)
-
-    def _checkpoint_for(self, data: Mapping[str, Any], *arrays: NDArray[Any]) -> Checkpoint:
-        """The checkpoint of a fit on these data."""
-        assert self.checkpoint is not None
-        silent = {"n_estimators", "verbose", "n_jobs", "checkpoint", "checkpoint_every", "callbacks", "warm_start"}
-        silent.add("class_weight")  # is in the weights, and its keys need not be anything JSON knows
-        known = {name: value for name, value in self.get_params().items() if name not in silent}
-        known |= {"categories": category_counts(self), **data}
-        known["eval_metric"] = [name_of_metric(each) for each in metrics_in(self.eval_metric)]
-        return Checkpoint(self.checkpoint, fingerprint(known, *arrays))
 
 
 def _one_round(boosting: Booster, data: Data, loss: RawLoss) -> None:

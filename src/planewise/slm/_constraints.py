@@ -56,20 +56,15 @@ def constrain(
     estimator: Any,
     n_classes: int = 1,
     sources: Sequence[int] = (),
-    *,
-    outputs_apart: bool = True,
 ) -> None:
     """Give the core the estimator's constraints; its columns are known by now.
 
     `sources` are the columns of X that further columns, which the trees read after those of X, are made from.
-    `outputs_apart` says whether each of several outputs has trees of its own.
     """
     signs = _signs(estimator)
     if any(signs):
         if n_classes > 2:
             raise ValueError("monotonic_cst needs a regressor or two classes: with more, no score alone decides.")
-        if not outputs_apart:
-            raise ValueError("monotonic_cst with several outputs needs multi_strategy='one_output_per_tree'.")
         options.monotone = [*signs, *(0 for _ in sources)]
         # One plane per node, and as many planes on a path as without constraints.
         options.max_depth = min(options.max_depth * options.max_planes, ENDLESS)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.slm.fitted import Forest, output_names, start_and_link, tree_column_names
+from planewise.slm.fitted import Forest, start_and_link, tree_column_names
 from planewise.words import (
     OFFSET_NOT_STORED,
     RANKS,
@@ -48,10 +48,6 @@ class DescribedTrees:
         ]
         if ranks_queries(model):
             about.facts.append(("predicts", RANKS))
-        if names := output_names(model):
-            about.facts.append(
-                ("predicts", f"{len(names)} numbers: " + ", ".join(names[:10]) + ", …" * (len(names) > 10))
-            )
         if start.any():
             about.facts.append(("starts from", ", ".join(number(each) for each in start)))
         if fitted_with_offset(model):
@@ -85,9 +81,7 @@ def _importances(model: Any, limits: Limits) -> TableSection:
 
 def _leaf_in_words(model: Any, start: NDArray[np.float64], tree: int) -> Callable[[NDArray[Any]], str]:
     """How the value of a leaf is written: a mix of classes, a number, or what is added to scores."""
-    classes, outputs = getattr(model, "classes_", None), output_names(model)
-    if outputs is not None:
-        return _added_in_words([outputs[tree % len(outputs)]], outputs)
+    classes = getattr(model, "classes_", None)
     if classes is None:
         alone = hasattr(model, "tree_") or (model.forest_.n_trees == 1 and not start.any())
         return lambda value: number(value[0], 6) if alone else signed(value[0])

@@ -27,7 +27,6 @@ from planewise.words import (
     plane_in_words,
     ranks_queries,
     read_plane,
-    require_one_number,
     threshold_step,
 )
 
@@ -58,7 +57,7 @@ class HasContributions(DescribedTrees):
     def _contributions(self, X: Any, trees: Forest) -> NDArray[np.float64]:
         """Those of these trees, which may be a part of the estimator's."""
         model: Any = self
-        start, link = start_and_link(model)
+        start, _ = start_and_link(model)
         rows, threads = tree_rows(model, X), thread_count(model.n_jobs)
         found = trees.contributions(rows, model.feature_means_, threads)
         if not hasattr(model, "base_score_"):  # the values of boosting are added up, others are averaged
@@ -67,9 +66,6 @@ class HasContributions(DescribedTrees):
         if statistics := getattr(model, "target_statistics_", {}):
             columns = added_to_sources(found[:, :, :-1], model.n_features_in_, statistics)
             found = np.concatenate([columns, found[:, :, -1:]], axis=2)
-        if link == "sorted":
-            order = np.argsort(trees.predict(rows, start, n_threads=threads), axis=1, kind="stable")
-            found = np.take_along_axis(found, order[:, :, None], axis=1)
         if found.shape[1] == 2 and len(getattr(model, "classes_", ())) == 2:  # one tree keeps both probabilities
             found = found[:, 1:]
         return found[:, 0] if found.shape[1] == 1 else found
@@ -158,13 +154,7 @@ class ExplainsByContributions(HasContributions):
         contributions : list of planewise.words.Contributions
             One per row; they are those of ``predict_contributions``, and without an offset. With ``voting="hard"`` they
             add up to the trees' mean probability, not to the share of votes that ``predict_proba`` gives.
-
-        Raises
-        ------
-        ValueError
-            If the model predicts several numbers per row: several targets or quantiles.
         """
-        require_one_number(self, "explain")
         parts, answers = self.predict_contributions(X), self.predict(X)  # type: ignore[attr-defined]
         made = _number_added_up if getattr(self, "classes_", None) is None else _class_added_up
         codes, given = prediction_rows(self, X), map(Columns.of(self).row, rows_as_given(X))

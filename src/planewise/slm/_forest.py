@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from copy import copy
 from math import ceil
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
@@ -15,7 +14,6 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from planewise import _core
-from planewise._fit_callbacks import CallbackSupportMixin, FitTasks, with_callbacks
 from planewise._input import (
     IN_FLOAT32,
     Problem,
@@ -39,15 +37,13 @@ from planewise._params import (
 )
 from planewise._progress import Progress, is_heard
 from planewise._warn import warn_user
-from planewise.slm._constraints import check_earlier_trees, constrain
+from planewise.slm._constraints import constrain
 from planewise.slm._explain import ExplainsByContributions
 from planewise.slm._growth import SINGLE_TREE_LIMITS, TreeEstimator, most_terms, training_table, tree_options
 from planewise.slm.fitted import Forest
 
 # Grows trees first .. last-1 of a bag on a table.
 Grow = Callable[[_core.Table, _core.BagOptions, int, int, int], _core.Forest]
-
-TREES_PER_STEP = 16  # between two calls of scikit-learn's callbacks, for any number of threads
 
 
 class Span(NamedTuple):
@@ -58,7 +54,7 @@ class Span(NamedTuple):
     seed: int
 
 
-class _SLMForest(CallbackSupportMixin, ExplainsByContributions, TreeEstimator):
+class _SLMForest(ExplainsByContributions, TreeEstimator):
     """What the classifier and the regressor share."""
 
     parameter_limits: ClassVar[Mapping[str, Limit]] = SINGLE_TREE_LIMITS | {
@@ -70,7 +66,6 @@ class _SLMForest(CallbackSupportMixin, ExplainsByContributions, TreeEstimator):
             lambda value: boolean().allows(value) or callable(value),
             "True or False, or a function (y_true, y_pred) -> score",
         ),
-        "warm_start": boolean(),
         "verbose": integer(0),
     }
     n_estimators: int
@@ -78,14 +73,8 @@ class _SLMForest(CallbackSupportMixin, ExplainsByContributions, TreeEstimator):
     bootstrap: bool
     max_samples: float | None
     oob_score: bool | Callable[[Any, Any], float]
-    warm_start: bool
     verbose: int
-    _seed: int
-    _drawn: tuple[int, int]
     _span: Span | None = None  # set where other places grow the other trees
-
-    def _continues(self) -> bool:
-        return bool(self.warm_start) and hasattr(self, "forest_")
 
     def _check_parameters(self) -> None:
         """Limits, and the parameters that must agree with each other."""
@@ -115,60 +104,30 @@ class _SLMForest(CallbackSupportMixin, ExplainsByContributions, TreeEstimator):
         constrain(options, self, n_classes)
         return options
 
-    def _tasks(self, X: Any, y: Any, sample_weight: Any) -> FitTasks:
-        """The steps of this fit for scikit-learn's callbacks: a few trees each."""
-        return FitTasks(self, X, y, sample_weight, "trees", -(-self.n_estimators // TREES_PER_STEP))
-
-    def _grow(self, problem: Problem, grow: Grow, n_columns: int, tasks: FitTasks, one_by_one: bool = False) -> None:
-        """Grow the missing trees, and keep the last `n_columns` of their values."""
-        n_rows, threads, continues = len(problem.rows), thread_count(self.n_jobs), self._continues()
+    def _grow(self, problem: Problem, grow: Grow, n_columns: int, one_by_one: bool = False) -> _core.BagOptions:
+        """Grow the trees, keep the last `n_columns` of their values, and return what their rows were drawn by."""
+        threads = thread_count(self.n_jobs)
         bag = _core.BagOptions()
-        bag.grow, bag.draws = self._options(n_columns), self._draws(n_rows)
-        bag.seed = self._span.seed if self._span else self._seed if continues else self._new_seed()
-        if continues:
-            self._check_warm_start((n_rows, bag.draws))
+        bag.grow, bag.draws = self._options(n_columns), self._draws(len(problem.rows))
+        bag.seed = self._span.seed if self._span else self._new_seed()
         table = training_table(self, problem.rows, problem.weight, threads)
-        parts = [self.forest_] if continues else []
-        first, last = self._span[:2] if self._span else (parts[0].n_trees if parts else 0, self.n_estimators)
-        step = TREES_PER_STEP if tasks else self.n_estimators
+        parts: list[Forest] = []
+        first, last = self._span[:2] if self._span else (0, self.n_estimators)
         # All trees in one call; with a progress line, as many as there are threads, or about a twentieth of all.
         at_once = 1 if one_by_one else threads if self.verbose else self.n_estimators
         if is_heard():
             at_once = min(at_once, threads * ceil(self.n_estimators / (20 * threads)))
 
-        def so_far() -> dict[str, Any]:
-            made = copy(self)
-            made._keep(Forest.joined(parts), table)
-            return dict(vars(made))
-
         with Progress(last - first, "forest", shown=self.verbose > 0) as bar:
-            for begin_step in range(first, last, step):
-                end_step = min(begin_step + step, last)
-                tasks.begin()
-                for begin in range(begin_step, end_step, at_once):
-                    end = min(begin + at_once, end_step)
-                    grown = grow(table, bag, begin, end, threads)
-                    parts.append(Forest(grown.compacted(n_columns, self.smoothing, bag.grow.monotone)))
-                    del grown
-                    for _ in range(begin, end):
-                        bar.step()
-                if tasks.end(so_far):
-                    break
+            for begin in range(first, last, at_once):
+                end = min(begin + at_once, last)
+                grown = grow(table, bag, begin, end, threads)
+                parts.append(Forest(grown.compacted(n_columns, self.smoothing, bag.grow.monotone)))
+                del grown
+                for _ in range(begin, end):
+                    bar.step()
         self._keep(Forest.joined(parts), table)
-        self._seed, self._drawn = bag.seed, (n_rows, bag.draws)
-
-    def _check_warm_start(self, drawn: tuple[int, int]) -> None:
-        """An error if the trees that are there do not go with new ones; `drawn` is what these draw from."""
-        if self.n_estimators < self.forest_.n_trees:
-            raise ValueError(
-                f"n_estimators={self.n_estimators} must be at least the {self.forest_.n_trees} trees that are there "
-                "already when warm_start=True."
-            )
-        check_earlier_trees(self, self.forest_)
-        if self.oob_score and self._drawn != drawn:
-            raise ValueError(
-                "oob_score with warm_start=True needs the same rows, bootstrap and max_samples as the earlier fit."
-            )
+        return bag
 
     def _keep(self, forest: Forest, table: _core.Table) -> None:
         """Make these trees the fitted ones."""
@@ -180,11 +139,13 @@ class _SLMForest(CallbackSupportMixin, ExplainsByContributions, TreeEstimator):
         self.n_parameters_ = self.n_planes_ * (most_terms(self) + 1)
 
     # --------------------------------------------------------------------------------------------- out-of-bag rows
-    def _out_of_bag(self, rows: NDArray[np.float32]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
+    def _out_of_bag(
+        self, rows: NDArray[np.float32], bag: _core.BagOptions
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
         """For each tree, the rows it has not seen, some at a time, and its values for them."""
         nothing = np.zeros(self.forest_.n_outputs)
         for tree in range(self.forest_.n_trees):
-            every = np.flatnonzero(_core.bootstrap(*self._drawn, self._seed, tree) == 0)
+            every = np.flatnonzero(_core.bootstrap(len(rows), bag.draws, bag.seed, tree) == 0)
             for part in blocks(len(every), rows.shape[1]):
                 out = every[part]
                 yield out, self.forest_.predict(rows[out], nothing, tree, tree + 1, thread_count(self.n_jobs))
@@ -331,8 +292,6 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
         Weights of the classes, multiplied into the sample weights; zero leaves a class out. "balanced_subsample"
         balances the rows drawn for each tree, and grows the trees on a single thread; without `bootstrap` it is the
         same as "balanced".
-    warm_start : bool, default=False
-        Keep the trees of the last fit and grow only the missing ones: the same as growing all at once.
     verbose : int, default=0
         1 shows a progress line.
     n_jobs : int or None, default=None
@@ -450,7 +409,6 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
         oob_score: bool | Callable[[Any, Any], float] = False,
         voting: str = "soft",
         class_weight: Any = None,
-        warm_start: bool = False,
         verbose: int = 0,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -458,7 +416,6 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
         keep_parameters(self, locals())
 
     @all_or_nothing
-    @with_callbacks
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees.
 
@@ -486,7 +443,6 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
             y,
             sample_weight,
             class_weight=None if balances_draws else by_class,
-            continues=self._continues(),
         )
         label, n_classes = problem.label, len(problem.classes)
 
@@ -498,18 +454,19 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
             gini = self.criterion == "gini"
             return _core.grow_class_trees(table, label, weight, n_classes, gini, bag, first, last, threads)
 
-        self.classes_, tasks = problem.classes, self._tasks(X, y, sample_weight)
+        self.classes_ = problem.classes
         # With two classes, the probability of the second one is enough.
-        self._grow(problem, grow, 1 if n_classes == 2 else n_classes, tasks, one_by_one=balances_draws)
+        bag = self._grow(problem, grow, 1 if n_classes == 2 else n_classes, one_by_one=balances_draws)
         if self.oob_score:
-            self._judge_out_of_bag(problem.rows, label, problem.counts)
-        tasks.end_all()
+            self._judge_out_of_bag(problem.rows, label, problem.counts, bag)
         return self
 
-    def _judge_out_of_bag(self, rows: NDArray[np.float32], label: NDArray[np.int32], counts: NDArray[np.bool_]) -> None:
+    def _judge_out_of_bag(
+        self, rows: NDArray[np.float32], label: NDArray[np.int32], counts: NDArray[np.bool_], bag: _core.BagOptions
+    ) -> None:
         shape = len(rows), len(self.classes_)
         seen, mean, votes = np.zeros((len(rows), 1)), np.zeros(shape), np.zeros(shape)
-        for out, value in self._out_of_bag(rows):
+        for out, value in self._out_of_bag(rows, bag):
             probability = self._spread(value)
             mean[out] += probability
             votes[out, probability.argmax(axis=1)] += 1
@@ -638,8 +595,6 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
     oob_score : bool or callable, default=False
         Whether to score the forest on its out-of-bag rows, each predicted by the trees that have not seen it: by
         accuracy or R2, or by a function ``(y_true, y_pred)``.
-    warm_start : bool, default=False
-        Keep the trees of the last fit and grow only the missing ones: the same as growing all at once.
     verbose : int, default=0
         1 shows a progress line.
     n_jobs : int or None, default=None
@@ -736,7 +691,6 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
         bootstrap: bool = False,
         max_samples: float | None = None,
         oob_score: bool | Callable[[Any, Any], float] = False,
-        warm_start: bool = False,
         verbose: int = 0,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -744,7 +698,6 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
         keep_parameters(self, locals())
 
     @all_or_nothing
-    @with_callbacks
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees.
 
@@ -764,27 +717,26 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
         self
         """
         self._check_parameters()
-        problem = number_problem(self, X, y, sample_weight, continues=self._continues(), targets=IN_FLOAT32)
+        problem = number_problem(self, X, y, sample_weight, targets=IN_FLOAT32)
         target, weight = problem.target, problem.weight
         # Trees hold what they add to this, so that float32 is enough for targets far from zero.
-        centre = self._centre if self._continues() else float(np.average(target, weights=weight))
+        centre = float(np.average(target, weights=weight))
         centred = target - centre
 
         def grow(table: _core.Table, bag: _core.BagOptions, first: int, last: int, threads: int) -> _core.Forest:
             return _core.grow_number_trees(table, centred, weight, bag, first, last, threads)
 
-        self._centre, tasks = centre, self._tasks(X, y, sample_weight)
-        self._grow(problem, grow, 1, tasks)
+        self._centre = centre
+        bag = self._grow(problem, grow, 1)
         if self.oob_score:
-            self._judge_out_of_bag(problem.rows, target, problem.counts)
-        tasks.end_all()
+            self._judge_out_of_bag(problem.rows, target, problem.counts, bag)
         return self
 
     def _judge_out_of_bag(
-        self, rows: NDArray[np.float32], target: NDArray[np.float64], counts: NDArray[np.bool_]
+        self, rows: NDArray[np.float32], target: NDArray[np.float64], counts: NDArray[np.bool_], bag: _core.BagOptions
     ) -> None:
         seen, total = np.zeros(len(rows)), np.zeros(len(rows))
-        for out, value in self._out_of_bag(rows):
+        for out, value in self._out_of_bag(rows, bag):
             total[out] += value[:, 0]
             seen[out] += 1
         with np.errstate(invalid="ignore"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -49,17 +49,16 @@ class Ranks(NamedTuple):
 class RawLoss:
     """A loss on raw scores.
 
-    ``core`` is the core's name for it; ``own`` a user's derivatives, used instead of the core's when given. ``levels``
-    are those of several quantiles of one target, one output each. ``power`` belongs to the losses whose scores are
-    logarithms: the variance that they assume is proportional to this power of the mean. ``ranks`` belongs to "ranking",
-    whose targets are a grade and the number of the query; the rows of a query follow each other.
+    ``core`` is the core's name for it; ``own`` a user's derivatives, used instead of the core's when given. Only
+    "softmax" has several outputs, one per class. ``power`` belongs to the losses whose scores are logarithms: the
+    variance that they assume is proportional to this power of the mean. ``ranks`` belongs to "ranking", whose targets
+    are a grade and the number of the query; the rows of a query follow each other.
     """
 
     core: str
     n_outputs: int = 1
     alpha: float = 0.5
     own: OwnLoss | None = None
-    levels: tuple[float, ...] = ()
     power: float = 1.0
     ranks: Ranks | None = None
 
@@ -72,21 +71,16 @@ class RawLoss:
         if offset is None and self.starts_at_mean:
             return self.start_of_sums(self.sums(target, weight)[None])
         if offset is not None and self.link == "exp":
-            return self._best_logarithms(target.reshape(len(target), -1), weight[:, None], offset)
-        if offset is None:
-            shape = len(target), self.n_outputs
-            targets = np.broadcast_to(target.reshape(len(target), -1), shape)
-            weights = np.broadcast_to(weight[:, None], shape)
-        else:
-            targets, weights = self.without_offset(target, weight, offset)
-        levels = self.levels or [self.alpha] * self.n_outputs
-        return np.array([self._best_constant(*each) for each in zip(targets.T, weights.T, levels, strict=True)])
+            return self._best_logarithms(target[:, None], weight[:, None], offset)
+        if offset is not None:
+            target, weight = self.without_offset(target, weight, offset)
+        return np.array([self._best_constant(target, weight)])
 
-    def _best_constant(self, target: Floats, weight: Floats, level: float) -> float:
+    def _best_constant(self, target: Floats, weight: Floats) -> float:
         if self.core in ("absolute", "huber"):
             return _weighted_quantile(target, weight, 0.5)
         if self.core == "quantile":
-            return _weighted_quantile(target, weight, level)
+            return _weighted_quantile(target, weight, self.alpha)
         if self.core == "squared":
             return float(np.average(target, weights=weight))
         raise ValueError(f"No initial constant is defined for the loss {self.core!r}.")
@@ -99,12 +93,12 @@ class RawLoss:
     def sums(self, target: Floats, weight: Floats) -> Floats:
         """What `start_of_sums` needs of some rows: the digits of sums that are exact in any order (sums x digits).
 
-        That are the weights of each class; or the weighted targets of each output, then the weights.
+        These are the weights of each class; or the weighted targets, then the weights.
         """
         if self.core == "softmax":
             terms = [weight[target == k] for k in range(self.n_outputs)]
         else:
-            terms = [*(np.atleast_2d(target.T) * weight), weight]
+            terms = [target * weight, weight]
         return np.stack([_core.exact_sum(np.ascontiguousarray(each)) for each in terms])
 
     def start_of_sums(self, sums: Floats) -> Floats:
@@ -112,13 +106,13 @@ class RawLoss:
         totals = np.array([_core.exact_total(np.ascontiguousarray(sums[:, k])) for k in range(sums.shape[1])])
         if self.core == "softmax":
             return _logarithms(np.maximum(totals / totals.sum(), _LEAST_SHARE))
-        mean = np.broadcast_to(totals[:-1] / totals[-1], self.n_outputs)
+        mean = totals[:-1] / totals[-1]
         if self.core == "logistic":
             mean = np.clip(mean, _LEAST_SHARE, 1 - _LEAST_SHARE)
             return _logarithms(mean / (1 - mean))
         if self.link == "exp":
             return _logarithms(np.where(mean > 0, mean, _LEAST_SHARE))
-        return np.array(mean)
+        return mean
 
     def _best_logarithms(self, target: Floats, weight: Floats, offset: Floats) -> Floats:
         """The logarithm of the mean of what offsets leave, without exponentials that overflow."""
@@ -131,24 +125,24 @@ class RawLoss:
         """The core's options with this loss, all others at their defaults."""
         options = _core.BoostOptions()
         options.loss, options.alpha = self.core, self.alpha
-        options.levels, options.power = list(self.levels), self.power
+        options.power = self.power
         options.places, options.truncation, options.linear_gain = self.ranks or (0, 0, False)
         return options
 
     def without_offset(self, target: Floats, weight: Floats, offset: Floats) -> tuple[Floats, Floats]:
-        """Targets and weights of each output (rows x outputs) whose loss without offsets is that with them.
+        """Return targets and weights whose loss without offsets is that with them, but for a constant.
 
-        But for a constant: these are the numbers that are left to be predicted. The weights have the mean of those
-        given, whatever the unit of the offsets.
+        These are the numbers that are left to be predicted. The weights have the mean of those given, whatever the unit
+        of the offsets (rows x 1).
         """
-        target, weight = target.reshape(len(target), -1), weight[:, None]
+        offset = offset[:, 0]
         if self.link != "exp":
-            return target - offset, np.broadcast_to(weight, offset.shape)
+            return target - offset, weight
         exponent = (2 - self.power) * offset
-        weights = weight * np.exp(exponent - exponent.max(axis=0))
+        weights = weight * np.exp(exponent - exponent.max())
         with np.errstate(over="ignore"):
             left = np.minimum(target * np.exp(-offset), np.finfo(np.float32).max)  # what trees can read
-        return left, weights * (weight.mean() / weights.mean(axis=0))
+        return left, weights * (weight.mean() / weights.mean())
 
     def mean(self, target: Floats, weight: Floats, score: Floats) -> float:
         """The weighted mean loss of raw scores, over all outputs."""
@@ -156,7 +150,7 @@ class RawLoss:
 
     def is_like(self, other: RawLoss) -> bool:
         """Whether scores mean the same with the other loss."""
-        kept = ["core", "n_outputs", "levels", "power"]
+        kept = ["core", "n_outputs", "power"]
         kept += ["alpha"] if self.core in ("quantile", "huber") else []
         return all(getattr(self, name) == getattr(other, name) for name in kept)
 
@@ -185,28 +179,13 @@ class RawLoss:
 
     @property
     def link(self) -> str:
-        """How a raw score becomes a prediction: "identity", "exp", "sorted", "logistic" or "softmax"."""
-        if self.levels:
-            return "sorted"
+        """How a raw score becomes a prediction: "identity", "exp", "logistic" or "softmax"."""
         named = {"logistic": "logistic", "softmax": "softmax", **dict.fromkeys((*_POWERS, "tweedie"), "exp")}
         return named.get(self.core, "identity")
 
-    @property
-    def output_names(self) -> list[str] | None:
-        """What each output of a regressor is, in words; None if there is one."""
-        if self.n_outputs == 1 or self.n_classes is not None:
-            return None
-        if self.levels:
-            return [f"quantile {level!r}" for level in self.levels]
-        return [f"target {k}" for k in range(self.n_outputs)]
-
     def numbers(self, score: Floats) -> Floats:
-        """Predicted numbers of raw scores: one per row, or one per row and output."""
-        if self.link == "exp":
-            score = np.exp(score)
-        elif self.link == "sorted":
-            score = np.sort(score, axis=1)
-        return score[:, 0] if self.n_outputs == 1 else score
+        """Return the predicted numbers of raw scores."""
+        return np.exp(score[:, 0]) if self.link == "exp" else score[:, 0]
 
     def probabilities(self, score: Floats) -> Floats:
         """Class probabilities of raw scores."""
@@ -226,38 +205,32 @@ class RawLoss:
 
 def regression_loss(
     loss: LossLike,
-    alpha: float | Sequence[float],
+    alpha: float,
     target: Floats,
     base_score: float | None = None,
     power: float = 1.5,
     rows: NDArray[np.intp] | None = None,
 ) -> RawLoss:
     """The loss a regressor was asked for; `rows` are the places of the targets in y, where they are not all of it."""
-    n_outputs = target.shape[1] if target.ndim == 2 else 1
-    if isinstance(alpha, Sequence) and loss != "quantile":
-        raise ValueError(f"The parameter 'alpha' can be a list for loss='quantile' only; got {alpha!r} with {loss!r}.")
     if callable(loss):
-        return RawLoss("squared", n_outputs, own=loss)
+        return RawLoss("squared", own=loss)
     name = "squared_error" if loss == "auto" else loss
     if name not in _CORE_NAMES:
         raise ValueError(
             f"The parameter 'loss' must be one of {tuple(_CORE_NAMES)} or a function (target, score) -> "
             f"(gradient, Hessian); got {loss!r}."
         )
-    if isinstance(alpha, Sequence):
-        levels = _checked_levels(alpha, n_outputs)
-        return RawLoss("quantile", len(levels), levels=levels)
     if name in ("huber", "quantile") and not 0 < alpha < 1:
         raise ValueError(f"The parameter 'alpha' must lie between 0 and 1 for loss={name!r}; got {alpha!r}.")
     power = power if name == "tweedie" else _POWERS.get(name, 1.0)
-    found = RawLoss(_CORE_NAMES[name], n_outputs, float(alpha), power=float(power))
+    found = RawLoss(_CORE_NAMES[name], alpha=float(alpha), power=float(power))
     if found.link == "exp":
         if base_score is not None and abs(base_score) > 700:
             raise ValueError(
                 f"base_score is a logarithm for loss={name!r} and must lie within 700; got {base_score!r}."
             )
         check_targets(found, target, "y", rows)
-        if not target.any(axis=0).all():
+        if not target.any():
             raise ValueError(f"loss={name!r} needs targets of zero or more, not all of them zero.")
     return found
 
@@ -268,26 +241,11 @@ def check_targets(loss: RawLoss, target: Floats, name: str, rows: NDArray[np.int
         return
     wrong = target <= 0 if loss.core == "gamma" else target < 0
     if wrong.any():
-        first = np.argwhere(wrong)[0]
-        row = int(first[0] if rows is None else rows[first[0]])
+        first = int(np.flatnonzero(wrong)[0])
+        row = first if rows is None else int(rows[first])
         least = "above zero" if loss.core == "gamma" else "of zero or more"
-        value = float(target[tuple(first)])
+        value = float(target[first])
         raise ValueError(f"loss={loss.core!r} needs targets {least}; row {row} of {name} has {value!r}.")
-
-
-def _checked_levels(alpha: Sequence[float], n_targets: int) -> tuple[float, ...]:
-    levels = tuple(float(level) for level in alpha)
-    if len(levels) < 2 or not all(0 < level < 1 for level in levels) or (np.diff(levels) <= 0).any():
-        raise ValueError(
-            "The parameter 'alpha' must be a number between 0 and 1, or an increasing list of two or more of them, "
-            f"for loss='quantile'; got {alpha!r}."
-        )
-    if n_targets > 1:
-        raise ValueError(
-            f"A list as 'alpha' needs one target, but y has {n_targets} columns; give one level, or fit one model per "
-            "column (sklearn.multioutput.MultiOutputRegressor)."
-        )
-    return levels
 
 
 def classification_loss(loss: LossLike, n_classes: int) -> RawLoss:

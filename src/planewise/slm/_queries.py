@@ -14,37 +14,38 @@ Floats = NDArray[np.float64]
 LARGEST_GRADE = 31  # that 2^y - 1 can sensibly tell apart
 
 
-def query_numbers(qid: Any, group: Any, n_rows: int, ending: str = "") -> Floats:
-    """The number of each row's query, from what ``fit`` was given under names with this ending."""
-    names = f"qid{ending}", f"group{ending}"
+def query_numbers(qid: Any, group: Any, n_rows: int) -> Floats:
+    """Return the number of each row's query, from what ``fit`` was given."""
     if (qid is None) == (group is None):
         which = "neither" if qid is None else "both"
         raise ValueError(
-            f"Ranking needs {names[0]} (the query of each row) or {names[1]} (how many rows each query has); got "
-            f"{which}."
+            f"Ranking needs qid (the query of each row) or group (how many rows each query has); got {which}."
         )
-    if group is not None:
-        return _from_sizes(np.asarray(group), n_rows, names[1])
+    return query_of_rows(qid, n_rows) if group is None else _from_sizes(np.asarray(group), n_rows)
+
+
+def query_of_rows(qid: Any, n_rows: int, name: str = "qid") -> Floats:
+    """Return the number of each row's query from its label; `name` is what errors call the labels."""
     given = as_label_array(qid)
     if given.shape != (n_rows,):
-        raise ValueError(f"{names[0]} has shape {given.shape}; expected ({n_rows},), one entry per row.")
+        raise ValueError(f"{name} has shape {given.shape}; expected ({n_rows},), one entry per row.")
     missing = [row for row, value in enumerate(given.tolist()) if is_missing(value)]
     if missing:
-        raise ValueError(f"{names[0]} is missing in row {missing[0]}; every row must belong to a query.")
+        raise ValueError(f"{name} is missing in row {missing[0]}; every row must belong to a query.")
     try:
         return np.unique(given, return_inverse=True)[1].astype(np.float64)
     except TypeError:
-        raise ValueError(f"{names[0]} must hold numbers or texts, not both.") from None
+        raise ValueError(f"{name} must hold numbers or texts, not both.") from None
 
 
-def _from_sizes(sizes: NDArray[Any], n_rows: int, name: str) -> Floats:
+def _from_sizes(sizes: NDArray[Any], n_rows: int) -> Floats:
     whole = (
         sizes.ndim == 1 and sizes.dtype.kind in "iuf" and bool((np.isfinite(sizes) & (sizes == np.floor(sizes))).all())
     )
     if not whole or (sizes < 1).any():
-        raise ValueError(f"{name} must hold the number of rows of each query: whole numbers of at least 1.")
+        raise ValueError("group must hold the number of rows of each query: whole numbers of at least 1.")
     if sizes.sum() != n_rows:
-        raise ValueError(f"{name} adds up to {int(sizes.sum())} rows, but there are {n_rows}.")
+        raise ValueError(f"group adds up to {int(sizes.sum())} rows, but there are {n_rows}.")
     return np.repeat(np.arange(len(sizes), dtype=np.float64), sizes.astype(np.int64))
 
 

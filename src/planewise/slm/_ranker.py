@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._fit_callbacks import with_callbacks
 from planewise._input import all_or_nothing, number_problem, prediction_rows, real_targets, row_weights
 from planewise._params import Limit, check_parameters, integer, keep_parameters, one_of
 from planewise.slm._boost_data import Data, Floats, Given, training_offset
 from planewise.slm._boosting import Boosting, Callback
 from planewise.slm._objectives import Ranks, RawLoss
-from planewise.slm._queries import check_grades, query_numbers, ranked_queries
+from planewise.slm._queries import check_grades, query_numbers, query_of_rows, ranked_queries
 
 
 class SLMBoostRanker(Boosting):
@@ -146,21 +144,15 @@ class SLMBoostRanker(Boosting):
     refit : bool, default=True
         After `early_stopping` on a share of the training rows, grow the same number of rounds again from all of them.
         This takes about as long again. Not with `X_val`, where no training rows were set aside, not with `warm_start`,
-        which keeps its trees, and not if a callback ended the fit. `callbacks`, `evals_result_` and `best_iteration_`
-        are those of the first pass.
+        which keeps its trees, and not if a callback ended the fit. `callbacks`, `best_iteration_`, `train_score_` and
+        `validation_score_` are those of the first pass.
     n_iter_no_change : int, default=10
         Number of rounds without progress that end the fit.
     tol : float, default=0.0
         Minimum improvement that counts as progress.
     callbacks : list of callables or None, default=None
-        Each is called after every round with the number of rounds of the model so far and a dict of losses; a true
-        answer ends the fit.
-    checkpoint : path or None, default=None
-        A file for the trees so far, replaced every `checkpoint_every` rounds. A fit on the same data with the same
-        parameters continues from it, to the same model as an uninterrupted fit. The rounds of `refit` are not in it.
-        Needs an integer as `random_state`.
-    checkpoint_every : int, default=10
-        Number of rounds between two writes.
+        Each is called after every round with the number of rounds of the model so far and a dict of the losses of
+        "train" and "validation"; a true answer ends the fit.
     warm_start : bool, default=False
         Keep the trees of the last fit and grow only the missing rounds. The rows set aside for validation stay the
         same. With `early_stopping` the model ends at its best round, even if that is one of the earlier fit.
@@ -180,8 +172,8 @@ class SLMBoostRanker(Boosting):
     n_iter_ : int
         Number of rounds in the model: `best_iteration_` with `early_stopping`.
     best_iteration_ : int or None
-        Number of rounds with the lowest validation loss, ``evals_result_["validation"][best_iteration_ - 1]``; None
-        without validation rows.
+        Number of rounds with the best validation score, ``validation_score_[best_iteration_ - 1]``; None without
+        validation rows.
     n_stored_numbers_, n_bytes_ : int
         Number of non-zero weights, thresholds and leaf values; and the bytes that prediction needs.
     feature_means_ : float32 array of shape (n_features,) or longer
@@ -196,11 +188,11 @@ class SLMBoostRanker(Boosting):
         By the number of the column, for columns with target statistics: an object with `values` of shape
         (n_categories, 1), the mean grades in the order of ``categories_``, and `prior` of shape (1,), which unseen
         categories have.
-    evals_result_ : dict
-        Lists of 1 - NDCG after each round, from the first round of the model on: "train" if the training rows were
-        monitored (`verbose`, `callbacks`, `checkpoint` or validation rows), "validation" with validation rows. With
-        `early_stopping` the lists also hold the rounds after the best one, which are not in the model. After a warm
-        start they hold the values of all rounds on the rows of the last fit.
+    train_score_, validation_score_ : float64 arrays of shape (n_rounds,)
+        Minus the loss of the training and of the validation rows after each round, from the first round of the model
+        on. Empty if there are no validation rows, and for training rows unless something is monitored (`verbose`,
+        `callbacks` or validation rows). With `early_stopping` they also hold the rounds after the best one, which are
+        not in the model. After a warm start they hold the values of all rounds on the rows of the last fit.
     has_offset_ : bool
         Whether ``fit`` was given an offset. Predictions without one are for an offset of zero.
     feature_importances_ : array of shape (n_features,)
@@ -227,11 +219,7 @@ class SLMBoostRanker(Boosting):
     """
 
     parameter_limits: ClassVar[Mapping[str, Limit]] = {
-        **{
-            name: limit
-            for name, limit in Boosting.parameter_limits.items()
-            if name not in ("base_score", "eval_metric")
-        },
+        **{name: limit for name, limit in Boosting.parameter_limits.items() if name not in ("base_score", "scoring")},
         "ndcg_at": integer(1, none=True),
         "gain": one_of("exponential", "linear"),
         "truncation_level": integer(1, none=True),
@@ -239,7 +227,7 @@ class SLMBoostRanker(Boosting):
     ndcg_at: int | None
     gain: str
     truncation_level: int | None
-    loss, base_score, eval_metric = "ranking", None, None  # nothing to choose
+    loss, base_score, scoring = "ranking", None, None  # nothing to choose
     _estimator_type = "ranker"  # as LightGBM and XGBoost call it
 
     def __init__(
@@ -291,8 +279,6 @@ class SLMBoostRanker(Boosting):
         n_iter_no_change: int = 10,
         tol: float = 0.0,
         callbacks: Sequence[Callback] | None = None,
-        checkpoint: str | PathLike[str] | None = None,
-        checkpoint_every: int = 10,
         warm_start: bool = False,
         verbose: int = 0,
         n_jobs: int | None = None,
@@ -301,7 +287,6 @@ class SLMBoostRanker(Boosting):
         keep_parameters(self, locals())
 
     @all_or_nothing
-    @with_callbacks
     def fit(
         self,
         X: Any,
@@ -314,7 +299,6 @@ class SLMBoostRanker(Boosting):
         X_val: Any = None,
         y_val: ArrayLike | None = None,
         qid_val: ArrayLike | None = None,
-        group_val: ArrayLike | None = None,
         sample_weight_val: ArrayLike | None = None,
         offset_val: ArrayLike | None = None,
     ) -> Self:
@@ -335,9 +319,9 @@ class SLMBoostRanker(Boosting):
             Instead of `qid`, the number of rows of each query, where the rows of a query follow each other.
         offset : array-like of shape (n_samples,), default=None
             Added to the scores from the start. The model does not keep it: pass it to ``predict`` again.
-        X_val, y_val, qid_val, group_val, sample_weight_val, offset_val : as above, default=None
-            Validation rows: their loss after each round is kept in ``evals_result_``. They end the fit only with
-            `early_stopping`; without it, all `n_estimators` rounds are grown and kept.
+        X_val, y_val, qid_val, sample_weight_val, offset_val : as above, default=None
+            Validation rows: minus their loss after each round is kept in ``validation_score_``. They end the fit
+            only with `early_stopping`; without it, all `n_estimators` rounds are grown and kept.
 
         Returns
         -------
@@ -348,22 +332,22 @@ class SLMBoostRanker(Boosting):
         query = query_numbers(qid, group, len(problem.counts))[problem.counts]
         check_grades(problem.target, query, self.gain)
         loss = RawLoss("ranking", ranks=self._ranks())
-        if X_val is None and (qid_val is not None or group_val is not None):
-            raise ValueError("qid_val and group_val need X_val and y_val, whose rows they belong to.")
+        if X_val is None and qid_val is not None:
+            raise ValueError("qid_val needs X_val and y_val, whose rows it belongs to.")
 
         def read(y: Any, rows: NDArray[np.float32], name: str) -> Floats:
             target = real_targets(self, y, rows)
-            theirs = query_numbers(qid_val, group_val, len(rows), "_val")
+            if qid_val is None:
+                raise ValueError("X_val needs qid_val, the query of each of its rows.")
+            theirs = query_of_rows(qid_val, len(rows), "qid_val")
             check_grades(target, theirs, self.gain, name)
             return np.column_stack([target, theirs])
 
         target = np.column_stack([problem.target, query])
         data = Data(problem.rows, target, problem.weight, training_offset(offset, problem, loss)).by_query()
         given = Given(X_val, y_val, sample_weight_val, offset_val)
-        tasks = self._tasks(X, y, sample_weight)
-        self._learn(data, loss, given, read, tasks)
+        self._learn(data, loss, given, read)
         self._loss = RawLoss("ranking")  # scores mean the same however they are judged
-        tasks.end_all()
         return self
 
     def _ranks(self) -> Ranks:

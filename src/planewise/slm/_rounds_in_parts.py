@@ -12,7 +12,7 @@ made again from the trees so far, by the same additions in the same order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from planewise import _core
 from planewise.parts import Part, Parts
-from planewise.slm._boost_start import Start
 from planewise.slm._objectives import RawLoss
 from planewise.slm.fitted import Forest
 
@@ -38,14 +37,7 @@ class Setup:
 
     fit: str  # its name
     loss: RawLoss
-    has_vector_leaves: bool
     base: Floats  # scores before any tree
-
-    def options(self) -> _core.BoostOptions:
-        """The core's options, as far as parts need them."""
-        options = self.loss.core_options()
-        options.vector_leaves = self.has_vector_leaves
-        return options
 
 
 @dataclass
@@ -85,7 +77,6 @@ class Asked(NamedTuple):
 
     rounds: int  # so far
     trees: Forest | None  # of the last one, with their values
-    units: Floats
     with_loss: bool
 
 
@@ -94,7 +85,6 @@ class Routing(NamedTuple):
 
     rounds: int  # so far
     trees: Forest
-    units: Floats
     sizes: Floats
     bag: tuple[int, float]
 
@@ -109,7 +99,7 @@ def _state_of(part: Part, setup: Setup, rounds: int) -> _State | None:
 
 def _new_state(part: Part, setup: Setup) -> _State:
     scores = np.tile(setup.base, (len(part), 1))
-    rows = _core.BoostRows(part.rows, part.target, part.weight, scores, setup.options(), part.first)
+    rows = _core.BoostRows(part.rows, part.target, part.weight, scores, setup.loss.core_options(), part.first)
     state = part.states[setup.fit] = _State(rows, 0)
     return state
 
@@ -130,7 +120,7 @@ def prepare(part: Part, setup: Setup, asked: Asked, sample: Numbers | None, *, n
             scored.values_of(sample, n_threads), part.target[sample], part.weight[sample], scored.scores_of(sample)
         )
     loss = scored.loss_sums(n_threads) if asked.with_loss else None
-    return Ready(scored.sizes(asked.units, n_threads), rows, loss)
+    return Ready(scored.sizes(n_threads), rows, loss)
 
 
 def route(part: Part, setup: Setup, routing: Routing, *, n_threads: int) -> Integers | Behind:
@@ -138,7 +128,7 @@ def route(part: Part, setup: Setup, routing: Routing, *, n_threads: int) -> Inte
     state = _state_of(part, setup, routing.rounds)
     if state is None or state.rounds != routing.rounds:
         return Behind(0 if state is None else state.rounds)
-    sums = routing.trees.route(state.rows, routing.units, routing.sizes, routing.bag, n_threads)
+    sums = routing.trees.route(state.rows, routing.sizes, routing.bag, n_threads)
     state.is_routed = True
     return sums
 
@@ -199,16 +189,14 @@ class BoostingInParts:
         table: _core.Table,
         setup: Setup,
         options: _core.BoostOptions,
-        start: Start,
         n_threads: int,
         monitored: bool,
     ) -> None:
-        self.parts, self.table, self.setup, self.start = parts, table, setup, start
+        self.parts, self.table, self.setup = parts, table, setup
         self.n_threads, self.monitored = n_threads, monitored
         self.n_outputs = setup.loss.n_outputs
-        n_before = 0 if start.before is None else start.before.n_trees
-        self._rounds = _core.Rounds(sum(parts.sizes), self.n_outputs, n_before, options)
-        self._n_rounds = start.rounds
+        self._rounds = _core.Rounds(sum(parts.sizes), self.n_outputs, options)
+        self._n_rounds = 0
         self._last: Forest | None = None  # trees of the last round
         self._ready: list[Ready] | None = None  # what the parts said before the next round
         self._sample_number: int | None = None
@@ -255,19 +243,8 @@ class BoostingInParts:
         self.watched_loss(set)
         return np.concatenate(self._ask(self._sets[set], scores_of, self._n_rounds))
 
-    def stages(self, set: int | None) -> Iterator[Floats]:
-        """Raw scores after each round that was there before, of the training rows (None) or of a watched set."""
-        before, parts = self.start.before, self.parts if set is None else self._sets[set]
-        if before is None:
-            return
-        per_round = self.start.trees_per_round
-        for count in range(1, self.start.rounds + 1):
-            self._n_rounds = count  # of which parts make lost scores again
-            self._ask(parts, follow, count, before.part((count - 1) * per_round, count * per_round))
-            yield np.concatenate(self._ask(parts, scores_of, count))
-
     def forest(self) -> _core.Forest:
-        """The trees of this fit so far, without those before."""
+        """Return the trees of this fit so far."""
         return self._rounds.forest()
 
     def trial_losses(self) -> Floats:
@@ -280,15 +257,13 @@ class BoostingInParts:
 
     # ------------------------------------------------------------------------------------------------------- inside
     def _begin(self) -> None:
-        """Derivatives before any tree, of some rows; and the directions of trees that are there already."""
+        """Compute the derivatives of some rows before any tree."""
         loss, rows = self.setup.loss, self._rounds.start_rows()
         taken = self.parts.gather_rows(rows.astype(np.intp))
         scores = np.tile(self.setup.base, (len(rows), 1))
         target, weight = np.ascontiguousarray(taken.target), np.ascontiguousarray(taken.weight)
-        gradient, hessian = _core.derivatives(loss.core_options(), target, weight, scores)
-        self._rounds.begin(gradient, hessian, weight)
-        if self.start.before is not None:
-            self.start.before.teach(self._rounds)
+        _, hessian = _core.derivatives(loss.core_options(), target, weight, scores)
+        self._rounds.begin(hessian, weight)
 
     def _round(self) -> None:
         if self._sample_number != self._rounds.sample_number():
@@ -296,10 +271,10 @@ class BoostingInParts:
         preparing = self._pool.submit(self._prepared)  # the parts work while trees are grown here
         assert self._sample is not None and self._scored_sample is not None
         every, rows = np.arange(len(self._sample.weight), dtype=np.uint32), self._sample.rows
-        gradient, hessian, weight = self._scored_sample.slopes_of(every, self._rounds.units(), self.n_threads)
+        gradient, hessian, weight = self._scored_sample.slopes_of(every, self.n_threads)
         trees = Forest(self._rounds.grow(self.table, rows, gradient, hessian, weight, self.n_threads))
         sizes = np.max([each.sizes for each in preparing.result()], axis=0)
-        routing = Routing(self._n_rounds, trees, self._rounds.units(), sizes, self._rounds.bag())
+        routing = Routing(self._n_rounds, trees, sizes, self._rounds.bag())
         sums = np.sum(self._ask(self.parts, route, routing), axis=0)
         self._last, self._ready = Forest(self._rounds.finish(sums, sizes)), None
         self._last.follow(self._scored_sample, self.n_threads)
@@ -314,7 +289,7 @@ class BoostingInParts:
         if number != self._sample_number:
             found = places_by_part(self.parts, self._rounds.sample_rows())
             places = [each.astype(np.uint32) for each, _ in found]
-        asked = Asked(self._n_rounds, self._last, self._rounds.units(), self.monitored)
+        asked = Asked(self._n_rounds, self._last, self.monitored)
         each = [None] * len(self.parts.sizes) if places is None else places
         self._ready = self._ask(self.parts, prepare, asked, each=each)
         if places is not None:
@@ -326,7 +301,7 @@ class BoostingInParts:
         """Let the rows of a new sample decide the planes of the next rounds."""
         self._sample = SampledRows(*(np.concatenate(each) for each in zip(*found, strict=True)))
         rows, target, weight, score = self._sample
-        self._scored_sample = _core.BoostRows(rows, target, weight, score, self.setup.options(), 0)
+        self._scored_sample = _core.BoostRows(rows, target, weight, score, self.setup.loss.core_options(), 0)
 
     def _ask(self, parts: Parts, question: Callable[..., Any], *common: Any, each: Sequence[Any] | None = None) -> Any:
         """The answers of all parts; those that lack scores make them again first."""
@@ -336,16 +311,11 @@ class BoostingInParts:
             own: list[tuple[Any, ...] | None] = [None] * len(answers)
             for k in late:
                 own[k] = () if each is None else (each[k],)
-            so_far = self._n_rounds, self._all_trees()
+            so_far = self._n_rounds, Forest(self._rounds.forest()).head(self._n_rounds * self.n_outputs)
             again = parts.ask(answer_again, self.setup, question, common, so_far, each=own)
             for k in late:
                 answers[k] = again[k]
         return answers
-
-    def _all_trees(self) -> Forest:
-        new = Forest(self._rounds.forest())
-        every = new if self.start.before is None else Forest.joined([self.start.before, new])
-        return every.head(self._n_rounds * self.start.trees_per_round)
 
     def __enter__(self) -> Self:
         return self

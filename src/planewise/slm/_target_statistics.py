@@ -79,8 +79,7 @@ class TargetStatistics:
     def names(self, classes: NDArray[Any] | None) -> list[str]:
         """What each statistic is, in words."""
         if self.classes is None or classes is None:
-            count = self.n_statistics
-            return ["mean of target"] if count == 1 else [f"mean of target {k}" for k in range(count)]
+            return ["mean of target"]
         labels = [classes[place] for place in self.classes]
         return [f"share of '{each}'" if isinstance(each, str) else f"share of class {each}" for each in labels]
 
@@ -132,17 +131,17 @@ class TargetLook(NamedTuple):
 
     n_rows: int
     n_classes: int | None
-    digits: Floats  # of exact sums: the weights of each class, or the weighted targets of each output; then the weights
-    low: Floats  # targets of numbers, by output
+    digits: Floats  # of exact sums: the weights of each class, or the weighted targets; then the weights
+    low: Floats  # targets of numbers
     high: Floats
     largest_weight: float
 
 
 def look_at_targets(target: Floats, weight: Floats, n_classes: int | None) -> TargetLook:
-    """The numbers to predict, one or several per row, or (given their number) the classes 0, 1, ..."""
-    told = np.atleast_2d(target.T)
+    """Look at the numbers to predict or, given how many there are, the classes 0, 1, ..."""
     if n_classes is None:
-        terms, low, high = list(told * weight), told.min(axis=1, initial=np.inf), told.max(axis=1, initial=-np.inf)
+        terms = [target * weight]
+        low, high = np.array([target.min(initial=np.inf)]), np.array([target.max(initial=-np.inf)])
     else:
         terms, low, high = [weight[target == k] for k in range(n_classes)], np.zeros(1), np.ones(1)
     digits = np.stack([_core.exact_sum(np.ascontiguousarray(each)) for each in (*terms, weight)])
@@ -186,7 +185,7 @@ class Targets:
 
         They are whole numbers, in units of the grid, and add up over parts of the rows.
         """
-        told = target.reshape(len(target), len(self.prior) if self.classes is None else 1)
+        told = target[:, None]
         if self.classes is not None:
             told = (told == self.classes).astype(np.float64)
         known = ~np.isnan(code)

@@ -313,13 +313,12 @@ class Forest:
     def route(
         self,
         rows: _core.BoostRows,
-        units: NDArray[np.float64],
         sizes: NDArray[np.float64],
         bag: tuple[int, float],
         n_threads: int,
     ) -> NDArray[np.int64]:
         """Send rows of a boosting fit down the trees of a round: sums by the node in which they end."""
-        return rows.route(self._native, units, sizes, *bag, n_threads)
+        return rows.route(self._native, sizes, *bag, n_threads)
 
     def move(self, rows: _core.BoostRows, n_threads: int) -> None:
         """Move the scores of rows by the values of the nodes that `route` sent them to."""
@@ -329,7 +328,7 @@ class Forest:
         """Move the scores of rows by all trees."""
         rows.follow(self._native, n_threads)
 
-    def teach(self, boosting: _core.Boosting | _core.Rounds) -> None:
+    def teach(self, boosting: _core.Boosting) -> None:
         """Let a fit that continues from these trees try their good directions again."""
         boosting.recall(self._native)
 
@@ -438,8 +437,7 @@ class Trials(NamedTuple):
 def start_and_link(model: Any) -> tuple[NDArray[np.float64], str]:
     """What the values of an estimator's trees are added to, and how the sum, or the mean, becomes a prediction.
 
-    The link is "probability" (it is one), "identity", "exp", "sorted" (the sums of a row in increasing order),
-    "logistic" or "softmax".
+    The link is "probability" (it is one), "identity", "exp", "logistic" or "softmax".
     """
     classes = getattr(model, "classes_", None)
     if hasattr(model, "base_score_"):  # boosting
@@ -448,11 +446,6 @@ def start_and_link(model: Any) -> tuple[NDArray[np.float64], str]:
         trees = model.tree_ if hasattr(model, "tree_") else model.forest_
         return np.zeros(trees.n_outputs), "probability"
     return np.array([0.0 if hasattr(model, "tree_") else model._centre]), "identity"
-
-
-def output_names(model: Any) -> list[str] | None:
-    """What the predictions of a row are, such as "quantile 0.1" or "target 0"; None if there is one."""
-    return model._loss.output_names if hasattr(model, "base_score_") else None
 
 
 def tree_rows(model: Any, X: Any) -> NDArray[np.float32]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import uuid
 from collections.abc import Callable, Mapping
 from math import ceil
@@ -12,16 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise._categories import Categories
-from planewise._fit_callbacks import FitTasks
 from planewise._input import thread_count
 from planewise._progress import is_heard
 from planewise.parts import Part, Parts
-from planewise.slm._boost_checkpoint import Checkpoint
 from planewise.slm._boost_data import Data, Floats, Given
-from planewise.slm._boost_start import Start
 from planewise.slm._boosting import Boosting
 from planewise.slm._columns_in_parts import training_table_of
-from planewise.slm._evaluation import Metrics, Monitor
+from planewise.slm._evaluation import Monitor, Scoring
 from planewise.slm._objectives import RawLoss, check_targets, classification_loss, regression_loss
 from planewise.slm._rounds_in_parts import BoostingInParts, Setup, places_by_part
 from planewise.slm._target_statistics import (
@@ -37,7 +33,7 @@ from planewise.slm._target_statistics import (
 )
 from planewise.slm.fitted import Forest
 
-__all__ = ["BoostsParts", "check_sets", "class_loss_of", "number_loss_of"]
+__all__ = ["BoostsParts", "Given", "class_loss_of", "number_loss_of"]
 
 
 # ------------------------------------------------------------------------------------------------ what parts are asked
@@ -49,14 +45,6 @@ def target_and_weight_of(part: Part, *, n_threads: int) -> tuple[Floats, Floats]
 def start_sums_of(part: Part, loss: RawLoss, *, n_threads: int) -> Floats:
     """What the constant before any tree follows from."""
     return loss.sums(part.target, part.weight)
-
-
-def digest_of(part: Part, *, n_threads: int) -> str:
-    """A fingerprint of rows, targets and weights."""
-    digest = hashlib.sha256(np.ascontiguousarray(part.rows).data)
-    for each in (part.target, part.weight):
-        digest.update(np.ascontiguousarray(each).data)
-    return digest.hexdigest()
 
 
 def some_rows_of(part: Part, given: tuple[NDArray[np.intp], int], *, n_threads: int) -> Part:
@@ -106,33 +94,19 @@ def class_loss_of(estimator: Any, n_classes: int) -> RawLoss:
 
 def number_loss_of(estimator: Any, parts: Parts) -> RawLoss:
     """The loss of a regressor, after a look at its targets."""
-    widths = {width for width, n_rows in zip(parts.ask(width_of), parts.sizes, strict=True) if n_rows}
-    stand_in = np.ones((1, max(widths))) if max(widths) > 1 else np.ones(1)
-    loss = regression_loss(estimator.loss, estimator.alpha, stand_in, estimator.base_score, estimator.power)
-    if loss.link == "exp" and loss.own is None:
-        some = np.any(parts.ask(check_targets_of, loss), axis=0)
-        if not some.all():
-            raise ValueError(f"loss={loss.core!r} needs targets of zero or more, not all of them zero.")
+    loss = regression_loss(estimator.loss, estimator.alpha, np.ones(1), estimator.base_score, estimator.power)
+    if loss.link == "exp" and loss.own is None and not any(parts.ask(check_targets_of, loss)):
+        raise ValueError(f"loss={loss.core!r} needs targets of zero or more, not all of them zero.")
     return loss
 
 
-def width_of(part: Part, *, n_threads: int) -> int:
-    """How many targets a row has."""
-    return 1 if part.target.ndim == 1 else part.target.shape[1]
-
-
-def check_targets_of(part: Part, loss: RawLoss, *, n_threads: int) -> NDArray[np.bool_]:
-    """An error if the loss is not defined for a target; by output, whether some are not zero."""
+def check_targets_of(part: Part, loss: RawLoss, *, n_threads: int) -> bool:
+    """An error if the loss is not defined for a target; whether some are not zero."""
     check_targets(loss, part.target, "y", np.arange(part.first, part.first + len(part)))
-    return np.atleast_1d(part.target.any(axis=0))
+    return bool(part.target.any())
 
 
 # ---------------------------------------------------------------------------------------------------------- estimators
-def check_sets(X_val: Any, y_val: Any, sample_weight_val: Any, eval_sets: Any) -> None:
-    """An error unless what ``fit`` was given beside the training rows goes together."""
-    Given(X_val, y_val, sample_weight_val, None, eval_sets).check()
-
-
 class BoostsParts(Boosting):
     """Boosting whose rows lie in parts."""
 
@@ -155,8 +129,8 @@ class BoostsParts(Boosting):
             )
         if self.warm_start:
             raise ValueError(
-                "warm_start=True is not possible beyond max_rows_per_tree rows in parts. To continue an interrupted "
-                "fit, use checkpoint=."
+                "warm_start=True is not possible beyond max_rows_per_tree rows in parts; set it to False, or fit the "
+                "ordinary estimator on a sample of the rows."
             )
 
     def _with_statistics_in_parts(self, parts: Parts, loss: RawLoss, seed: int) -> Parts:
@@ -177,99 +151,74 @@ class BoostsParts(Boosting):
     def _learn_in_parts(
         self,
         parts: Parts,
-        sets: Mapping[str, Parts],
+        validation: Parts | None,
         loss: RawLoss,
-        tasks: FitTasks,
     ) -> None:
         """Boost on these rows, with validation rows: given ones, or a share of the rows when stopping early."""
         self._refuse_in_parts(loss)
-        self._check_checkpoint()
         if len(getattr(self, "classes_", "ab")) == 1:
             return self._keep_constant(
                 Data(np.empty((sum(parts.sizes), 0), np.float32), np.empty(0), np.empty(0)), loss
             )
         seed = self._new_seed()
         everything = parts if self.refit else None
-        sets_aside = self.early_stopping and "validation" not in sets
+        sets_aside = self.early_stopping and validation is None
         if sets_aside:
             learn, rest = self._rows_to_set_aside(_judged(parts, True), seed, getattr(self, "classes_", None))
-            parts, sets = _some(parts, learn), {"validation": _some(parts, rest), **sets}
+            parts, validation = _some(parts, learn), _some(parts, rest)
         parts = self._with_statistics_in_parts(parts, loss, seed)
-        if self.target_statistics_:
-            sets = {name: each.derive(part_with_statistics, each=[self.target_statistics_] * len(each.sizes))
-                    for name, each in sets.items()}  # fmt: skip
-        ended = self._boost_parts(parts, loss, seed, sets, tasks)
+        if validation is not None and self.target_statistics_:
+            validation = validation.derive(part_with_statistics, each=[self.target_statistics_] * len(validation.sizes))
+        ended = self._boost_parts(parts, loss, seed, validation)
         if sets_aside and everything is not None and not ended:
-            tasks.begin("refit")
             everything = self._with_statistics_in_parts(everything, loss, seed)
-            boosting, start = self._make_booster_of_parts(everything, loss, seed, None, monitored=False)
+            boosting, base = self._make_booster_of_parts(everything, loss, seed, monitored=False)
             with boosting:
                 boosting.rounds(self.n_iter_)
-            self.forest_, self.base_score_ = Forest(boosting.forest()), start.base
+            self.forest_, self.base_score_ = Forest(boosting.forest()), base
             self.feature_means_ = boosting.table.mean
-            tasks.end(lambda: {})
 
-    def _boost_parts(self, parts: Parts, loss: RawLoss, seed: int, sets: Mapping[str, Parts], tasks: FitTasks) -> bool:
+    def _boost_parts(self, parts: Parts, loss: RawLoss, seed: int, validation: Parts | None) -> bool:
         """Grow the rounds, then make them this estimator's. Returns whether a callback ended it."""
-        checkpoint = self._checkpoint_of_parts(parts, sets)
-        monitored = bool(sets or self.eval_metric or self.verbose or self.callbacks or checkpoint)
-        boosting, start = self._make_booster_of_parts(parts, loss, seed, checkpoint, monitored)
-        metrics = Metrics(self.eval_metric, loss, getattr(self, "classes_", None))
-        train = _judged(parts, bool(metrics))
-        monitor = Monitor(boosting, loss, metrics, train, start.history or {})
-
-        def grown() -> Forest:
-            new = Forest(boosting.forest())
-            return new if start.before is None else Forest.joined([start.before, new])
-
-        def keep(made: Boosting) -> None:
-            made._keep(grown(), start, monitor)
-            made.feature_means_, made._seed, made._loss = boosting.table.mean, seed, loss
-            made.has_offset_ = False
-
+        scoring = None if self.scoring is None else Scoring(self, loss)
+        monitored = bool(validation is not None or scoring or self.verbose or self.callbacks)
+        boosting, base = self._make_booster_of_parts(parts, loss, seed, monitored)
+        train = _judged(parts, bool(scoring))
+        monitor = Monitor(boosting, loss, scoring, train)
         with boosting:
-            for name, each in sets.items():
-                monitor.follow(name, _judged(each, bool(metrics)), boosting.watch(each))
-            if start.before is not None:
-                monitor.complete(lambda _, number: boosting.stages(number), start.rounds)
+            if validation is not None:
+                monitor.follow(_judged(validation, bool(scoring)), boosting.watch(validation))
             ended = False
-            if monitored or tasks or is_heard():
-                listeners = self._listeners(monitor, grown, keep, checkpoint, tasks)
-                ended = self._run_rounds(monitor, train, start.rounds, monitored, listeners, tasks.begin)
+            if monitored or is_heard():
+                ended = self._run_rounds(monitor, train, 0, monitored)
             else:
-                boosting.rounds(self.n_estimators - start.rounds)
-        keep(self)
+                boosting.rounds(self.n_estimators)
+        self._keep(Forest(boosting.forest()), base, monitor)
+        self.feature_means_, self._seed, self._loss = boosting.table.mean, seed, loss
+        self.has_offset_ = False
         return ended
 
     def _make_booster_of_parts(
-        self, parts: Parts, loss: RawLoss, seed: int, checkpoint: Checkpoint | None, monitored: bool
-    ) -> tuple[BoostingInParts, Start]:
-        """The booster and where it starts."""
+        self, parts: Parts, loss: RawLoss, seed: int, monitored: bool
+    ) -> tuple[BoostingInParts, Floats]:
+        """Return the booster and the scores before any tree."""
         if self.base_score is None:
             base = loss.start_of_sums(np.stack(parts.ask(start_sums_of, loss)))
         else:
             base = np.full(loss.n_outputs, float(self.base_score))
-        start = Start(base, trees_per_round=1 if self._has_vector_leaves(loss) else loss.n_outputs)
-        self._continue_from(checkpoint, start, n_rows=0)
-        setup = Setup(uuid.uuid4().hex, loss, self._has_vector_leaves(loss), base)
+        setup = Setup(uuid.uuid4().hex, loss, base)
         table = training_table_of(parts, self)
         options = self._boost_options(sum(parts.sizes), loss, seed)
-        return BoostingInParts(parts, table, setup, options, start, self._threads_to_grow(), monitored), start
+        return BoostingInParts(parts, table, setup, options, self._threads_to_grow(), monitored), base
 
     def _threads_to_grow(self) -> int:
         """Threads of this process, which grows the trees while the parts wait."""
         return thread_count(-1 if self.n_jobs is None else self.n_jobs)
 
-    def _checkpoint_of_parts(self, parts: Parts, sets: Mapping[str, Parts]) -> Checkpoint | None:
-        if self.checkpoint is None:
-            return None
-        digests = {name: each.ask(digest_of) for name, each in {"train": parts, **sets}.items()}
-        return self._checkpoint_for({"parts": digests, "sets": list(sets)})
 
-
-def _judged(parts: Parts, by_metrics: bool) -> Data:
-    """Targets and weights of all parts, if metrics need them here."""
-    found = parts.ask(target_and_weight_of) if by_metrics else [(np.empty(0), np.empty(0))]
+def _judged(parts: Parts, is_needed: bool) -> Data:
+    """Return the targets and weights of all parts, if they are needed here."""
+    found = parts.ask(target_and_weight_of) if is_needed else [(np.empty(0), np.empty(0))]
     target, weight = (np.concatenate(each) for each in zip(*found, strict=True))
     return Data(np.empty((len(target), 0), np.float32), target, weight)
 

@@ -24,7 +24,7 @@ def draw_spans(forest: AnyForest, n_spans: int) -> list[Span]:
 
 
 def fit_some_trees(forest: AnyForest, span: Span, X: Any, y: Any, sample_weight: Any) -> AnyForest:
-    """A fitted copy of the forest that has the trees of the span only; not with `oob_score` or `warm_start`."""
+    """A fitted copy of the forest that has the trees of the span only; not with `oob_score`."""
     made = copy(forest)
     made._span = span
     made.fit(X, y, sample_weight)

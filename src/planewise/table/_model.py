@@ -42,7 +42,6 @@ from planewise.words import (
     TableSection,
     require_no_offset,
     require_no_ranking,
-    require_one_number,
     tell_kinds,
     value_in_words,
 )
@@ -300,7 +299,7 @@ class TableModel(BaseEstimator):
         table = as_polars(table)
         if self.task_ == "classification":
             require_intervals(self)
-        for require in (require_one_number, require_no_ranking, require_no_offset):
+        for require in (require_no_ranking, require_no_offset):
             require(self.estimator_, "learn_intervals")
         require_columns([self.target_], table.columns)
         table = table.filter(table[self.target_].is_not_null())

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from planewise import _core
 from planewise._categories import categorical_limit
-from planewise._fit_callbacks import FitTasks
 from planewise._input import Problem, category_counts, prediction_rows, refuse_infinity, thread_count
 from planewise._params import Limit, either, integer, one_of, real, seed, threads
 from planewise._progress import Progress
@@ -110,9 +109,9 @@ class Views(Boosting):
     _kept: KeptRows
 
     # --------------------------------------------------------------------------------------------------------- fit
-    def _fit(self, problem: Problem, target: Floats, loss: RawLoss, given: tuple[Any, Any, Any]) -> None:
+    def _fit(self, problem: Problem, target: Floats, loss: RawLoss, X: Any, y: Any) -> None:
         """Choose the views and boost over them, on rows that count."""
-        refuse_infinity(self, problem.rows, given[0])
+        refuse_infinity(self, problem.rows, X)
         data = Data(problem.rows, target, problem.weight)
         self.target_statistics_ = {}
         self._seed = self._new_seed()
@@ -122,23 +121,18 @@ class Views(Boosting):
             count = None if self.cv is None else int(self.cv)
             parts = folds(data, count, self._seed, loss.n_classes is not None)
         else:
-            parts = given_folds(self.cv, given[0], given[1], problem.kept, len(problem.counts))
+            parts = given_folds(self.cv, X, y, problem.kept, len(problem.counts))
         many = self.cv is None and n_different(data.rows) > MANY_ROWS
-        tasks, passes = FitTasks(self, *given, "choice", 2), 3 if self.max_depth == "auto" else 2
-        tasks.begin()
+        passes = 3 if self.max_depth == "auto" else 2
         with Progress(passes * len(parts) + 1, "choosing views", shown=self.verbose > 0) as bar:
             plan = best_plan(
                 self, data, loss, candidates, counts,
                 depth=self.max_depth, parts=parts, many=many,
                 map_folds=self._map_folds(bar, n_threads), n_threads=n_threads,
             )  # fmt: skip
-            tasks.end()  # there is no model yet
-            tasks.begin("refit")
             self._boost_over_views(data, loss, candidates._replace(most=plan.n_views), plan, n_threads)
             self._kept = KeptRows.of(data, problem.kept, self.keep_rows, self._used_columns())
-            tasks.end(lambda: {})
             bar.step(f"{len(self.projections_)} views, {self.n_iter_} rounds")
-        tasks.end_all()
 
     def _refuse_files(self, X: Any) -> None:
         """An error for a table on disk, of which every fold would be copied into memory."""
@@ -197,7 +191,6 @@ class Views(Boosting):
         boosting = self.booster(data, loss, views, depth=plan.depth, rate=None, n_threads=n_threads)
         boosting.rounds(plan.n_rounds * len(views))
         self.n_iter_, self.depth_, self.validation_loss_ = plan.n_rounds, plan.depth, plan.loss
-        self.evals_result_, self.best_iteration_ = {}, None
         self._loss, self.base_score_ = loss, loss.start(data.target, data.weight)
         self.feature_means_ = self.table(data, n_threads).mean
         forest = Forest(boosting.forest())

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
-from planewise._fit_callbacks import with_callbacks
 from planewise._input import all_or_nothing, class_problem, class_targets
 from planewise._params import Limit, check_parameters, class_weights, keep_parameters, one_of
 from planewise.slm.boosting import RawLoss, classification_loss
@@ -160,7 +159,6 @@ class SLMViewsClassifier(ClassifierMixin, Views):
         keep_parameters(self, locals())
 
     @all_or_nothing
-    @with_callbacks
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the views and fit the model.
 
@@ -185,7 +183,7 @@ class SLMViewsClassifier(ClassifierMixin, Views):
         loss = classification_loss(self.loss, max(2, len(problem.classes)))
         target = problem.label.astype(np.float64)
         if len(problem.classes) > 1:
-            self._fit(problem, target, loss, (X, y, sample_weight))
+            self._fit(problem, target, loss, X, y)
             return self
         self.target_statistics_ = {}
         self._options(len(problem.rows), loss)
@@ -193,7 +191,6 @@ class SLMViewsClassifier(ClassifierMixin, Views):
         self.forest_, self.base_score_, self._loss = Forest.empty(), np.zeros(1), RawLoss("constant")
         self.projections_, self.projection_importance_ = [], np.zeros(0)
         self.n_iter_, self.depth_, self.validation_loss_, self._seed = 0, 0, 0.0, 0
-        self.evals_result_, self.best_iteration_ = {}, None
         self.feature_means_ = np.full(self.n_features_in_, np.nan, dtype=np.float32)
         self._purified = Purification({}, [], np.zeros((0, 1), np.float32))
         self._kept = KeptRows.none(len(problem.rows))

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
-from planewise._fit_callbacks import with_callbacks
 from planewise._input import IN_FLOAT32, all_or_nothing, number_problem, real_targets
 from planewise._params import Limit, check_parameters, keep_parameters, one_of, real
 from planewise.slm.boosting import regression_loss
@@ -159,7 +158,6 @@ class SLMViewsRegressor(RegressorMixin, Views):
         keep_parameters(self, locals())
 
     @all_or_nothing
-    @with_callbacks
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the views and fit the model.
 
@@ -181,7 +179,7 @@ class SLMViewsRegressor(RegressorMixin, Views):
         self._refuse_files(X)
         problem = number_problem(self, X, y, sample_weight, targets=IN_FLOAT32)
         loss = regression_loss(self.loss, self.alpha, problem.target, None, self.power, problem.kept)
-        self._fit(problem, problem.target, loss, (X, y, sample_weight))
+        self._fit(problem, problem.target, loss, X, y)
         return self
 
     def predict(self, X: Any) -> Floats:

@@ -18,7 +18,6 @@ from planewise.words._descriptions import (
     ranks_queries,
     require_no_offset,
     require_no_ranking,
-    require_one_number,
 )
 from planewise.words._kinds import (
     Booleans,
@@ -139,7 +138,6 @@ __all__ = [
     "read_plane",
     "require_no_offset",
     "require_no_ranking",
-    "require_one_number",
     "row_numbers",
     "shorten",
     "shown",

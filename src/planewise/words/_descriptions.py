@@ -129,17 +129,6 @@ def fitted_model(model: Any) -> Any:
     return model
 
 
-def require_one_number(model: Any, what: str) -> None:
-    """ValueError that names `what` if the model predicts several numbers per row: targets or quantiles."""
-    outputs = getattr(model, "n_outputs_", 1)
-    if hasattr(model, "classes_") or not isinstance(outputs, int) or outputs == 1:
-        return
-    raise ValueError(
-        f"{what} needs a model with one prediction per row, and this {type(model).__name__} has {outputs}. Fit one "
-        "model per target or quantile level; predict and predict_contributions take this one."
-    )
-
-
 def fitted_with_offset(model: Any) -> bool:
     """Whether the model was fitted with an offset, which it does not store."""
     return getattr(model, "has_offset_", False) is True

@@ -32,7 +32,7 @@ VALUES = (
 FEW = {  # what a fit takes its time for, and what it would write or print
     **{"n_estimators": (2, 1, 4), "max_iter": (20, 1, 100), "n_components": (4, 1, 9), "max_views": (2, 1, 3)},
     **{"cv": (None, 2), "n_repeats": (1, 2), "max_cores": (4, 1), "n_jobs": (1, 2), "max_candidates": (5, 20)},
-    **{"random_state": (0, 1), "verbose": (0,), "checkpoint": (None,), "callbacks": (None,), "warm_start": (False,)},
+    **{"random_state": (0, 1), "verbose": (0,), "callbacks": (None,), "warm_start": (False,)},
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from copy import copy, deepcopy
+from copy import deepcopy
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +15,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from planewise._categories import categorical_limit
-from planewise._fit_callbacks import CallbackSupportMixin, FitTasks, with_callbacks
 from planewise._input import (
     FloatArray,
     all_or_nothing,
@@ -56,7 +55,6 @@ from planewise.mcm.large._descent import (
     Descent,
     Learner,
     LinearModel,
-    Listener,
     Places,
     Sample,
     batches_of,
@@ -82,9 +80,7 @@ ENOUGH_TO_CALIBRATE = 100  # rows of a partial_fit from which they set the steep
 CALIBRATED_BY = 5000  # rows that set the steepness of the probabilities when none are held out
 
 
-class LargeScaleMCMClassifier(
-    CallbackSupportMixin, PreparesColumns, ExplainsLargeMachine, ShownInNotebooks, ClassifierMixin, BaseEstimator
-):
+class LargeScaleMCMClassifier(PreparesColumns, ExplainsLargeMachine, ShownInNotebooks, ClassifierMixin, BaseEstimator):
     """Minimal complexity machine (MCM) for many rows, on a few prototypes that are moved to where they help.
 
     It minimises, by mini-batches, the MCM's objective ``h + C mean[1 - y f]_+ + mu |w|_1`` for f(x) = phi(x) w + b,
@@ -319,7 +315,6 @@ class LargeScaleMCMClassifier(
         return tags
 
     @all_or_nothing
-    @with_callbacks
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
@@ -348,24 +343,12 @@ class LargeScaleMCMClassifier(
         self._check_cores()
         learned, watched = self._hold_out(label, rng)
         times = 2 if self._repeats() else 1
-        tasks = FitTasks(self, X, y, sample_weight, "pass", times * self._passes(len(learned)))
         with self._workers() as pool, Progress(times * ROUNDS, "minimal complexity", shown=self.verbose > 0) as bar:
             self._start(sample, learned, rng, self.C * float(problem.weight.sum()) if self.slack == "sum" else self.C)
-
-            def heard(model_of: Callable[[], LinearModel]) -> bool:
-                def so_far() -> dict[str, Any]:
-                    made = copy(self)
-                    made._keep(model_of(), sample, pool)
-                    made._calibrate(sample.take(watched if len(watched) else learned[:CALIBRATED_BY]), pool)
-                    return dict(vars(made))
-
-                return tasks.end(so_far)
-
-            model = self._descend(sample, learned, watched, rng, pool, bar, Listener(tasks.begin, heard))
+            model = self._descend(sample, learned, watched, rng, pool, bar)
             self._keep(model, sample, pool)
             judged = sample.take(watched if len(watched) else rng.permutation(learned)[:CALIBRATED_BY])
             self._calibrate(judged, pool)
-        tasks.end_all()
         return self
 
     @all_or_nothing
@@ -602,11 +585,10 @@ class LargeScaleMCMClassifier(
         rng: np.random.Generator,
         pool: Executor | None,
         bar: Progress,
-        listener: Listener,
     ) -> LinearModel:
         """All passes; with a conformal factor, half of them before it is found and half after, or all and all again."""
 
-        def descend(sample: Sample, n_passes: int, n_looks: int) -> tuple[LinearModel, bool]:
+        def descend(sample: Sample, n_passes: int, n_looks: int) -> LinearModel:
             descent = Descent(
                 self._learner,
                 sample,
@@ -617,29 +599,25 @@ class LargeScaleMCMClassifier(
                 rng=rng,
                 pool=pool,
             )
-            model = descent.run(n_passes, n_looks, bar, listener)
+            model = descent.run(n_passes, n_looks, bar)
             self.validation_hinge_ += descent.hinges
             self.n_iter_ += descent.n_passes
-            return model, descent.was_stopped
+            return model
 
         n_passes = self._passes(len(learned))
         if self.conformal == "none":
-            return descend(sample, n_passes, ROUNDS)[0]
+            return descend(sample, n_passes, ROUNDS)
         if self._repeats():
             first = deepcopy(self._learner.feature_map)
-            model, was_stopped = descend(sample, n_passes, ROUNDS)
-            if was_stopped:
-                return model
+            model = descend(sample, n_passes, ROUNDS)
             self._find_factor(model, sample, learned, watched, rng)
             sample = self._with_factor(sample, pool)
             self._start_from([self.gamma_], lambda gamma: first, sample, learned, rng, self._learner.C)
-            return descend(sample, n_passes, ROUNDS)[0]
-        model, was_stopped = descend(sample, (n_passes + 1) // 2, ROUNDS // 2)
-        if was_stopped:
-            return model
+            return descend(sample, n_passes, ROUNDS)
+        model = descend(sample, (n_passes + 1) // 2, ROUNDS // 2)
         self._find_factor(model, sample, learned, watched, rng)
         self._learner.restart()
-        return descend(self._with_factor(sample, pool), max(1, n_passes // 2), ROUNDS // 2)[0]
+        return descend(self._with_factor(sample, pool), max(1, n_passes // 2), ROUNDS // 2)
 
     def _find_factor(
         self, model: LinearModel, sample: Sample, learned: Places, watched: Places, rng: np.random.Generator

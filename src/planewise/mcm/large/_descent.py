@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -224,13 +223,6 @@ class Schedule:
             self._peak, self._start, self.end = self.rate(update), update, sooner
 
 
-class Listener(NamedTuple):
-    """Who hears of every pass."""
-
-    begin: Callable[[], None]
-    end: Callable[[Callable[[], LinearModel]], bool]  # with what makes the model so far; whether to stop
-
-
 class Descent:
     """One way down: learns from some rows of a sample, and watches others."""
 
@@ -251,9 +243,9 @@ class Descent:
         self.batch_size, self.n_iter_no_change = batch_size, n_iter_no_change
         self.rng, self.pool = rng, pool
         self.hinges: list[float] = []
-        self.n_passes, self.was_stopped = 0, False
+        self.n_passes = 0
 
-    def run(self, n_passes: int, n_looks: int, bar: Progress, listener: Listener) -> LinearModel:
+    def run(self, n_passes: int, n_looks: int, bar: Progress) -> LinearModel:
         """All passes, or those until the held-out rows are served as well as they will be; the best model."""
         schedule = Schedule(n_passes * -(-len(self.learned) // self.batch_size))
         every = max(1, schedule.end // n_looks)
@@ -263,10 +255,6 @@ class Descent:
         while update < schedule.end:
             batch = next(batches, None)
             if batch is None:
-                if self.n_passes and listener.end(partial(self._best, best)):
-                    self.was_stopped = True
-                    break
-                listener.begin()
                 batches, self.n_passes = self._one_pass(), self.n_passes + 1
                 continue
             learn(self.learner, batch, schedule.rate(update), self.pool)
@@ -282,12 +270,7 @@ class Descent:
                 best, least, best_look = model, self.hinges[-1], look
             elif look - best_look >= self.n_iter_no_change:
                 schedule.finish_soon(update)
-        if not self.was_stopped:
-            self.was_stopped = listener.end(partial(self._best, best))
-        return self._best(best)
-
-    def _best(self, by_held_out: LinearModel) -> LinearModel:
-        return self.learner.model() if self.held_out is None else by_held_out
+        return self.learner.model() if self.held_out is None else best
 
     def _one_pass(self) -> Iterator[Sample]:
         return batches_of(self.sample, self.rng.permutation(self.learned), self.batch_size)

@@ -13,9 +13,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from pages import read
-from planewise import RECIPClassifier, SLMBoostClassifier, SLMBoostRegressor, SLMViewsClassifier, SLMViewsRegressor
+from planewise import RECIPClassifier, SLMBoostClassifier, SLMViewsClassifier, SLMViewsRegressor
 from planewise.report import html, report
-from planewise.report._pictures import histories
 
 
 @pytest.fixture(autouse=True)
@@ -65,38 +64,15 @@ def test_only_figures_and_png_are_pictures():
         html.figure("words", "picture.png")
 
 
-def test_what_boosting_monitored_is_drawn():
+@pytest.mark.parametrize(("scoring", "measure"), [(None, "loss"), ("accuracy", "accuracy")])
+def test_what_boosting_monitored_is_drawn(scoring, measure):
     X, y = load_wine(return_X_y=True)
-    model = SLMBoostClassifier(n_estimators=4, eval_metric="accuracy", random_state=0)
+    model = SLMBoostClassifier(n_estimators=4, scoring=scoring, random_state=0)
     model.fit(X[::2], y[::2], X_val=X[1::2], y_val=y[1::2])
     page = report(model, X[1::2], y[1::2])
     (drawn,) = [each for each in pictures(page) if ">rounds<" in each]
-    assert all(f">{word}<" in drawn for word in ("loss", "accuracy", "train", "validation"))
+    assert all(f">{word}<" in drawn for word in (measure, "train", "validation"))
     assert f"The line marks the best round, {model.best_iteration_}." in page
-
-
-def test_names_of_sets_and_metrics_that_share_words_are_told_apart():
-    X, y = load_diabetes(return_X_y=True)
-
-    def two(y_true, y_pred):
-        return [("mae", 1.0, False), ("minus mae", 2.0, True)]
-
-    model = SLMBoostRegressor(eval_metric=two, n_estimators=2).fit(X, y, eval_sets={"a minus": (X, y)})
-    found = histories(model.evals_result_)
-    assert found["mae"] == {"train": [1.0, 1.0], "a minus": [1.0, 1.0]}
-    assert found["minus mae"] == {"train": [2.0, 2.0], "a minus": [2.0, 2.0]}
-
-
-def test_a_loss_of_ones_own_is_shown_by_its_metrics():
-    X, y = load_diabetes(return_X_y=True)
-    model = SLMBoostRegressor(
-        loss=lambda target, score: (score - target, np.ones_like(score)),
-        eval_metric=["r2", "neg_root_mean_squared_error"],
-        n_estimators=3,
-    ).fit(X, y, eval_sets={"again": (X, y)})
-    found = histories(model.evals_result_)
-    assert list(found) == ["r2", "neg_root_mean_squared_error"]
-    assert list(found["r2"]) == ["train", "again"]
 
 
 @pytest.mark.parametrize("numbers", [False, True])

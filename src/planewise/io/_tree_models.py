@@ -123,7 +123,6 @@ def boosted(losses: tuple[str, ...]) -> dict[str, Kind]:
 
 
 def _boosting(losses: tuple[str, ...]) -> dict[str, Kind]:
-def _boosting(losses: tuple[str, ...]) -> dict[str, Kind]:
     return boosted(losses) | {
         "best_iteration_": Maybe(Integer()),
         "train_score_": Numbers("float64"),

@@ -234,13 +234,12 @@ def test_forms_jobs_files_and_copies_change_nothing(cls, data, tmp_path):
     assert_array_equal(pickle.loads(pickle.dumps(one)).predict(table), one.predict(table))
 
 
-@pytest.mark.parametrize("cls", [pw.SLMForestRegressor, pw.SLMBoostRegressor])
-def test_a_warm_start_continues_and_keeps_no_trees_that_break_the_rules(cls, data):
+def test_a_warm_start_continues_and_keeps_no_trees_that_break_the_rules(data):
     X, y = data
-    whole = make(cls, n_estimators=9, interaction_cst="pairwise").fit(X, y)
-    warm = make(cls, n_estimators=4, interaction_cst="pairwise", warm_start=True).fit(X, y)
+    whole = make(pw.SLMBoostRegressor, n_estimators=9, interaction_cst="pairwise").fit(X, y)
+    warm = make(pw.SLMBoostRegressor, n_estimators=4, interaction_cst="pairwise", warm_start=True).fit(X, y)
     assert_same_trees(whole, warm.set_params(n_estimators=9).fit(X, y))
-    free = make(cls, n_estimators=4, warm_start=True).fit(X, y)
+    free = make(pw.SLMBoostRegressor, n_estimators=4, warm_start=True).fit(X, y)
     before = free.predict(X)
     for limited in ("pairwise", [[0, 1], [2, 3]]):
         with pytest.raises(ValueError, match="keeps trees of the earlier fit that do not obey interaction_cst"):

@@ -215,7 +215,7 @@ def test_jobs_pickles_names_and_files_change_nothing(make, data, tmp_path):
     assert_array_equal(scores(loaded, frame_of(X)), expected)
 
 
-@pytest.mark.parametrize("make", [SLMForestRegressor, SLMForestClassifier, SLMBoostRegressor])
+@pytest.mark.parametrize("make", [SLMBoostRegressor, SLMBoostClassifier])
 def test_a_warm_start_continues_and_keeps_no_trees_that_break_the_rules(make, data):
     X, y = data[0], labels(make, data[1])
     whole = make(n_estimators=8, monotonic_cst=[1, 0, 0], random_state=0).fit(X, y)

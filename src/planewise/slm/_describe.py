@@ -90,17 +90,7 @@ def _leaf_in_words(model: Any, start: NDArray[np.float64], tree: int) -> Callabl
             np.array([1 - value[0], value[0]] if len(value) < len(classes) else value, np.float64), classes
         )
     one = class_in_words(classes[tree % len(start) if len(start) > 1 else -1])
-    return _added_in_words([one], [class_in_words(label) for label in classes])
-
-
-def _added_in_words(one: list[str], every: list[str]) -> Callable[[NDArray[Any]], str]:
-    """What a leaf adds to the score of one output, or to those of every output."""
-
-    def words(value: NDArray[Any]) -> str:
-        named = zip(one if len(value) == 1 else every, value, strict=True)
-        return ", ".join(f"{name} {signed(each)}" for name, each in named)
-
-    return words
+    return lambda value: f"{one} {signed(value[0])}"
 
 
 class _Rules:

@@ -26,9 +26,9 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from planewise._json import plain
 from planewise._printable import shown, shown_json
 from planewise._progress import Listener, heard_by
+from planewise.words import plain_data
 
 
 def _console() -> Console:
@@ -73,7 +73,7 @@ def show_leading(features: Mapping[str, float]) -> None:
 def show_json(answer: Any) -> None:
     """Print one JSON document; numbers that JSON cannot express are null."""
     is_utf8 = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
-    print(shown_json(json.dumps(plain(answer), indent=2, ensure_ascii=not is_utf8)))
+    print(shown_json(json.dumps(plain_data(answer), indent=2, ensure_ascii=not is_utf8)))
 
 
 def print_data(content: str | bytes) -> None:

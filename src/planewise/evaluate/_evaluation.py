@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import singledispatch
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from planewise._labels import as_label_array
 from planewise._tables import take
 from planewise.evaluate._measured import Vector
-from planewise.table import TableModel, as_polars, read_target
 from planewise.words import Reason, counted, one_line, require_no_offset, require_no_ranking
 
 
@@ -45,7 +44,7 @@ class Evaluation:
     probability: NDArray[Any] | None
     row_number: NDArray[np.intp]
     n_without_target: int = 0
-    table_model: TableModel | None = None
+    table_model: Any = None
     table: Any = None
 
     def explain(self, rows: NDArray[np.intp]) -> list[Reason]:
@@ -62,6 +61,30 @@ class Evaluation:
 
     def __repr__(self) -> str:
         return one_line(self, f"{type(self.model).__name__}, {counted(len(self.target), 'row')}")
+
+
+class Case(NamedTuple):
+    """What a model is measured on."""
+
+    model: Any  # an estimator
+    X: Any
+    y: Any
+    places: NDArray[np.intp] | None = None  # of the rows among those that were given; None: all of them
+    n_given: int | None = None
+    table_model: Any = None  # the model of a table that was given, and the rows of its table
+    table: Any = None
+
+
+@singledispatch
+def case_of(model: Any, X: Any, y: Any) -> Case:
+    """Return the estimator of a model with the rows that it takes; models of tables register their own."""
+    return Case(model, X, y)
+
+
+@singledispatch
+def estimator_in(model: Any) -> Any:
+    """Return the estimator that a model of a table holds, and any other model as it is."""
+    return model
 
 
 def evaluate(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Evaluation:
@@ -89,16 +112,8 @@ def evaluate(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Ev
     >>> list(found.found)
     ['model', 'most_common_class', 'logistic_regression']
     """
-    table_model, table, places, n_given = None, None, None, None
-    if isinstance(model, TableModel):
-        check_is_fitted(model)
-        table_model, table = model, as_polars(X)
-        if y is None:
-            n_given = table.height
-            table, y, places = rows_with_target(model, table)
-            if not len(places):
-                raise ValueError(f"The target {model.target_!r} is missing in every row; there is nothing to measure.")
-        model, X = model.estimator_, model.read(table)
+    case = case_of(model, X, y)
+    model, X, y = case.model, case.X, case.y
     if not hasattr(model, "predict"):
         raise TypeError(f"{type(model).__name__} makes no predictions, so there is nothing to measure.")
     require_no_ranking(model, "evaluate")
@@ -122,19 +137,10 @@ def evaluate(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Ev
             raise ValueError(f"y contains the label {unknown[0]!r}, which is not a class of the model.")
         if hasattr(model, "predict_proba") and len(classes) > 1:
             probability = model.predict_proba(X)
-    if places is None or n_given is None:
-        places, n_given = np.arange(len(predicted)), len(predicted)
+    n_given = len(predicted) if case.n_given is None else case.n_given
+    places = np.arange(len(predicted)) if case.places is None else case.places
     weight, left_out = _weights(sample_weight, n_given)[places], n_given - len(predicted)
-    return Evaluation(model, X, target, weight, predicted, probability, places, left_out, table_model, table)
-
-
-def rows_with_target(model: TableModel, table: Any) -> tuple[Any, NDArray[Any], NDArray[np.intp]]:
-    """The rows of a table whose target is known, these targets, and the places of the rows."""
-    if model.target_ not in table.columns:
-        raise ValueError(f"The table has no column {model.target_!r}, the target; pass y, or the whole table.")
-    known = table[model.target_].is_not_null().arg_true().to_numpy().astype(np.intp)
-    table = table[known]
-    return table, read_target(table[model.target_], model.task_), known
+    return Evaluation(model, X, target, weight, predicted, probability, places, left_out, case.table_model, case.table)
 
 
 def _weights(given: Any, n_rows: int) -> Vector:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.table import TableModel
+from planewise.evaluate._evaluation import estimator_in
 
 MAX_ROWS = 2000  # that are shuffled
 
@@ -18,8 +18,7 @@ def leading_features(model: Any, table: Any = None, limit: int = 10) -> dict[str
     By ``feature_importances_`` where the estimator has them. Else, if a polars table is given to a TableModel, by how
     much the predictions change when a column is shuffled.
     """
-    estimator = model.estimator_ if isinstance(model, TableModel) else model
-    worth = getattr(estimator, "feature_importances_", None)
+    worth = getattr(estimator_in(model), "feature_importances_", None)
     if worth is None:
         if table is None:
             return {}
@@ -29,7 +28,7 @@ def leading_features(model: Any, table: Any = None, limit: int = 10) -> dict[str
     return {str(names[j]): float(worth[j]) for j in order if worth[j] > 0}
 
 
-def _by_shuffling(model: TableModel, table: Any) -> NDArray[np.float64]:
+def _by_shuffling(model: Any, table: Any) -> NDArray[np.float64]:
     """The mean change of the predictions when the values of a column trade places, as shares of one."""
 
     def answers(rows: Any) -> NDArray[np.float64]:

@@ -21,9 +21,8 @@ from planewise.evaluate._comparison import (
     compare_with_linear,
     log_losses,
 )
-from planewise.evaluate._evaluation import Evaluation, require_evaluation, rows_with_target
+from planewise.evaluate._evaluation import Evaluation, case_of, require_evaluation
 from planewise.evaluate._measured import Measured
-from planewise.table import Record, as_polars
 from planewise.words import counted, number, one_line, percent
 
 MEASURES = {  # in the order they are shown; the first of a task is the one that models are compared by
@@ -60,7 +59,7 @@ class Quality:
     constant: ConstantComparison | None = None
 
     @classmethod
-    def of_record(cls, record: Record) -> Self:
+    def of_record(cls, record: dict[str, Any]) -> Self:
         """What the record of a fit keeps of it."""
         found = {
             name: {measure: Measured(**each) for measure, each in measures.items() if measure in MEASURES}
@@ -138,10 +137,7 @@ def _training_rows(case: Evaluation, X_train: Any, y_train: Any) -> tuple[Any, N
     """As the estimator takes them."""
     model = case.table_model
     if X_train is not None and model is not None:
-        table = as_polars(X_train)
-        if y_train is None:
-            table, y_train, _ = rows_with_target(model, table)
-        X_train = model.read(table)
+        _, X_train, y_train, *_ = case_of(model, X_train, y_train)
     if (X_train is None) != (y_train is None):
         missing, given = ("X_train", "y_train") if X_train is None else ("y_train", "X_train")
         raise ValueError(f"{missing} is missing: training rows and their targets go together; got {given} alone.")

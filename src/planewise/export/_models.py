@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
+from functools import singledispatch
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,7 +22,6 @@ from planewise.slm import (
     SLMRegressor,
 )
 from planewise.slm.fitted import Forest, Statistics, n_tree_columns, start_and_link
-from planewise.table import COLUMN_KINDS, TableModel
 from planewise.views import SLMViewsClassifier, SLMViewsRegressor
 from planewise.words import WITHOUT_OFFSET, feature_names, fitted_model, fitted_with_offset, number, shorten
 
@@ -114,11 +114,11 @@ class KernelMachine(PlainMachine):
 PlainModel = TreeEnsemble | KernelMachine
 
 
+@singledispatch
 def plain_model(model: Any, form: str) -> PlainModel:
     """What the export to `form` needs of a fitted estimator; an error that says what can be done where it cannot."""
-    model = fitted_model(model)
-    if isinstance(model, TableModel):
-        return _of_a_table(model, plain_model(model.estimator_, form))
+    if (found := fitted_model(model)) is not model:
+        return plain_model(found, form)
     if isinstance(model, TREE_MODELS):
         return tree_ensemble(model)
     if isinstance(model, MACHINES):
@@ -155,16 +155,6 @@ def input_lines(model: Any, form: str) -> list[str]:
         lines.append(plain.remark)
     takes_gaps = isinstance(plain, TreeEnsemble) or plain.reading is not None
     return [*lines, "missing values are NaN" if takes_gaps else "missing values are not allowed"]
-
-
-def _of_a_table(model: TableModel, plain: PlainModel) -> PlainModel:
-    """The model with what stands between a table and its estimator."""
-    meaning = {j: COLUMN_KINDS[column.kind].read_as for j, column in enumerate(model.columns_)}
-    units = {j: words for j, words in meaning.items() if words}
-    if isinstance(plain, TreeEnsemble):  # takes gaps and categories as they are
-        return replace(plain, units=units)
-    machine = fitted_model(model.estimator_)
-    return replace(plain, reading=Reading.by(machine, plain.preparation), units=units)
 
 
 def tree_ensemble(model: Any) -> TreeEnsemble:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from planewise.io._arrays import ArrayReader, ArrayWriter
-from planewise.io._declaration import Declaration, check_length
+from planewise.io._declaration import CATEGORIES, Declaration, check_length
 from planewise.io._errors import require
 from planewise.io._kinds import (
     Integer,
@@ -146,7 +146,8 @@ def _derive(model: Any) -> None:
 MODELS = [
     Declaration(
         RECIPClassifier,
-        {
+        CATEGORIES
+        | {
             "_ranks": _Ranks(),
             "_scaling": _Coordinates(),
             "k_": _COUNT,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from os import PathLike
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from planewise._input import all_or_nothing
 from planewise._labels import LONGEST_TEXT, text_array
 from planewise._params import Limit, check_parameters, one_of, seed
-from planewise.parts import from_batches
+from planewise.evaluate._evaluation import Case, case_of, estimator_in
+from planewise.export._models import PlainModel, Reading, TreeEnsemble, plain_model
 from planewise.table._columns import (
     COLUMN_KINDS,
     Column,
@@ -31,7 +32,7 @@ from planewise.table._columns import (
     read_words,
     require_columns,
 )
-from planewise.table._families import FAMILIES, TREES, estimator_class
+from planewise.table._families import FAMILIES, estimator_class
 from planewise.table._intervals import HeldOutErrors, require_intervals
 from planewise.table._record import Record, facts_of
 from planewise.words import (
@@ -40,6 +41,7 @@ from planewise.words import (
     Limits,
     Reason,
     TableSection,
+    fitted_model,
     require_no_offset,
     require_no_ranking,
     tell_kinds,
@@ -181,36 +183,6 @@ class TableModel(BaseEstimator):
         self.tell_estimator()
         if hasattr(self.estimator_, "renumber_rows"):
             self.estimator_.renumber_rows(numbers)
-        return self
-
-    @all_or_nothing
-    def fit_parts(
-        self, batches: Callable[[], Iterable[Any]], target: str, *, folder: str | PathLike[str] | None = None
-    ) -> Self:
-        """Learn from a table that may be larger than memory, after `look_at` of a sample; for trees only.
-
-        Parameters
-        ----------
-        batches : function
-            Called twice, it returns all rows to learn from as data frames. They are written to a file, 4 bytes per
-            value.
-        target : str
-            The column to predict, which must have a value in every row.
-        folder : path or None, default=None
-            Where to write the file; None for the system's folder for temporary files. It is deleted in the end.
-        """
-        if self.family not in TREES:
-            raise ValueError(f"fit_parts needs a family of trees ({', '.join(TREES)}); got {self.family!r}.")
-
-        def readable() -> Iterator[Any]:
-            for part in map(as_polars, batches()):
-                read = for_estimators(part, self.columns_)
-                yield read.with_columns(polars().Series(target, read_target(part[target], self.task_)))
-
-        rows, y = from_batches(readable, target=target, folder=folder)[:2]
-        with rows:
-            self.estimator_ = self._estimator(len(rows)).fit(rows, y)
-        self.tell_estimator()
         return self
 
     def tell_estimator(self) -> None:
@@ -506,3 +478,35 @@ def as_table_model(model: Any, named: str = "The model") -> TableModel:
     wrapped.left_out_ = []
     wrapped.n_features_in_, wrapped.feature_names_in_ = model.n_features_in_, model.feature_names_in_
     return wrapped
+
+
+@case_of.register
+def _(model: TableModel, X: Any, y: Any) -> Case:
+    check_is_fitted(model)
+    table = as_polars(X)
+    n_given, places = table.height, np.arange(table.height)
+    if y is None:
+        if model.target_ not in table.columns:
+            raise ValueError(f"The table has no column {model.target_!r}, the target; pass y, or the whole table.")
+        places = table[model.target_].is_not_null().arg_true().to_numpy().astype(np.intp)
+        if not len(places):
+            raise ValueError(f"The target {model.target_!r} is missing in every row; there is nothing to measure.")
+        table = table[places]
+        y = read_target(table[model.target_], model.task_)
+    return Case(model.estimator_, model.read(table), y, places, n_given, model, table)
+
+
+@estimator_in.register
+def _(model: TableModel) -> Any:
+    return model.estimator_
+
+
+@plain_model.register
+def _(model: TableModel, form: str) -> PlainModel:
+    plain = plain_model(fitted_model(model).estimator_, form)
+    meaning = {j: COLUMN_KINDS[column.kind].read_as for j, column in enumerate(model.columns_)}
+    units = {j: words for j, words in meaning.items() if words}
+    if isinstance(plain, TreeEnsemble):  # takes gaps and categories as they are
+        return replace(plain, units=units)
+    machine = fitted_model(model.estimator_)
+    return replace(plain, reading=Reading.by(machine, plain.preparation), units=units)

@@ -61,20 +61,10 @@ def test_rows_move_only_by_the_trees_that_they_were_sent_down():
         SLMBoostRegressor(n_estimators=1, max_depth=depth, random_state=0).fit(X, Y).forest_._native for depth in (4, 1)
     )
     part = _part()
-    part.route(deep, np.empty(0), np.ones((1, 3)), 0, 1.0, 1)
+    part.route(deep, np.ones((1, 3)), 0, 1.0, 1)
     with pytest.raises(ValueError, match="not sent down these trees"):
         part.move(flat, 1)
     part.move(deep, 1)
-
-
-def test_trees_of_other_columns_are_not_tried_again():
-    options = _core.BoostOptions()
-    options.loss = "squared"
-    rounds = _core.Rounds(150, 1, 0, options)
-    rounds.recall(SLMBoostRegressor(n_estimators=3, random_state=0).fit(np.hstack([X * 0, X]), Y).forest_._native)
-    table, slopes = _core.Table(ROWS, WEIGHT, 1), np.ones((150, 1))
-    with pytest.raises(ValueError, match="trees grown before"):
-        rounds.grow(table, ROWS, slopes, slopes, WEIGHT, 1)
 
 
 def test_tables_of_parts_know_all_columns():
@@ -90,7 +80,7 @@ def test_tables_of_parts_know_all_columns():
 def test_scores_without_outputs_are_refused():
     options, none = _core.BoostOptions(), np.zeros((150, 0))
     with pytest.raises(ValueError, match="at least one output"):
-        _core.Rounds(3, 0, 0, options)
+        _core.Rounds(3, 0, options)
     with pytest.raises(ValueError, match="at least one output"):
         _core.BoostRows(ROWS, TARGET, WEIGHT, none, options, 0)
     with pytest.raises(ValueError, match="at least one output"):

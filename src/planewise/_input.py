@@ -113,7 +113,7 @@ class TargetRange:
         self, estimator: str, target: NDArray[np.float64], counts: NDArray[np.bool_], name: str = "y"
     ) -> None:
         """The first of the two."""
-        size = np.abs(target).reshape(len(target), -1).max(axis=1)
+        size = np.abs(target)
         wrong = np.flatnonzero((size > self.largest) & counts)
         if len(wrong):
             raise ValueError(
@@ -122,13 +122,11 @@ class TargetRange:
             )
 
     def _check_spread(self, estimator: str, target: NDArray[np.float64]) -> None:
-        spreads = np.atleast_1d(np.ptp(target, axis=0))
-        close = np.flatnonzero((spreads > 0) & (spreads < self.narrowest))
-        if len(close):
-            spread, column = spreads[close[0]], f" in column {close[0]}" if len(spreads) > 1 else ""
+        spread = np.ptp(target)
+        if 0 < spread < self.narrowest:
             raise ValueError(
-                f"The values of y{column} differ by at most {spread:.3g}; {estimator} {self.why} and needs differences "
-                f"of at least {self.narrowest:.2g}. Multiply y by a constant."
+                f"The values of y differ by at most {spread:.3g}; {estimator} {self.why} and needs differences of at "
+                f"least {self.narrowest:.2g}. Multiply y by a constant."
             )
 
 

@@ -24,15 +24,15 @@ def split(n_rows, cuts):
     return [b - a for a, b in itertools.pairwise(bounds)]
 
 
-def read(client, model, X, y, weight=None, sizes=None, watched=()):
+def read(client, model, X, y, weight=None, sizes=None, validation=None):
     lazy = [None if each is None else frame(each, sizes) for each in (X, y, weight)]
     partitions = Partitions(client, *lazy, model)
     looks = look_at(partitions, model, surveys=True)
-    sets = {}
-    for name, (their_X, their_y) in dict(watched).items():
-        theirs = Partitions(client, frame(their_X, [len(their_X)]), frame(their_y, [len(their_y)]), None, model, "_val")
-        sets[name] = theirs, look_at(theirs, model)
-    return read_table(client, partitions, looks, sets, model)
+    watched = None
+    if validation is not None:
+        theirs = Partitions(client, *(frame(each, [len(each)]) for each in validation), None, model, "_val")
+        watched = theirs, look_at(theirs, model)
+    return read_table(client, partitions, looks, watched, model)
 
 
 def everything(parts):
@@ -91,8 +91,8 @@ def test_validation_rows_are_read_by_the_columns_of_the_training_rows(client, ta
     new = X[500:].copy()
     new["kind"] = pd.Categorical(["z"] * 50 + ["v"] * 50)
     model = on_dask.SLMBoostClassifier()
-    found = read(client, model, X[:500], y[:500], sizes=[500], watched={"validation": (new, y[500:])})
-    taken = everything(found.sets["validation"])
+    found = read(client, model, X[:500], y[:500], sizes=[500], validation=(new, y[500:]))
+    taken = everything(found.validation)
     assert taken.rows[:, 4].tolist() == [3.0] * 50 + [1.0] * 50  # one past the last category, and the second
 
 
@@ -100,13 +100,13 @@ def test_a_validation_class_that_no_training_row_has(client, table):
     X, y = table[:2]
     strange = pd.Series(["maybe"] * 100)
     model = on_dask.SLMBoostClassifier()
-    found = read(client, model, X[:500], y[:500], sizes=[500], watched={"validation": (X[500:], strange)})
+    found = read(client, model, X[:500], y[:500], sizes=[500], validation=(X[500:], strange))
     with pytest.raises(ValueError, match="Partition 0 of y_val has the class 'maybe', which no training row has"):
-        everything(found.sets["validation"])
+        everything(found.validation)
 
 
 def test_labels_of_different_kinds(client, table):
     model, y = on_dask.SLMBoostClassifier(), array(np.array(["a"] * 300 + [1] * 300, dtype=object), [300, 300])
     partitions = Partitions(client, frame(table[0], [300, 300]), y, None, model)
     with pytest.raises(ValueError, match="The classes are text in partition 0 of y, but not in partition 1"):
-        read_table(client, partitions, look_at(partitions, model, surveys=True), {}, model)
+        read_table(client, partitions, look_at(partitions, model, surveys=True), None, model)

@@ -118,7 +118,11 @@ def tree(make, **parameters):
 
 
 def labels(make, y):
-    return np.where(y > np.median(y), "yes", "no") if make in (SLMClassifier, SLMForestClassifier) else 10 * y
+    return (
+        np.where(y > np.median(y), "yes", "no")
+        if make in (SLMClassifier, SLMForestClassifier, SLMBoostClassifier)
+        else 10 * y
+    )
 
 
 @law

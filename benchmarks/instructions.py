@@ -76,7 +76,7 @@ def cases() -> dict[str, Work]:
     recip = planewise.RECIPClassifier(n_jobs=1, random_state=0).fit(few, few_classes)
     mcm = planewise.MCMClassifier(random_state=0)
     large = planewise.LargeScaleMCMClassifier(n_components=50, max_iter=5, random_state=0)
-    views = planewise.SLMViewsClassifier(n_estimators=20, max_views=2, cv=2, **one)
+    views = planewise.AdditiveClassifier(n_estimators=20, max_views=2, cv=2, **one)
     return {
         "fit a tree": lambda: planewise.SLMClassifier(**one).fit(X, classes),
         "fit a forest": lambda: planewise.SLMForestRegressor(n_estimators=4, **one).fit(X, number),

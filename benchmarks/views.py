@@ -21,7 +21,7 @@ from sklearn.model_selection import train_test_split
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.data import load, make_friedman
-from planewise import SLMViewsClassifier, SLMViewsRegressor
+from planewise import AdditiveClassifier, AdditiveRegressor
 
 THREADS = 2
 SETS = [
@@ -51,7 +51,7 @@ def table(name, data_home):
 
 def contender(name, numbers):
     if name == "views":
-        kind = SLMViewsRegressor if numbers else SLMViewsClassifier
+        kind = AdditiveRegressor if numbers else AdditiveClassifier
         return kind(n_jobs=THREADS, random_state=0)
     if name == "lightgbm":
         import lightgbm

@@ -23,7 +23,8 @@ from fastapi import Body, FastAPI
 from pydantic import AwareDatetime, BaseModel, Field, FiniteFloat, NaiveDatetime, create_model
 
 import planewise
-from planewise.table import Column, TableModel, as_table_model
+from planewise.data.columns import Column
+from planewise.table import TableModel, as_table_model
 
 KINDS = {"number": (FiniteFloat, pl.Float64), "truth": (bool, pl.Boolean), "category": (str, pl.String)}
 

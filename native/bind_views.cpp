@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "neighbours.hpp"
-#include "projection_choice.hpp"
+#include "recip_choice.hpp"
 #include "python.hpp"
 
 namespace planewise {

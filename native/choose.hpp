@@ -15,7 +15,7 @@
 #include "categories.hpp"
 #include "interactions.hpp"
 #include "measure.hpp"
-#include "projection.hpp"
+#include "directions.hpp"
 
 namespace planewise {
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "projection.hpp"
+#include "directions.hpp"
 #include "statistics.hpp"
 
 namespace planewise {

@@ -67,7 +67,7 @@ struct Forest {
     // value.
     void set_means(const double *totals, double smoothing, double centre);
     void smooth(double strength);
-    // Makes values of nodes with one plane follow the signs of the columns (projection.hpp). Two values are the shares
+    // Makes values of nodes with one plane follow the signs of the columns (directions.hpp). Two values are the shares
     // of two classes, of which the second follows.
     void hold_monotone(const std::vector<std::int32_t> &monotone);
     // What trees that are added up need: the last `columns` values of each node, in float32. The rest goes.

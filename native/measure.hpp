@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "matrix.hpp"
-#include "projection.hpp"
+#include "directions.hpp"
 #include "statistics.hpp"
 
 namespace planewise {

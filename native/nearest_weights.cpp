@@ -6,8 +6,8 @@
 #include <stdexcept>
 
 #include "neighbours.hpp"
-#include "view_layout.hpp"
-#include "view_search.hpp"
+#include "point_layout.hpp"
+#include "leaf_search.hpp"
 
 namespace planewise {
 

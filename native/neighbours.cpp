@@ -5,8 +5,8 @@
 #include <cstring>
 #include <limits>
 
-#include "view_layout.hpp"
-#include "view_search.hpp"
+#include "point_layout.hpp"
+#include "leaf_search.hpp"
 
 namespace planewise {
 

@@ -5,8 +5,8 @@
 
 #include "dispatch.hpp"
 #include "neighbours.hpp"
-#include "view_layout.hpp"
-#include "view_search.hpp"
+#include "point_layout.hpp"
+#include "leaf_search.hpp"
 
 namespace planewise {
 

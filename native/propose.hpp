@@ -7,7 +7,7 @@
 
 #include "interactions.hpp"
 #include "matrix.hpp"
-#include "projection.hpp"
+#include "directions.hpp"
 #include "random.hpp"
 
 namespace planewise {

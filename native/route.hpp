@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "matrix.hpp"
-#include "projection.hpp"
+#include "directions.hpp"
 
 namespace planewise {
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.parts import Part, Question, TakenRows, gather_rows
+from planewise.data.chunks import Part, Question, TakenRows, gather_rows
 
 
 class LocalParts:

@@ -129,7 +129,7 @@ def test_draws_that_would_not_end_are_refused():
 
 def test_forests_are_joined_only_if_they_have_the_same_arrays():
     from planewise import SLMRegressor
-    from planewise.slm.fitted import Forest
+    from planewise.trees import Forest
 
     tree = SLMRegressor(random_state=0).fit(X, TARGET).tree_
     bare = {name: each for name, each in tree.arrays().items() if name not in ("weight", "impurity", "gain")}

@@ -12,8 +12,9 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 import planewise as pw
+from planewise.data.kinds import plain_data
+from planewise.explain import Contributions, Path, Reason, Vectors, View
 from planewise.table import TableModel
-from planewise.words import Contributions, Path, Reason, Vectors, View, plain_data
 
 X, y = load_iris(return_X_y=True)
 NAMED = np.array(["setosa", "versicolor", "virginica"])[y]
@@ -221,7 +222,7 @@ def test_an_estimator_that_is_not_fitted_explains_nothing(name, target):
         clone(CLASSIFIERS[name][0]).explain(X)
 
 
-@pytest.mark.parametrize("family", ["slm", "forest", "boost", "mcm", "recip"])
+@pytest.mark.parametrize("family", ["tree", "forest", "boosting", "kernel", "recip"])
 def test_a_model_of_a_table_explains_with_the_values_of_the_table(family):
     rng = np.random.default_rng(0)
     rows = pl.DataFrame(
@@ -265,7 +266,7 @@ def test_a_path_through_dates_and_booleans_is_told_in_their_terms(kind):
         yes = days > np.datetime64("2021-03-04")
         column = pl.Series("day", days if kind == "date" else days.astype("M8[us]") + hours.astype("timedelta64[h]"))
     table = pl.DataFrame([column, pl.Series("yes", yes)])
-    model = TableModel("slm", random_state=0).fit(table, "yes")
+    model = TableModel("tree", random_state=0).fit(table, "yes")
     for reason, value in zip(model.explain(table), column.to_list(), strict=True):
         steps = [step for step in reason.steps if step.column == "day"]
         assert steps and all(step.value == value and type(step.value) is type(value) for step in steps)
@@ -294,7 +295,7 @@ def test_the_columns_that_a_machine_makes_of_a_category_are_one_part():
     rng = np.random.default_rng(0)
     rows = pl.DataFrame({"town": rng.choice(["Ulm", "Jena"], 60).tolist(), "age": rng.integers(18, 80, 60)})
     rows = rows.with_columns((pl.col("age") > 40).alias("old"))
-    model = TableModel("mcm", settings={"kernel": "linear", "Cs": [1.0], "mus": [1.0], "cv": 2}, random_state=0)
+    model = TableModel("kernel", settings={"kernel": "linear", "Cs": [1.0], "mus": [1.0], "cv": 2}, random_state=0)
     reason = model.fit(rows, "old").explain(rows.head(1))[0]
     assert {each.column: each.value for each in reason.parts} == {"town": rows["town"][0], "age": rows["age"][0]}
 

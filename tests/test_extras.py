@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from clean_shell import run_python
-from planewise._extras import require
+from planewise import SLMClassifier
+from planewise._optional import require
 from planewise.export import to_onnx
 from planewise.plot import TreeDisplay
-from planewise.slm import SLMClassifier
 from planewise.table import TableModel
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -50,7 +50,7 @@ def test_a_missing_package_is_named_with_its_extra(tree, monkeypatch, packages, 
     ask = {
         "plot": lambda: TreeDisplay.from_estimator(tree).plot(),
         "export": lambda: to_onnx(tree),
-        "cli": lambda: TableModel("slm").fit({"a": [1]}, "a"),
+        "cli": lambda: TableModel("tree").fit({"a": [1]}, "a"),
     }
     with pytest.raises(ModuleNotFoundError) as told:
         ask[extra]()

@@ -7,6 +7,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from planewise import (
+    AdditiveClassifier,
+    AdditiveRegressor,
     ConformalKernel,
     LargeScaleMCMClassifier,
     MCMClassifier,
@@ -19,23 +21,21 @@ from planewise import (
     SLMForestClassifier,
     SLMForestRegressor,
     SLMRegressor,
-    SLMViewsClassifier,
-    SLMViewsRegressor,
 )
-from planewise._input import near_one
+from planewise.data.problem import near_one
 
 REGRESSORS = {
     "tree": lambda: SLMRegressor(random_state=0),
     "forest": lambda: SLMForestRegressor(n_estimators=3, random_state=0),
     "boost": lambda: SLMBoostRegressor(n_estimators=5, random_state=0),
-    "views": lambda: SLMViewsRegressor(max_views=1, n_estimators=5, random_state=0),
+    "views": lambda: AdditiveRegressor(max_views=1, n_estimators=5, random_state=0),
     "mcm": lambda: MCMRegressor(),
 }
 CLASSIFIERS = {
     "tree": lambda: SLMClassifier(random_state=0),
     "forest": lambda: SLMForestClassifier(n_estimators=3, random_state=0),
     "boost": lambda: SLMBoostClassifier(n_estimators=5, random_state=0),
-    "views": lambda: SLMViewsClassifier(max_views=1, n_estimators=5, random_state=0),
+    "views": lambda: AdditiveClassifier(max_views=1, n_estimators=5, random_state=0),
     "mcm": lambda: MCMClassifier(),
     "large": lambda: LargeScaleMCMClassifier(random_state=0),
     "recip": lambda: RECIPClassifier(random_state=0),
@@ -170,7 +170,7 @@ def test_positive_weights_stay_positive_when_they_are_scaled():
         (SLMBoostRegressor(n_estimators=3, base_score=1e300), {}),
         (SLMBoostRegressor(n_estimators=40, learning_rate=1e30), {}),
         (SLMBoostRegressor(n_estimators=3, learning_rate=1e300), {}),
-        (SLMViewsRegressor(n_estimators=3, max_views=1, learning_rate=1e300), {}),
+        (AdditiveRegressor(n_estimators=3, max_views=1, learning_rate=1e300), {}),
     ],
 )
 def test_boosting_that_runs_away_says_so(model, more):
@@ -187,7 +187,7 @@ def test_offsets_and_validation_targets_too_large_are_refused_by_their_row():
 
 
 @pytest.mark.parametrize("learning_rate", [1e30, 1e300])
-@pytest.mark.parametrize("make", [SLMBoostClassifier, SLMViewsClassifier])
+@pytest.mark.parametrize("make", [SLMBoostClassifier, AdditiveClassifier])
 def test_probabilities_are_finite_or_refused_for_any_learning_rate(make, learning_rate):
     words = ""
     try:

@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator
 
-from planewise import SLMBoostClassifier, _categories, _input
-from planewise._categories import encode, learn_categories
-from planewise._columns import as_values
-from planewise._input import precise_rows, prediction_rows, training_rows, values_as_given
+from planewise import SLMBoostClassifier
+from planewise.data import categories as _categories
+from planewise.data import problem as _input
+from planewise.data.categories import encode, learn_categories
+from planewise.data.frames import as_values
+from planewise.data.problem import precise_rows, prediction_rows, training_rows, values_as_given
 
 DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
 WORDS = ["ash", "birch", "cedar", "date", "elm"]

@@ -22,9 +22,11 @@ from planewise import (
     SLMBoostClassifier,
     SLMClassifier,
     SLMRegressor,
+    load,
+    save,
 )
-from planewise._columns import as_values
-from planewise._input import (
+from planewise.data.frames import as_values
+from planewise.data.problem import (
     class_problem,
     number_problem,
     precise_rows,
@@ -32,7 +34,6 @@ from planewise._input import (
     unshifted_rows,
     values_as_given,
 )
-from planewise.io import load, save
 
 COLUMNS = ["length", "width", "height", "depth"]
 FRAMES = {

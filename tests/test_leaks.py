@@ -19,7 +19,7 @@ MODELS = {
     "tree": pw.SLMClassifier(random_state=0),
     "forest": pw.SLMForestClassifier(n_estimators=6, random_state=0),
     "boosting": pw.SLMBoostClassifier(n_estimators=6, random_state=0),
-    "additive": pw.SLMViewsRegressor(n_estimators=6, max_views=2, cv=2, random_state=0),
+    "additive": pw.AdditiveRegressor(n_estimators=6, max_views=2, cv=2, random_state=0),
     "kernel": pw.MCMClassifier(kernel="rbf"),
     "recip": pw.RECIPClassifier(),
 }

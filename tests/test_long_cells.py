@@ -15,18 +15,18 @@ import pytest
 
 from clean_shell import PEAK_MEMORY, run_python
 from planewise import (
+    AdditiveClassifier,
     LargeScaleMCMClassifier,
     MCMClassifier,
     RECIPClassifier,
     SLMBoostClassifier,
     SLMClassifier,
     SLMForestClassifier,
-    SLMViewsClassifier,
     load,
     save,
 )
-from planewise._labels import text_array
-from planewise.parts import from_batches
+from planewise.data import from_batches
+from planewise.data.categories import text_array
 from planewise.table import TableModel
 
 N_ROWS = 300
@@ -37,7 +37,7 @@ FAMILIES = [
     lambda: SLMClassifier(),
     lambda: SLMForestClassifier(n_estimators=2),
     lambda: SLMBoostClassifier(n_estimators=2),
-    lambda: SLMViewsClassifier(max_views=1),
+    lambda: AdditiveClassifier(max_views=1),
     lambda: MCMClassifier(),
     lambda: LargeScaleMCMClassifier(),
     lambda: RECIPClassifier(),
@@ -161,7 +161,7 @@ def test_rows_in_parts_take_about_the_size_of_a_long_label():
 
 
 def test_a_table_model_leaves_out_a_column_with_a_text_that_no_file_could_hold():
-    model, most = peak(lambda: TableModel("slm").fit(pl.DataFrame(columns(long_town=True)), "y"))
+    model, most = peak(lambda: TableModel("tree").fit(pl.DataFrame(columns(long_town=True)), "y"))
     assert most < MOST
     assert [(each.name, each.why) for each in model.left_out_] == [
         ("town", "has a text of 1,000,000 characters: looks like free text")
@@ -170,7 +170,7 @@ def test_a_table_model_leaves_out_a_column_with_a_text_that_no_file_could_hold()
 
 def test_a_table_model_refuses_a_class_that_no_file_could_hold():
     with pytest.raises(ValueError, match=r"target 'y' has a class label of 1,000,000 characters.*up to 10,000"):
-        TableModel("slm").fit(pl.DataFrame(columns(long_label=True)), "y")
+        TableModel("tree").fit(pl.DataFrame(columns(long_label=True)), "y")
 
 
 COMMAND = (
@@ -185,11 +185,11 @@ main()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak memory of a process from /proc")
-@pytest.mark.parametrize("command", ["fit --target y --model slm --out new.planewise", "predict --out new.csv"])
+@pytest.mark.parametrize("command", ["fit --target y --model tree --out new.planewise", "predict --out new.csv"])
 def test_a_long_text_in_a_file_takes_about_its_own_size_on_the_command_line(command, tmp_path):
     short, long = columns(), columns(long_town=True)
     long["town"] = [10 * each if each is LONG else each for each in long["town"]]
-    save(TableModel("slm").fit(pl.DataFrame(short), "y"), tmp_path / "model.planewise")
+    save(TableModel("tree").fit(pl.DataFrame(short), "y"), tmp_path / "model.planewise")
     with (tmp_path / "table.csv").open("w", newline="") as file:
         csv.writer(file).writerows([list(long), *zip(*long.values(), strict=True)])
     verb, *options = command.split()

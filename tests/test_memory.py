@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from planewise._memory import available_memory
+from planewise.dask.memory import available_memory
 
 GB = 10**9
 
@@ -55,7 +55,7 @@ def test_the_tightest_limit_counts(tmp_path, files, expected):
 def test_a_limit_of_the_process_counts():
     code = (
         "import resource; resource.setrlimit(resource.RLIMIT_DATA, (10**8, 10**8))\n"
-        "from planewise._memory import available_memory; print(available_memory())"
+        "from planewise.dask.memory import available_memory; print(available_memory())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert int(done.stdout) <= 10**8

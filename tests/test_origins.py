@@ -24,10 +24,11 @@ from planewise import (
     SLMForestClassifier,
     SLMForestRegressor,
     SLMRegressor,
+    load,
+    save,
 )
-from planewise._float32 import find_origins
+from planewise.data.float32 import find_origins
 from planewise.export import to_text
-from planewise.io import load, save
 from planewise.plot import PartitionDisplay, TreeDisplay
 from planewise.report import report
 from planewise.table import TableModel
@@ -250,7 +251,7 @@ def test_categories_that_float32_merges_are_told_apart():
 def test_a_table_of_numbers_read_from_text_is_resolved(times):
     second, y = times
     table = pl.DataFrame({"time": START + second, "kind": [f"k{each}" for each in y]})
-    model = TableModel("slm", random_state=0).fit(table, target="kind")
+    model = TableModel("tree", random_state=0).fit(table, target="kind")
     assert model.estimator_.feature_origins_ == {0: START}
     assert (model.predict(table) == table["kind"].to_numpy()).mean() > 0.99
 

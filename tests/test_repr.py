@@ -76,7 +76,7 @@ def test_what_boosting_keeps():
 
 
 def test_tables():
-    model = TableModel("boost", settings={"n_estimators": 3}, random_state=0).fit(many_cities(), "buys")
+    model = TableModel("boosting", settings={"n_estimators": 3}, random_state=0).fit(many_cities(), "buys")
     assert repr(model) == "TableModel(random_state=0, settings={'n_estimators': 3})"
     assert repr(model.columns_) == "[<Column: city, categorical>, <Column: size, numeric>]"
     gaps = many_cities().with_columns(pl.when(pl.col("size") > 3).then("size").alias("a\n" * 500)).drop("size")

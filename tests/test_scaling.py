@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from planewise._scaling import Scaling, find_scaling, no_scaling, robust_scaling, scaling_limit
+from planewise.data.scaling import Scaling, find_scaling, no_scaling, robust_scaling, scaling_limit
 
 
 @pytest.fixture

@@ -28,8 +28,8 @@ from planewise import (
     SLMForestClassifier,
     SLMForestRegressor,
     SLMRegressor,
-    _float32,
 )
+from planewise.data import float32 as _float32
 from planewise.evaluate import evaluate, quality
 from planewise.plot import TreeDisplay
 from planewise.report import report

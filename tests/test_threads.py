@@ -21,7 +21,7 @@ MODELS = [
     pw.SLMClassifier(random_state=0),
     pw.SLMForestClassifier(n_estimators=10, random_state=0),
     pw.SLMBoostClassifier(n_estimators=10, random_state=0),
-    pw.SLMViewsClassifier(n_estimators=5, max_views=2, random_state=0),
+    pw.AdditiveClassifier(n_estimators=5, max_views=2, random_state=0),
     pw.MCMClassifier(kernel="rbf"),
     pw.RECIPClassifier(),
 ]

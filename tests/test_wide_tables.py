@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from planewise import SLMBoostClassifier, SLMClassifier, load, save
-from planewise.parts import from_batches
+from planewise.data import from_batches
 from planewise.table import TableModel
 
 N_ROWS = 20
@@ -115,7 +115,7 @@ def test_the_calls_of_a_table_model_grow_with_the_columns(table, tmp_path):
     tables = {width: table(width).with_columns(y=pl.Series(LABEL)) for width in (60, 120)}
 
     def work(width):
-        model = TableModel("slm", random_state=0).fit(tables[width], "y")
+        model = TableModel("tree", random_state=0).fit(tables[width], "y")
         model.predict(tables[width])
         save(model, tmp_path / f"{width}.planewise")
         load(tmp_path / f"{width}.planewise").describe()

@@ -35,5 +35,7 @@ def write_cases(folder: Path, n_rows: int, copies: int = 1) -> None:
     rng = np.random.default_rng(0)
     rows = pl.DataFrame({"size": rng.normal(50, 10, n_rows).round(2), "town": rng.choice(["Bonn", "Ulm"], n_rows)})
     label = pl.when(pl.col("size") > 50).then(pl.lit("dear")).otherwise(pl.lit("cheap")).alias("y")
-    planewise.save(TableModel("boost", random_state=0).fit(rows.with_columns(label), "y"), folder / "model.planewise")
+    planewise.save(
+        TableModel("boosting", random_state=0).fit(rows.with_columns(label), "y"), folder / "model.planewise"
+    )
     pl.concat([rows] * copies).write_csv(folder / "cases.csv")

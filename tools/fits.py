@@ -29,7 +29,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import planewise as pw
 from planewise.export import to_c
-from planewise.slm.fitted import Forest
+from planewise.trees import Forest
 
 FILE = Path(__file__).with_name("fits.json")
 N_SCORES = 8  # scores kept as numbers, for kernel machines on other versions of BLAS
@@ -38,7 +38,7 @@ FAMILIES: dict[str, tuple[type, type | None, dict[str, Any]]] = {
     "tree": (pw.SLMClassifier, pw.SLMRegressor, {"random_state": 0}),
     "forest": (pw.SLMForestClassifier, pw.SLMForestRegressor, {"random_state": 0}),
     "boosting": (pw.SLMBoostClassifier, pw.SLMBoostRegressor, {"random_state": 0}),
-    "additive": (pw.SLMViewsClassifier, pw.SLMViewsRegressor, {"random_state": 0}),
+    "additive": (pw.AdditiveClassifier, pw.AdditiveRegressor, {"random_state": 0}),
     "kernel": (pw.MCMClassifier, pw.MCMRegressor, {}),
     "recip": (pw.RECIPClassifier, None, {"random_state": 0}),
 }

@@ -110,10 +110,10 @@ def families() -> dict[str, Fit]:
             pw.SLMBoostRegressor(n_estimators=60, early_stopping=True, **seed, n_jobs=n), X, signal
         ),
         "views of classes": lambda n: on(
-            pw.SLMViewsClassifier(n_estimators=20, max_views=3, **seed, n_jobs=n), X, three
+            pw.AdditiveClassifier(n_estimators=20, max_views=3, **seed, n_jobs=n), X, three
         ),
         "views of numbers": lambda n: on(
-            pw.SLMViewsRegressor(n_estimators=20, max_views=3, **seed, n_jobs=n), X, signal
+            pw.AdditiveRegressor(n_estimators=20, max_views=3, **seed, n_jobs=n), X, signal
         ),
         "RECIP of classes": lambda n: on(pw.RECIPClassifier(n_jobs=n), X[some], three[some]),
         "machine": lambda n: on(pw.MCMClassifier(probability=True, **seed, n_jobs=n), X[few], three[few]),
@@ -131,7 +131,7 @@ def families() -> dict[str, Fit]:
         "conformal kernel": lambda n: on(pw.ConformalKernel(), X[few], two[few]),
         "feature test": lambda n: on(pw.DiscriminantFeatureTest(n_jobs=n), np.hstack([X] * 40), three),
         "table of boosting": lambda n: on(
-            TableModel("boost", "auto", {"n_estimators": 12, "n_jobs": n}, 0), frame_of(mixed, two), "class"
+            TableModel("boosting", "auto", {"n_estimators": 12, "n_jobs": n}, 0), frame_of(mixed, two), "class"
         ),
     }
 

@@ -35,7 +35,7 @@ MAKERS: dict[str, Callable[..., Any]] = {
     "forest": lambda **more: pw.SLMForestClassifier(n_estimators=6, random_state=0, **more),
     "boosting": lambda **more: pw.SLMBoostClassifier(n_estimators=6, random_state=0, **more),
     "ranker": lambda **more: pw.SLMBoostRanker(n_estimators=6, random_state=0, **more),
-    "views": lambda **more: pw.SLMViewsClassifier(n_estimators=6, max_views=2, cv=2, random_state=0, **more),
+    "views": lambda **more: pw.AdditiveClassifier(n_estimators=6, max_views=2, cv=2, random_state=0, **more),
     "recip": lambda **more: pw.RECIPClassifier(**more),
     "machine": lambda **more: pw.MCMClassifier(kernel="rbf", **more),
     "large-scale": lambda **more: pw.LargeScaleMCMClassifier(
@@ -46,7 +46,7 @@ MAKERS: dict[str, Callable[..., Any]] = {
     "tree-numbers": lambda **more: pw.SLMRegressor(random_state=0, **more),
     "forest-numbers": lambda **more: pw.SLMForestRegressor(n_estimators=6, random_state=0, **more),
     "boosting-numbers": lambda **more: pw.SLMBoostRegressor(n_estimators=6, random_state=0, **more),
-    "views-numbers": lambda **more: pw.SLMViewsRegressor(n_estimators=6, max_views=2, cv=2, random_state=0, **more),
+    "views-numbers": lambda **more: pw.AdditiveRegressor(n_estimators=6, max_views=2, cv=2, random_state=0, **more),
     "machine-numbers": lambda **more: pw.MCMRegressor(kernel="rbf", **more),
 }
 

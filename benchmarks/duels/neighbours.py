@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial import cKDTree
 
-from planewise.recip._neighbours import own_and_other_distances
+from planewise.recip.neighbours import own_and_other_distances
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.data import load

@@ -3,7 +3,7 @@
     python benchmarks/duels/out_of_core.py [--rows 1e7] [--rounds 20] [--limit-mb 1024] [--folder DIR] [--out FILE]
 
 Writes a table of 28 float32 columns as Parquet files, then fits it twice, each time in a new process: "file" reads it
-by `planewise.parts.from_batches` with at most `--limit-mb` of anonymous memory (RLIMIT_DATA, as `ulimit -d`; address
+by `planewise.data.from_batches` with at most `--limit-mb` of anonymous memory (RLIMIT_DATA, as `ulimit -d`; address
 space that is only reserved counts, so polars and BLAS get one thread); "memory" reads it whole. Seconds, the growth of
 anonymous memory during the fit in bytes per row, and whether both models are the same. `--only file` leaves the second
 one out.
@@ -51,7 +51,7 @@ def fit(kind, folder, n_rounds):
     import polars as pl
 
     from planewise import SLMBoostClassifier
-    from planewise.parts import from_batches
+    from planewise.data import from_batches
 
     start = time.perf_counter()
     if kind == "file":

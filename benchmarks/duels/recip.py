@@ -32,7 +32,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from planewise import RECIPClassifier, SLMViewsClassifier
+from planewise import AdditiveClassifier, RECIPClassifier
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.data import load
@@ -87,7 +87,7 @@ def contenders(n_classes=2):
     neighbours = make_pipeline(as_numbers(), KNeighborsClassifier())
     tuned = {"k": [1, 5, None], "include_all_features": [False, True]}
     made = {
-        "sum of views": SLMViewsClassifier(n_jobs=-1, random_state=0),
+        "sum of views": AdditiveClassifier(n_jobs=-1, random_state=0),
         "RECIP": RECIPClassifier(n_jobs=-1, random_state=0),
         "RECIP, all features too": RECIPClassifier(include_all_features=True, n_jobs=-1, random_state=0),
         "RECIP, published": RECIPClassifier(estimate="distances", k=1, selection="recip", n_jobs=-1, random_state=0),
@@ -123,7 +123,7 @@ def duel(name, data_home, folds, max_rows, wanted):
                 continue
             model.fit(X.iloc[train], y[train])
             out["accuracy"].setdefault(who, []).append(float(np.mean(model.predict(X.iloc[test]) == y[test])))
-            if isinstance(model, SLMViewsClassifier):
+            if isinstance(model, AdditiveClassifier):
                 report = model.views_report(X.iloc[test], y[test])
                 out["views"].setdefault(who, []).append(len(report))
                 alone = sum(row["leads"] * row["alone_agrees"] for row in report if row["leads"])

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import data as datasets
+from planewise import RECIPClassifier
 from planewise.published import recip, recip_known
-from planewise.recip import RECIPClassifier, local_entropy
+from planewise.recip import local_entropy
 
 from .declaration import Data, Method, Metrics
 from .methods import build

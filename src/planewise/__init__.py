@@ -1,4 +1,4 @@
-"""Small models you can see through, for tables."""
+"""Compact, readable models for tabular data, with the scikit-learn API and a compiled core."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from planewise.io import load, save
-    from planewise.mcm import (
+    from planewise.additive import AdditiveClassifier, AdditiveRegressor
+    from planewise.machines import (
         ConformalKernel,
         LargeScaleMCMClassifier,
         MCMClassifier,
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
         MCMRegressor,
         MCMRegressorCV,
     )
-    from planewise.recip import ProjectionExplanation, RECIPClassifier
-    from planewise.slm import (
+    from planewise.recip import RECIPClassifier
+    from planewise.store import load, save
+    from planewise.trees import (
         DiscriminantFeatureTest,
         SLMBoostClassifier,
         SLMBoostRanker,
@@ -26,11 +27,12 @@ if TYPE_CHECKING:
         SLMForestRegressor,
         SLMRegressor,
     )
-    from planewise.views import SLMViewsClassifier, SLMViewsRegressor
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AdditiveClassifier",
+    "AdditiveRegressor",
     "ConformalKernel",
     "DiscriminantFeatureTest",
     "LargeScaleMCMClassifier",
@@ -38,7 +40,6 @@ __all__ = [
     "MCMClassifierCV",
     "MCMRegressor",
     "MCMRegressorCV",
-    "ProjectionExplanation",
     "RECIPClassifier",
     "SLMBoostClassifier",
     "SLMBoostRanker",
@@ -47,56 +48,41 @@ __all__ = [
     "SLMForestClassifier",
     "SLMForestRegressor",
     "SLMRegressor",
-    "SLMViewsClassifier",
-    "SLMViewsRegressor",
     "__version__",
     "load",
     "save",
 ]
 
-_PARTS = (
-    "dask",
-    "evaluate",
-    "export",
-    "files",
-    "io",
-    "mcm",
-    "parts",
-    "plot",
-    "published",
-    "recip",
-    "report",
-    "slm",
-    "table",
-    "views",
-    "words",
+_ROOMS = (
+    *("additive", "dask", "data", "evaluate", "explain", "export", "machines"),
+    *("plot", "published", "recip", "report", "store", "table", "trees"),
 )
 
 
 def __getattr__(name: str) -> Any:
-    """Bring a name in when it is first asked for: scikit-learn is slow to start, and `planewise --help` needs none."""
-    if name in _PARTS:
+    """Import a name when it is first used: scikit-learn takes a second to import, and `planewise --help` needs none."""
+    if name in _ROOMS:
         try:
             return import_module(f"planewise.{name}")
         except ImportError as error:  # hasattr, help() and completion go on after an AttributeError alone
-            raise AttributeError(f"planewise.{name} cannot be loaded: {error}") from error
+            raise AttributeError(f"planewise.{name} cannot be imported: {error}") from error
     if name not in __all__:
         raise AttributeError(f"module 'planewise' has no attribute {name!r}")
-    found = getattr(import_module(f"planewise.{_home(name)}"), name)
-    globals()[name] = found
-    return found
+    value = getattr(import_module(f"planewise.{_room_of(name)}"), name)
+    globals()[name] = value
+    return value
 
 
-def _home(name: str) -> str:
-    """The part of the library that a public name is from."""
+def _room_of(name: str) -> str:
+    """Return the room that defines a public name."""
     if name in ("load", "save"):
-        return "io"
-    if name.startswith("SLMViews"):
-        return "views"
+        return "store"
     if name.startswith(("SLM", "Discriminant")):
-        return "slm"
-    return "recip" if name.startswith(("RECIP", "Projection")) else "mcm"
+        return "trees"
+    if name.startswith("Additive"):
+        return "additive"
+    return "recip" if name.startswith("RECIP") else "machines"
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__, *_PARTS])
+    return sorted([*globals(), *__all__, *_ROOMS])

@@ -19,16 +19,14 @@ from collections.abc import Callable, Mapping
 from inspect import Parameter, Signature
 from typing import Any, NamedTuple
 
-from planewise.mcm import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV
-from planewise.recip import RECIPClassifier
-from planewise.slm import (
-    SLMBoostClassifier,
-    SLMBoostRegressor,
-    SLMClassifier,
-    SLMForestClassifier,
-    SLMForestRegressor,
-    SLMRegressor,
-)
+from planewise.machines.classifier import MCMClassifier
+from planewise.machines.large import LargeScaleMCMClassifier
+from planewise.machines.search import MCMClassifierCV
+from planewise.recip.classifier import RECIPClassifier
+from planewise.trees.boost_classifier import SLMBoostClassifier
+from planewise.trees.boost_regressor import SLMBoostRegressor
+from planewise.trees.forest import SLMForestClassifier, SLMForestRegressor
+from planewise.trees.tree import SLMClassifier, SLMRegressor
 
 EVERY = 10**6  # as a number of features: more than a table has, so all of them
 ALL_VIEWS = 10**9  # as max_candidates: every view of up to d features is tried, or refused for its memory

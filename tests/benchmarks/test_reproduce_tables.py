@@ -26,7 +26,7 @@ from sklearn.decomposition import PCA, KernelPCA
 from sklearn.metrics.pairwise import rbf_kernel
 
 from clean_shell import run_python, small_files
-from planewise.mcm.exact._search import GAMMAS_TIMES_FEATURES
+from planewise.machines.search import GAMMAS_TIMES_FEATURES
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 BESIDE_THE_REPOSITORY = CHECKOUT / "../shared/data"

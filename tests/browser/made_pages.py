@@ -131,7 +131,7 @@ def _explain(family: str) -> Callable[[Path], list[str]]:
 
 
 def _export(folder: Path) -> list[str]:
-    model, _ = _model_file(folder, "mcm")
+    model, _ = _model_file(folder, "kernel")
     return ["export", model, "--to", "html", "--out", str(folder / "page.html")]
 
 
@@ -142,9 +142,9 @@ def _demo(folder: Path) -> list[str]:
 COMMANDS: dict[str, Callable[[Path], list[str]]] = {
     "demo": _demo,
     "describe": _describe,
-    "explain a tree": _explain("slm"),
+    "explain a tree": _explain("tree"),
     "explain a forest": _explain("forest"),
-    "explain a machine": _explain("mcm"),
+    "explain a machine": _explain("kernel"),
     "explain a view": _explain("recip"),
     "export": _export,
 }
@@ -154,7 +154,7 @@ def make_command_page(name: str, folder: Path) -> Path:
     """The file that a command writes."""
     from typer.testing import CliRunner
 
-    from planewise.cli._app import app
+    from planewise.cli.app import app
 
     done = CliRunner().invoke(app, COMMANDS[name](folder))
     assert done.exit_code == 0, done.output
@@ -182,7 +182,7 @@ def make_explanations(folder: Path) -> Path:
 
 def make_summaries(folder: Path) -> Path:
     """What follows scikit-learn's diagram of fitted estimators in a notebook."""
-    from planewise.report import summary_html
+    from planewise.report.notebook import summary_html
 
     found = [summary_html(fitted_and_rest(name)[0]) for name in ("tree", "boosting", "machine", "views", "numbers")]
     path = folder / "page.html"

@@ -13,7 +13,7 @@ from made_pages import (
     make_summaries,
 )
 
-from planewise.cli import _demo
+from planewise.cli import demo as _demo
 
 WIDTHS = (1280, 390)
 # What scrolls sideways must show it by a shadow or words, be named, and be reached by keyboard.

@@ -75,7 +75,7 @@ def models():
 def fitted(csv, run, models):
     """A function that fits and returns the model's file."""
 
-    def fit(family="slm", target="class", *more):
+    def fit(family="tree", target="class", *more):
         path = f"{family}.planewise"
         if (family, target, more) in models:
             Path(path).write_bytes(models[family, target, more])

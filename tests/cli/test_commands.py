@@ -11,25 +11,25 @@ import pytest
 
 import planewise as pw
 from clean_shell import run_python
-from planewise.cli._choose import Trial, _by_score, choose_family
-from planewise.cli._output import stage
-from planewise.cli._split import Split
-from planewise.io import checksum
+from planewise.cli.choose import Trial, _by_score, choose_family
+from planewise.cli.output import stage
+from planewise.cli.split import Split
+from planewise.store.file import checksum
 from planewise.table import TableModel
 
-FAMILIES = ["slm", "forest", "boost", "mcm", "views", "recip"]
+FAMILIES = ["tree", "forest", "boosting", "kernel", "additive", "recip"]
 
 
 def settings(family, target="class"):
-    if family == "mcm":
+    if family == "kernel":
         return ["--set", "kernel=linear"] if target == "price" else ["--set", "mus=10,1", "--set", "gammas=0.2"]
-    if family == "views":
+    if family == "additive":
         return ["--set", "n_estimators=10", "--set", "cv=2"]
-    return ["--set", "n_estimators=10"] if family in ("forest", "boost") else []
+    return ["--set", "n_estimators=10"] if family in ("forest", "boosting") else []
 
 
 def test_fit_says_what_it_found(csv, run):
-    done = run("fit", csv, "--target", "class", "--model", "slm", "--drop", "price", "--out", "m.planewise")
+    done = run("fit", csv, "--target", "class", "--model", "tree", "--drop", "price", "--out", "m.planewise")
     assert done.exit_code == 0
     for words in (
         "class: 2 classes (classification)",
@@ -63,7 +63,7 @@ def test_auto_compares_the_families_and_says_why(csv, run, target):
     assert best["model"] in answer["why"]
     assert chosen[measure] >= best[measure] - best["standard_error"]
     near = [each for each in answer["compared"] if each[measure] >= best[measure] - best["standard_error"]]
-    readable = [name for name in ("slm", "views") if name in {each["model"] for each in near}]
+    readable = [name for name in ("tree", "additive") if name in {each["model"] for each in near}]
     smallest = min(near, key=lambda each: each["bytes"])
     assert answer["model"] == (readable[0] if readable else smallest["model"])
     assert set(answer["quality"]) == {
@@ -78,7 +78,7 @@ def test_auto_compares_the_families_and_says_why(csv, run, target):
 def test_explainable_compares_a_tree_with_views_by_their_loss(csv, run, target, measure):
     ask = ["fit", csv, "--target", target, "--drop", "price" if target == "class" else "class"]
     answer = json.loads(run(*ask, "--model", "explainable", "--json").stdout)
-    assert [each["model"] for each in answer["compared"]] == ["slm", "views"]
+    assert [each["model"] for each in answer["compared"]] == ["tree", "additive"]
     assert answer["model"] == min(answer["compared"], key=lambda each: each[measure])["model"]
     assert "of the models that a person can read, it has the lowest" in answer["why"]
 
@@ -91,30 +91,30 @@ def trial(family, mean, n_bytes=1000):
     ("means", "chosen", "words"),
     [
         (
-            {"slm": 0.90, "boost": 0.94, "views": 0.93},
-            "views",
+            {"tree": 0.90, "boosting": 0.94, "additive": 0.93},
+            "additive",
             "views is within one standard error of it (0.9300) and a person can read it",
         ),
         (
-            {"slm": 0.93, "boost": 0.94, "views": 0.935},
-            "slm",
+            {"tree": 0.93, "boosting": 0.94, "additive": 0.935},
+            "tree",
             "slm is within one standard error of it (0.9300) and a person can read it",
         ),
         (
-            {"slm": 0.93, "boost": 0.90, "views": 0.935},
-            "slm",
+            {"tree": 0.93, "boosting": 0.90, "additive": 0.935},
+            "tree",
             "slm is within one standard error of it (0.9300) and easier to read",
         ),
-        ({"slm": 0.90, "boost": 0.94, "views": 0.95}, "views", "views has the best accuracy, 0.9500"),
+        ({"tree": 0.90, "boosting": 0.94, "additive": 0.95}, "additive", "additive has the best accuracy, 0.9500"),
         (
-            {"slm": 0.90, "boost": 0.95, "mcm": 0.94, "views": 0.93},
-            "mcm",
+            {"tree": 0.90, "boosting": 0.95, "kernel": 0.94, "additive": 0.93},
+            "kernel",
             "mcm is within one standard error of it (0.9400) and smaller",
         ),
     ],
 )
 def test_among_the_best_auto_takes_what_a_person_can_read(means, chosen, words):
-    sizes = {"mcm": 100}
+    sizes = {"kernel": 100}
     found = _by_score([trial(family, mean, sizes.get(family, 1000)) for family, mean in means.items()], "accuracy")
     assert found[0] == chosen and words in found[1]
 
@@ -122,9 +122,9 @@ def test_among_the_best_auto_takes_what_a_person_can_read(means, chosen, words):
 def test_families_are_compared_only_where_they_can_be_fitted(monkeypatch):
     rng = np.random.default_rng(0)
     table = pl.DataFrame({f"x{j}": rng.normal(size=40) for j in range(4)} | {"y": ["a", "b"] * 20})
-    monkeypatch.setattr("planewise.views.fitted.MOST_COLUMNS", 3)
+    monkeypatch.setattr("planewise.additive.base.MOST_COLUMNS", 3)
     at_random = Split("random", None, 0.2, 0)
-    assert choose_family(table, "y", "classification", at_random, True, wanted="explainable").family == "slm"
+    assert choose_family(table, "y", "classification", at_random, True, wanted="explainable").family == "tree"
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_every_family_fits_predicts_explains_and_describes(family, target, towns
     assert "<h2>Parameters</h2>" in Path("what.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("family", ["forest", "boost"])
+@pytest.mark.parametrize("family", ["forest", "boosting"])
 def test_contributions_add_up_to_the_score(family, fitted, run):
     path = fitted(family, "price", *settings(family))
     told = json.loads(run("explain", path, "towns.csv", "--row", "3", "--json").stdout)
@@ -168,7 +168,7 @@ def test_contributions_add_up_to_the_score(family, fitted, run):
 
 @pytest.mark.parametrize("target", ["class", "price"])
 def test_the_scores_of_views_add_up_to_the_total(fitted, run, target):
-    path = fitted("views", target, *settings("views"))
+    path = fitted("additive", target, *settings("additive"))
     told = json.loads(run("explain", path, "towns.csv", "--row", "3", "--json").stdout)
     about = told["explanation"]
     assert about["base"] + sum(each["score"] for each in about["contributions"]) == pytest.approx(about["total"])
@@ -181,7 +181,7 @@ def test_the_scores_of_views_add_up_to_the_total(fitted, run, target):
 
 
 def test_vectors_add_up_to_the_score(fitted, run, towns):
-    path = fitted("mcm", "class", *settings("mcm"))
+    path = fitted("kernel", "class", *settings("kernel"))
     told = json.loads(run("explain", path, "towns.csv", "--row", "3", "--json").stdout)
     about = told["explanation"]
     assert about["intercept"] + sum(vector["added"] for vector in about["vectors"]) == pytest.approx(about["score"])
@@ -192,7 +192,7 @@ def test_vectors_add_up_to_the_score(fitted, run, towns):
 
 
 def test_the_path_of_a_tree_ends_where_the_tree_ends(fitted, run, towns):
-    path = fitted("slm", "price")
+    path = fitted("tree", "price")
     model = pw.load(path)
     for row in (0, 5, 13, 29):
         told = json.loads(run("explain", path, "towns.csv", "--row", row, "--json").stdout)
@@ -200,7 +200,7 @@ def test_the_path_of_a_tree_ends_where_the_tree_ends(fitted, run, towns):
 
 
 def test_probabilities_and_parquet(fitted, run, towns):
-    path = fitted("boost", "class", *settings("boost"))
+    path = fitted("boosting", "class", *settings("boosting"))
     towns.write_parquet("towns.parquet")
     towns.write_ipc("towns.arrow")
     towns.write_csv("towns.tsv", separator="\t")
@@ -214,18 +214,18 @@ def test_probabilities_and_parquet(fitted, run, towns):
 
 
 def test_chunks_do_not_change_the_answers(fitted, run, monkeypatch, towns):
-    path = fitted("slm")
+    path = fitted("tree")
     towns.write_parquet("towns.parquet")
     whole = run("predict", path, "towns.csv").stdout
-    monkeypatch.setattr("planewise.files._lines.CHUNK_BYTES", 200)
-    monkeypatch.setattr("planewise.files._tables.CHUNK_ROWS", 7)
+    monkeypatch.setattr("planewise.data.files.lines.CHUNK_BYTES", 200)
+    monkeypatch.setattr("planewise.data.files.tables.CHUNK_ROWS", 7)
     assert run("predict", path, "towns.csv").stdout == whole
     assert run("predict", path, "towns.parquet").stdout == whole
     assert whole.count("\n") == 241
 
 
 @pytest.mark.parametrize("to", ["c", "onnx", "text", "html"])
-@pytest.mark.parametrize("family", ["slm", "boost", "mcm"])
+@pytest.mark.parametrize("family", ["tree", "boosting", "kernel"])
 def test_export_writes_every_form(family, to, fitted, run):
     if to == "onnx":
         pytest.importorskip("onnx")
@@ -239,7 +239,7 @@ def test_export_writes_every_form(family, to, fitted, run):
 
 
 def test_text_is_printed_without_a_file(fitted, run):
-    done = run("export", fitted("slm"), "--to", "text")
+    done = run("export", fitted("tree"), "--to", "text")
     assert done.exit_code == 0 and "size" in done.stdout
 
 
@@ -256,7 +256,7 @@ def test_an_estimator_saved_from_python_is_asked_about_tables_too(run, towns):
 
 
 def test_the_same_seed_gives_the_same_file_but_for_its_date(csv, run, monkeypatch):
-    ask = ["fit", csv, "--target", "price", "--model", "boost", "--seed", "3", "--out"]
+    ask = ["fit", csv, "--target", "price", "--model", "boosting", "--seed", "3", "--out"]
     for name, seconds in (("a", "0"), ("b", "1700000000")):
         monkeypatch.setenv("SOURCE_DATE_EPOCH", seconds)
         run(*ask, f"{name}.planewise")
@@ -269,7 +269,7 @@ def test_the_same_seed_gives_the_same_file_but_for_its_date(csv, run, monkeypatc
 def test_the_same_seed_and_date_give_the_same_file(csv, run, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     for name in ("a", "b"):
-        run("fit", csv, "--target", "price", "--model", "boost", "--seed", "3", "--out", f"{name}.planewise")
+        run("fit", csv, "--target", "price", "--model", "boosting", "--seed", "3", "--out", f"{name}.planewise")
     assert Path("a.planewise").read_bytes() == Path("b.planewise").read_bytes()
 
 
@@ -295,7 +295,7 @@ def test_names_of_the_users_are_printed_as_they_are(run, towns):
         pl.col("size").alias(":car: [red]x[/red]"), "rooms", pl.col("class").replace({"dear": ":car:", "cheap": "[b]"})
     )
     table.write_csv("t.csv")
-    done = run("fit", "t.csv", "--target", "class", "--model", "slm", "--out", "m.planewise")
+    done = run("fit", "t.csv", "--target", "class", "--model", "tree", "--out", "m.planewise")
     assert ":car: [red]x[/red]" in done.stdout
     done = run("describe", "m.planewise")
     assert "classes: :car:, [b]" in done.stdout and ":car: [red]x[/red]" in done.stdout
@@ -304,7 +304,7 @@ def test_names_of_the_users_are_printed_as_they_are(run, towns):
 def test_lines_in_a_file_are_as_long_as_they_need(run, towns, monkeypatch):
     long = "a name that is longer than a narrow terminal is wide"
     towns.select("class", pl.col("size").alias(long), "rooms").write_csv("t.csv")
-    wide = run("fit", "t.csv", "--target", "class", "--model", "slm", "--out", "m.planewise").stdout
+    wide = run("fit", "t.csv", "--target", "class", "--model", "tree", "--out", "m.planewise").stdout
     described = run("describe", "m.planewise").stdout
     monkeypatch.setenv("COLUMNS", "20")
     assert run("describe", "m.planewise").stdout == described
@@ -330,7 +330,7 @@ def test_a_setting_may_be_a_list_of_lists(fitted):
     assert pw.load(path).estimator_.projections_ == [(0, 1)]
 
 
-@pytest.mark.parametrize("family", ["slm", "forest", "boost"])
+@pytest.mark.parametrize("family", ["tree", "forest", "boosting"])
 def test_constraints_are_given_by_name(family, fitted, csv, run):
     ask = ["--set", 'monotonic_cst={"size": -1}', "--set", 'interaction_cst=[["size", "town"]]', *settings(family)]
     model = pw.load(fitted(family, "price", *ask)).estimator_
@@ -343,10 +343,10 @@ def test_constraints_are_given_by_name(family, fitted, csv, run):
     assert "interaction_cst names 'country', which is left out: it has the same value in every row" in done.stderr
 
 
-@pytest.mark.parametrize(("family", "target"), [("recip", "class"), ("mcm", "price")])
+@pytest.mark.parametrize(("family", "target"), [("recip", "class"), ("kernel", "price")])
 def test_what_cannot_take_all_rows_says_that_it_learns_from_a_sample(family, target, csv, run, monkeypatch):
     for limit in ("MAX_ROWS_RECIP", "MAX_ROWS_REGRESSION_MACHINE"):
-        monkeypatch.setattr(f"planewise.table._families.{limit}", 60)
+        monkeypatch.setattr(f"planewise.table.families.{limit}", 60)
     ask = ("fit", csv, "--target", target, "--model", family, "--drop", "class" if target == "price" else "price")
     done = run(*ask)
     assert done.exit_code == 0, done.stderr
@@ -365,7 +365,7 @@ def test_what_cannot_take_all_rows_says_that_it_learns_from_a_sample(family, tar
 
 
 def test_every_tree_of_a_forest_draws_its_rows_where_they_are_many(csv, run, monkeypatch):
-    monkeypatch.setattr("planewise.table._families.MAX_ROWS_FOREST_TREE", 100)
+    monkeypatch.setattr("planewise.table.families.MAX_ROWS_FOREST_TREE", 100)
     ask = ["fit", csv, "--target", "class", "--model", "forest", "--set", "n_estimators=5", "--force"]
     done = run(*ask, "--out", "m.planewise")
     assert "192 for training, 48 held out; each tree draws 100 of them" in done.stdout
@@ -373,7 +373,7 @@ def test_every_tree_of_a_forest_draws_its_rows_where_they_are_many(csv, run, mon
     assert forest.bootstrap and forest.max_samples == 100
     assert run(*ask, "--set", "bootstrap=false", "--out", "m.planewise").exit_code == 0
     assert not pw.load("m.planewise").estimator_.bootstrap
-    monkeypatch.setattr("planewise.table._families.MAX_ROWS_FOREST_TREE", 192)
+    monkeypatch.setattr("planewise.table.families.MAX_ROWS_FOREST_TREE", 192)
     assert "draws" not in run(*ask, "--out", "m.planewise").stdout
 
 
@@ -384,7 +384,7 @@ def test_names_and_labels_cannot_steer_the_terminal(run):
     towns, y = rng.choice([f"Ulm{evil}", "Bonn"], 60), np.where(x > 0, f"yes{evil}", "n")
     pl.DataFrame({f"a{evil}": x, "town": towns, f"y{evil}": y}).write_parquet("evil.parquet")
     for command in (
-        ["fit", "evil.parquet", "--target", f"y{evil}", "--model", "slm", "--out", "m.planewise"],
+        ["fit", "evil.parquet", "--target", f"y{evil}", "--model", "tree", "--out", "m.planewise"],
         ["describe", "m.planewise"],
         ["explain", "m.planewise", "evil.parquet", "--row", "0"],
         ["export", "m.planewise", "--to", "text"],
@@ -400,7 +400,7 @@ def test_names_of_files_cannot_steer_the_terminal(run, csv):
     evil = "\x1b]0;gone\x07\nmodel    verified by audit"
     Path(csv).rename(f"{evil}.csv")
     for command in (
-        ["fit", f"{evil}.csv", "--target", "class", "--model", "slm", "--out", f"{evil}.planewise"],
+        ["fit", f"{evil}.csv", "--target", "class", "--model", "tree", "--out", f"{evil}.planewise"],
         ["predict", f"{evil}.planewise", f"{evil}.csv", "--out", f"{evil}.parquet"],
         ["export", f"{evil}.planewise", "--to", "html", "--out", f"{evil}.html"],
     ):
@@ -422,7 +422,7 @@ def test_names_of_files_are_no_markup_beside_the_spinner(capsys, monkeypatch):
 def test_describe_quotes_names_with_a_comma(run):
     rows = "".join(f'{k % 5}.{k},"{"ABC"[k % 3]}, old",{"AB"[k % 2]},{"xy"[k % 3 > 1]}\n' for k in range(90))
     Path("t.csv").write_text("n,part,side,kind\n" + rows)
-    assert run("fit", "t.csv", "--target", "kind", "--model", "slm", "--out", "m.planewise").exit_code == 0
+    assert run("fit", "t.csv", "--target", "kind", "--model", "tree", "--out", "m.planewise").exit_code == 0
     done = run("describe", "m.planewise")
     assert "'A, old', 'B, old', 'C, old'" in done.stdout
     assert any(line.rstrip().endswith(" A, B") for line in done.stdout.splitlines())

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info
 
 pytest.importorskip("matplotlib")
 
-from planewise.cli import _demo
+from planewise.cli import demo as _demo
 
 
 class Fake:

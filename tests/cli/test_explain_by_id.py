@@ -28,7 +28,7 @@ def fitted(run):
         )
         table.write_csv("t.csv")
         drop = [f"--drop={name}" for name in ("patient", *more)]
-        done = run("fit", "t.csv", "--target", "state", "--model", "slm", "--out", "m.planewise", "--force", *drop)
+        done = run("fit", "t.csv", "--target", "state", "--model", "tree", "--out", "m.planewise", "--force", *drop)
         assert done.exit_code == 0, done.stderr
         return table
 
@@ -91,7 +91,7 @@ def test_of_several_identifiers_one_must_be_chosen_unless_its_name_says_so(fitte
 
 def test_an_identifier_that_the_model_reads_is_found_too(fitted, run):
     fitted()
-    done = run("fit", "t.csv", "--target", "state", "--model", "slm", "--out", "all.planewise")
+    done = run("fit", "t.csv", "--target", "state", "--model", "tree", "--out", "all.planewise")
     assert "patient" in json.loads(run("describe", "all.planewise", "--json").stdout)["columns"][0]["name"], done.stdout
     assert run("explain", "all.planewise", "t.csv", "--id", "041014").stdout.startswith("patient 041014: row 2,")
 

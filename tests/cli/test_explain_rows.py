@@ -30,7 +30,7 @@ def every_key(data):
 
 def test_vectors_have_values_and_no_row_numbers(run, numbers):
     grid = ["--set", "mus=10,1", "--set", "gammas=0.2,1"]
-    run("fit", "numbers.csv", "--target", "y", "--model", "mcm", "--out", "m.planewise", *grid)
+    run("fit", "numbers.csv", "--target", "y", "--model", "kernel", "--out", "m.planewise", *grid)
     vectors = pw.load("m.planewise").estimator_.support_vectors_
     own = numbers.select("a", "b", "c").to_numpy()
     inside = [row for row in range(120) if (vectors == own[row]).all(axis=1).any()]
@@ -64,7 +64,7 @@ def test_a_row_that_the_fit_had_is_told_to_be_so(run, numbers):
 
 @pytest.mark.parametrize("target", ["class", "price"])
 def test_what_columns_added_is_told_in_the_sentence(fitted, run, target):
-    path = fitted("boost", target, "--set", "n_estimators=10", "--set", "learning_rate=0.3")
+    path = fitted("boosting", target, "--set", "n_estimators=10", "--set", "learning_rate=0.3")
     shown = run("explain", path, "towns.csv", "--row", "3", "--html", "why.html").stdout
     told = json.loads(run("explain", path, "towns.csv", "--row", "3", "--json").stdout)
     sentence = told["sentence"]

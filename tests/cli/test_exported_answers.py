@@ -13,10 +13,10 @@ from tests.export.c_tokens import strings
 from tests.export.compiled import c_answers, needs_compiler
 
 MODELS = {
-    "slm": [],
+    "tree": [],
     "forest": ["--set", "n_estimators=5"],
-    "boost": ["--set", "n_estimators=5"],
-    "mcm": ["--set", "mus=1", "--set", "gammas=0.2"],
+    "boosting": ["--set", "n_estimators=5"],
+    "kernel": ["--set", "mus=1", "--set", "gammas=0.2"],
     "mcm on many rows": ["--set", "max_iter=3", "--set", "n_components=10"],
 }
 EPOCH = np.datetime64("1970-01-01")
@@ -83,14 +83,14 @@ def from_header(header):
 
 @needs_compiler
 @pytest.mark.parametrize(
-    ("model", "target"), [*((each, "class") for each in MODELS), ("boost", "price"), ("mcm", "price")]
+    ("model", "target"), [*((each, "class") for each in MODELS), ("boosting", "price"), ("kernel", "price")]
 )
 def test_c_and_onnx_answer_as_predict_does(model, target, flats, run):
     onnx = pytest.importorskip("onnx")
     onnxruntime = pytest.importorskip("onnxruntime")
     table = pl.concat([flats] * 10) if model == "mcm on many rows" else flats  # beyond 3,000 rows, another estimator
     table.write_csv("flats.csv")
-    how = ["--set", "kernel=rbf"] if (model, target) == ("mcm", "price") else MODELS[model]
+    how = ["--set", "kernel=rbf"] if (model, target) == ("kernel", "price") else MODELS[model]
     other = "price" if target == "class" else "class"
     family = model.split()[0]
     done = run("fit", "flats.csv", "--target", target, "--drop", other, "--model", family, "--out", "m.planewise", *how)

@@ -15,7 +15,8 @@ import pytest
 from test_mistakes import mistake
 
 from clean_shell import clean_environment, run_python, small_files
-from planewise.io import checksum, load
+from planewise import load
+from planewise.store.file import checksum
 
 MAIN = "from planewise.cli import main; main()"
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
@@ -67,13 +68,13 @@ def told(process, code):
 @pytest.fixture
 def many(fitted, towns):
     """A model, and a table of which the answers fill a pipe many times."""
-    model = fitted("slm")
+    model = fitted("tree")
     pl.concat([towns] * 200).write_csv("many.csv")
     return model
 
 
 def test_a_file_that_is_read_is_not_written_to(csv, run, fitted):
-    model = fitted("slm")
+    model = fitted("tree")
     before = Path(csv).read_bytes(), Path(model).read_bytes()
     Path("link.csv").symlink_to(csv)
     for out in (csv, "link.csv"):
@@ -86,7 +87,7 @@ def test_a_file_that_is_read_is_not_written_to(csv, run, fitted):
 
 
 def test_a_folder_for_a_model_and_a_model_for_a_table(csv, run, fitted):
-    model = fitted("slm")
+    model = fitted("tree")
     Path("folder").mkdir()
     for command in (["describe", "folder"], ["predict", "folder", csv], ["export", "folder", "--to", "text"]):
         mistake(run(*command), "'folder': Is a directory.")
@@ -96,7 +97,7 @@ def test_a_folder_for_a_model_and_a_model_for_a_table(csv, run, fitted):
 
 
 def test_a_table_of_a_header_alone(run, fitted, towns):
-    model = fitted("slm")
+    model = fitted("tree")
     towns.head(0).write_csv("none.csv")
     assert run("predict", model, "none.csv", "--out", "p.csv").exit_code == 0
     assert Path("p.csv").read_text() == "prediction\n"
@@ -113,7 +114,7 @@ def test_a_mark_of_byte_order_is_no_part_of_the_first_name(run, towns):
     Path("plain.csv").write_bytes(plain)
     Path("marked.csv").write_bytes(b"\xef\xbb\xbf" + plain)
     for name in ("plain", "marked"):
-        done = run("fit", f"{name}.csv", "--target", "class", "--model", "slm", "--out", f"{name}.planewise")
+        done = run("fit", f"{name}.csv", "--target", "class", "--model", "tree", "--out", f"{name}.planewise")
         assert done.exit_code == 0, done.stderr
     assert checksum(load("plain.planewise")) == checksum(load("marked.planewise"))
     answers = [run("predict", "plain.planewise", f"{name}.csv").stdout for name in ("plain", "marked")]
@@ -132,10 +133,10 @@ def test_a_folder_that_may_not_be_written_to(csv, run):
 
 @needs_posix
 def test_no_space_left(csv, fitted):
-    model = fitted("slm")
+    model = fitted("tree")
     Path("p.csv").write_text("before")
     commands = [
-        ["fit", csv, "--target", "class", "--model", "slm", "--out", "new.planewise"],
+        ["fit", csv, "--target", "class", "--model", "tree", "--out", "new.planewise"],
         ["predict", model, csv, "--out", "p.csv", "--force"],
         ["predict", model, csv, "--out", "p.parquet"],
         ["export", model, "--to", "c", "--out", "m.h"],
@@ -152,7 +153,7 @@ def test_no_space_left_for_what_is_printed(command, csv, fitted):
     name, *more = command
     with open("/dev/full", "w") as full:
         done = run_python(
-            "-c", MAIN, name, fitted("slm"), *more, capture_output=False, stdout=full, stderr=subprocess.PIPE
+            "-c", MAIN, name, fitted("tree"), *more, capture_output=False, stdout=full, stderr=subprocess.PIPE
         )
     assert done.returncode == 1 and done.stderr == "planewise: [Errno 28] No space left on device\n"
 
@@ -171,7 +172,7 @@ def test_a_reader_that_goes_away(command, many):
 # Rows without end, so that the command is in the middle of them whenever it is stopped.
 SLOW = """
 import time
-import planewise.files._tables as tables
+import planewise.data.files.tables as tables
 inner = tables.row_blocks
 def slowly(*args):
     for block in inner(*args):
@@ -187,7 +188,18 @@ tables.row_blocks = slowly
 def test_ctrl_c_in_the_middle(command, many):
     args = ["predict", many, "many.csv", "--out", f"p.{command}", "--force"]
     if command == "fit":
-        args = ["fit", "many.csv", "--target", "class", "--model", "boost", "--set", "n_estimators=99999", "--out", "b"]
+        args = [
+            "fit",
+            "many.csv",
+            "--target",
+            "class",
+            "--model",
+            "boosting",
+            "--set",
+            "n_estimators=99999",
+            "--out",
+            "b",
+        ]
     else:
         Path(f"p.{command}").write_text("before")
     process = start(*args, before=SLOW if command != "fit" else "")

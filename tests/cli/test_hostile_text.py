@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from clean_shell import clean_environment
-from planewise.io._container import packed, unpacked
+from planewise.store.container import packed, unpacked
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="terminals of POSIX")
 
@@ -80,7 +80,7 @@ def commands(model):
     """Every command, as asked for and as refused."""
     table, text, target = f"t{EVIL}.parquet", f"t{EVIL}.csv", f"y{EVIL}"
     fine = [
-        ["fit", table, "--target", target, "--model", "slm", "--out", model, "--force", "--drop", f"id{EVIL}"],
+        ["fit", table, "--target", target, "--model", "tree", "--out", model, "--force", "--drop", f"id{EVIL}"],
         ["describe", model],
         ["describe", model, "--json"],
         ["describe", model, "--html", "-"],
@@ -97,7 +97,7 @@ def commands(model):
     wrong = [
         ["fit", text, "--target", target],
         ["fit", table, "--target", f"z{EVIL}"],
-        ["fit", table, "--target", target, "--model", "slm", "--set", f"depth{EVIL}=3"],
+        ["fit", table, "--target", target, "--model", "tree", "--set", f"depth{EVIL}=3"],
         ["fit", table, "--target", target, "--drop", f"b{EVIL}"],
         ["fit", f"nothing{EVIL}.csv", "--target", target],
         ["fit", text, "--target", target, "--separator", f";{EVIL}"],
@@ -150,7 +150,7 @@ def forged(content, change):
 
 
 def test_no_string_of_a_model_file_steers_the_terminal(fitted):
-    content = Path(fitted("slm")).read_bytes()
+    content = Path(fitted("tree")).read_bytes()
     names = []
     for number, each in enumerate(forged(content, lambda text: text + EVIL)):
         names.append(f"{number}.planewise")

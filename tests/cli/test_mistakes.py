@@ -77,18 +77,18 @@ def test_a_target_with_one_value(csv, run):
 
 
 def test_a_target_of_words_as_a_regression(csv, run):
-    done = run("fit", csv, "--target", "class", "--task", "regression", "--model", "slm")
+    done = run("fit", csv, "--target", "class", "--task", "regression", "--model", "tree")
     mistake(done, "The target 'class' holds String values; a regression needs numbers.")
 
 
 def test_too_few_rows(run):
     Path("t.csv").write_text("a,y\n1,a\n2,b\n")
-    mistake(run("fit", "t.csv", "--target", "y", "--model", "slm"), "2 rows", "at least 10")
+    mistake(run("fit", "t.csv", "--target", "y", "--model", "tree"), "2 rows", "at least 10")
 
 
 def test_nothing_to_learn_from(run):
     Path("t.csv").write_text("k,y\n" + "".join(f"{n},{'ab'[n % 2]}\n" for n in range(40)))
-    mistake(run("fit", "t.csv", "--target", "y", "--model", "slm"), "can be used to predict 'y': 'k' has a different")
+    mistake(run("fit", "t.csv", "--target", "y", "--model", "tree"), "can be used to predict 'y': 'k' has a different")
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_nothing_to_learn_from(run):
     ],
 )
 def test_a_setting_that_is_wrong(csv, run, setting, words):
-    mistake(run("fit", csv, "--target", "class", "--model", "slm", "--set", setting), words)
+    mistake(run("fit", csv, "--target", "class", "--model", "tree", "--set", setting), words)
 
 
 def test_settings_without_a_family(csv, run):
@@ -143,7 +143,7 @@ def test_a_message_of_several_lines_is_told_in_one(run, csv, monkeypatch):
     def fail(path):
         raise ValueError("no table:\n\n  a hint\n")
 
-    monkeypatch.setattr("planewise.files.InputTable.read", fail)
+    monkeypatch.setattr("planewise.data.InputTable.read", fail)
     mistake(run("fit", csv, "--target", "class"), "planewise: no table: a hint")
 
 
@@ -151,7 +151,7 @@ def test_a_bug_is_shown_with_its_traceback(run, csv, monkeypatch):
     def fail(path):
         raise KeyError("oops")
 
-    monkeypatch.setattr("planewise.files.InputTable.read", fail)
+    monkeypatch.setattr("planewise.data.InputTable.read", fail)
     with pytest.raises(KeyError, match="oops"):
         main(["fit", csv, "--target", "class"])
 
@@ -160,7 +160,7 @@ def test_a_long_message_is_cut_in_the_middle(run, csv, monkeypatch):
     def fail(path):
         raise ValueError(f"begins {'x' * 10_000} ends")
 
-    monkeypatch.setattr("planewise.files.InputTable.read", fail)
+    monkeypatch.setattr("planewise.data.InputTable.read", fail)
     done = run("fit", csv, "--target", "class")
     mistake(done, "begins xx", "xx ends")
     assert len(done.stderr) < 3000
@@ -178,7 +178,7 @@ def test_a_file_that_exists_is_kept(csv, run, fitted):
     mistake(
         run("fit", csv, "--target", "class", "--out", "old.planewise"), "already exists; use --force to replace it."
     )
-    model = fitted("slm")
+    model = fitted("tree")
     Path("old.csv").write_text("mine")
     mistake(run("predict", model, csv, "--out", "old.csv"), "exists; use --force")
     mistake(run("explain", model, csv, "--row", "1", "--html", "old.csv"), "exists; use --force")
@@ -196,13 +196,13 @@ def test_a_model_file_that_is_none(csv, run):
 
 
 def test_a_truncated_model_file(csv, run, fitted):
-    path = Path(fitted("slm"))
+    path = Path(fitted("tree"))
     path.write_bytes(path.read_bytes()[:-100])
     mistake(run("predict", path, csv), "truncated or damaged")
 
 
 def test_a_table_without_a_column_the_model_needs(run, fitted, towns):
-    model = fitted("slm")
+    model = fitted("tree")
     towns.rename({"size": "Size"}).write_csv("other.csv")
     towns.drop("town").write_parquet("other.parquet")
     mistake(run("predict", model, "other.csv", "--out", "p.csv"), "no column 'size'; did you mean 'Size'")
@@ -211,9 +211,9 @@ def test_a_table_without_a_column_the_model_needs(run, fitted, towns):
     assert not Path("p.csv").exists()
 
 
-@pytest.mark.parametrize("family", ["slm", "mcm"])
+@pytest.mark.parametrize("family", ["tree", "kernel"])
 def test_a_column_of_another_type(run, fitted, towns, family):
-    more = ["--set", "mus=10,1", "--set", "gammas=0.2"] if family == "mcm" else []
+    more = ["--set", "mus=10,1", "--set", "gammas=0.2"] if family == "kernel" else []
     model = fitted(family, "class", *more)
     words = with_a_word(towns, "large")
     words.write_csv("words.csv")
@@ -227,8 +227,8 @@ def test_a_column_of_another_type(run, fitted, towns, family):
 
 
 def test_an_error_on_the_way_leaves_what_was_there(run, fitted, towns, monkeypatch):
-    model = fitted("slm")
-    monkeypatch.setattr("planewise.files._lines.CHUNK_BYTES", 500)
+    model = fitted("tree")
+    monkeypatch.setattr("planewise.data.files.lines.CHUNK_BYTES", 500)
     words = with_a_word(towns, "x")
     words.write_csv("words.csv")
     for name in ("p.csv", "p.parquet"):
@@ -239,13 +239,13 @@ def test_an_error_on_the_way_leaves_what_was_there(run, fitted, towns, monkeypat
 
 
 def test_a_row_that_is_not_there(csv, run, fitted):
-    model = fitted("slm")
+    model = fitted("tree")
     mistake(run("explain", model, csv, "--row", "240"), "has 240 rows, counted from 0: there is no row 240.")
     mistake(run("explain", model, csv, "--row", "-1"), "rows are counted from 0; got --row -1.")
 
 
 def test_probabilities_of_numbers(csv, run, fitted):
-    mistake(run("predict", fitted("slm", "price"), csv, "--proba"), "--proba needs a classifier")
+    mistake(run("predict", fitted("tree", "price"), csv, "--proba"), "--proba needs a classifier")
 
 
 def test_a_model_without_names(csv, run, towns):
@@ -263,18 +263,18 @@ def test_the_demo_without_matplotlib_names_the_extra(run, monkeypatch):
 def test_a_model_that_keeps_its_rows_as_a_program(run, fitted, to):
     words = "a recip model keeps its training rows and cannot be written as C or ONNX. Use --to text or --to html, or "
     model = fitted("recip")
-    mistake(run("export", model, "--to", to, "--out", "m"), words + "fit with --model slm, forest, boost, mcm or views")
+    mistake(run("export", model, "--to", to, "--out", "m"), words + "fit with --model")
     assert not Path("m").exists()
 
 
 def test_onnx_without_its_package_names_the_extra(run, fitted, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
-    done = run("export", fitted("slm"), "--to", "onnx", "--out", "m.onnx")
+    done = run("export", fitted("tree"), "--to", "onnx", "--out", "m.onnx")
     mistake(done, "to_onnx needs onnx", "pip install '.[export]'")
 
 
 def test_a_kept_column_with_the_name_of_an_answer(run, fitted, towns):
-    model = fitted("slm")
+    model = fitted("tree")
     towns.rename({"id": "prediction", "note": "p(dear)"}).write_csv("t.csv")
     words = "--keep 'prediction': the predictions have a column of this name"
     mistake(run("predict", model, "t.csv", "--keep", "prediction", "--out", "p.csv"), words)

@@ -56,7 +56,7 @@ def test_a_ranker_predicts_scores_to_rank_by(run):
 @pytest.mark.usefixtures("table")
 @pytest.mark.parametrize(("setting", "hint"), [("loss=poisson", True), ("power=1.2", True), ("loss=poissn", False)])
 def test_settings_for_numbers_of_a_target_taken_as_classes(run, setting, hint):
-    refused = run("fit", "rows.csv", "--target", "count", "--model", "boost", "--set", setting)
+    refused = run("fit", "rows.csv", "--target", "count", "--model", "boosting", "--set", setting)
     words = "'count' was taken as classes; add --task regression to predict it as a number."
     assert refused.exit_code == 2
     assert (words in " ".join(refused.output.split())) is hint

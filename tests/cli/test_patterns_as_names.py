@@ -28,7 +28,7 @@ def with_names(names):
 @pytest.mark.parametrize("target", ["t", "*"])
 def test_a_star_is_a_name_in_every_command(run, ending, target):
     table, features = with_names(NAMES), [name for name in NAMES if name != target]
-    done = run("fit", f"t.{ending}", "--target", target, "--model", "slm", "--out", "m.planewise")
+    done = run("fit", f"t.{ending}", "--target", target, "--model", "tree", "--out", "m.planewise")
     assert done.exit_code == 0, done.stderr
     about = json.loads(run("describe", "m.planewise", "--json").stdout)
     assert about["target"] == target and [each["name"] for each in about["columns"]] == features
@@ -43,13 +43,13 @@ def test_a_star_is_a_name_in_every_command(run, ending, target):
 def test_a_name_that_is_a_pattern_is_refused_in_words(run, ending):
     table = with_names(["^a$", "b", "c", "t"])
     words = r"has a column '^a$': polars, which reads it, takes names that begin with ^ and end with $ for patterns"
-    done = run("fit", f"t.{ending}", "--target", "t", "--model", "slm", "--out", "m.planewise")
+    done = run("fit", f"t.{ending}", "--target", "t", "--model", "tree", "--out", "m.planewise")
     assert done.exit_code == 2 and f"'t.{ending}' {words}. Rename it." in done.stderr
     features, target = table.drop("t"), table["t"]
     with pytest.raises(ValueError, match=r"^X has a column '\^a\$'"):
         SLMClassifier().fit(features, target)
     with pytest.raises(ValueError, match=r"^the table has a column '\^a\$'"):
-        TableModel("slm").fit(table, "t")
+        TableModel("tree").fit(table, "t")
     with pytest.raises(ValueError, match=r": the table has a column '\^a\$'"):
         parts.from_batches([table], target="t")
     model = SLMClassifier(random_state=0).fit(features.to_pandas(), target.to_list())  # which is no matter elsewhere

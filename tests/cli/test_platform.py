@@ -30,7 +30,7 @@ def long_names(run, towns):
     """A model and a table with letters that few encodings have."""
     table = towns.select("size", "new", pl.col("town").str.replace("Ulm", "Łódź −→"), "class")
     table.write_csv("long.csv")
-    done = run("fit", "long.csv", "--target", "class", "--model", "slm", "--out", "long.planewise")
+    done = run("fit", "long.csv", "--target", "class", "--model", "tree", "--out", "long.planewise")
     assert done.exit_code == 0, done.stderr
     return "long.planewise"
 
@@ -39,7 +39,7 @@ def test_a_pipe_from_fit_to_predict(towns):
     """What a nightly job does: fit, ask for the quality, predict, and check every exit code."""
     towns.write_csv("towns.csv")
     fit = command(
-        "fit", "towns.csv", "--target", "class", "--drop", "price", "--model", "slm", "--out", "m.planewise", "--json"
+        "fit", "towns.csv", "--target", "class", "--drop", "price", "--model", "tree", "--out", "m.planewise", "--json"
     )
     assert fit.returncode == 0 and json.loads(fit.stdout)["quality"] and fit.stderr == b""
     predict = command("predict", "m.planewise", "towns.csv", "--keep", "id", "--out", "-")
@@ -50,7 +50,7 @@ def test_a_pipe_from_fit_to_predict(towns):
 
 
 def test_a_dash_prints_what_would_be_in_the_file(run, fitted, csv):
-    model = fitted("slm")
+    model = fitted("tree")
     for to in ("c", "html", "text"):
         assert run("export", model, "--to", to, "--out", "file", "--force").exit_code == 0
         done = run("export", model, "--to", to, "--out", "-")
@@ -77,7 +77,7 @@ def test_no_character_makes_a_command_fail(setting, long_names):
         ["describe", long_names],
         ["explain", long_names, "long.csv", "--row", "3"],
         ["export", long_names, "--to", "text"],
-        ["fit", "long.csv", "--target", "class", "--model", "boost"],
+        ["fit", "long.csv", "--target", "class", "--model", "boosting"],
         ["--help"],
     ]
     for args in commands:
@@ -108,7 +108,7 @@ def test_utf8_consoles_get_json_as_it_is(long_names):
 @needs_posix
 def test_a_home_that_is_read_only_or_missing_is_not_needed(fitted, csv, tmp_path):
     (tmp_path / "home").mkdir(mode=0o555)
-    model = fitted("slm")
+    model = fitted("tree")
     for home in (str(tmp_path / "home"), "/nowhere"):
         done = command("predict", model, csv, "--out", "p.csv", "--force", env=clean_environment(HOME=home))
         assert done.returncode == 0, done.stderr
@@ -116,6 +116,6 @@ def test_a_home_that_is_read_only_or_missing_is_not_needed(fitted, csv, tmp_path
 
 
 def test_errors_of_a_command_are_one_line_with_its_exit_code(csv, fitted):
-    model = fitted("slm")
+    model = fitted("tree")
     done = run_python("-c", MAIN, "explain", model, csv, "--row", "9999")
     assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1

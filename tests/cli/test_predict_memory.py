@@ -21,10 +21,10 @@ PREDICT = (
     + """
 import sys
 from pathlib import Path
-from planewise.files import InputTable, _lines, _tables, _text
+from planewise.data import InputTable, _lines, _tables, _text
 
 _lines.CHUNK_BYTES, _text.BLOCK_BYTES, _tables.CHUNK_ROWS = 1 << 20, 1 << 20, 5_000
-from planewise.cli._predict import predict
+from planewise.cli.predict import predict
 
 form = sys.argv[1]
 for table in ("few", "many"):
@@ -41,7 +41,7 @@ def folder(tmp_path_factory):
     values = np.random.default_rng(0).normal(size=(MANY, N_COLUMNS)).astype(np.float32).astype(np.float64)
     table = pl.DataFrame(values, schema=[f"x{j}" for j in range(N_COLUMNS)])
     labelled = table[:300].with_columns((pl.col("x0") > 0).alias("y"))
-    save(TableModel("slm", random_state=0).fit(labelled, "y"), folder / "model")
+    save(TableModel("tree", random_state=0).fit(labelled, "y"), folder / "model")
     for name, rows in (("few", FEW), ("many", MANY)):
         table[:rows].write_csv(folder / f"{name}.csv")
         table[:rows].write_parquet(folder / f"{name}.parquet", row_group_size=5_000)

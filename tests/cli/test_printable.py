@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planewise._printable import JOINERS, MAX_MARKS, unpiled
+from planewise._text import JOINERS, MAX_MARKS, unpiled
 
 
 @pytest.mark.parametrize("joiner", JOINERS)

@@ -20,7 +20,7 @@ def table():
 
 
 def test_doubled_quotes_in_a_header_are_single_ones_in_every_command(run, table):
-    done = run("fit", table, "--target", 't"x', "--model", "slm", "--out", "m.planewise", "--show-columns")
+    done = run("fit", table, "--target", 't"x', "--model", "tree", "--out", "m.planewise", "--show-columns")
     assert done.exit_code == 0, done.stderr
     assert 'a"b' in done.stdout and 'a""b' not in done.stdout
     about = json.loads(run("describe", "m.planewise", "--json").stdout)

@@ -14,7 +14,7 @@ import planewise as pw
 
 
 def test_classes_have_a_confusion_and_a_calibration(csv, run):
-    ask = ["fit", csv, "--target", "class", "--model", "slm", "--drop", "price"]
+    ask = ["fit", csv, "--target", "class", "--model", "tree", "--drop", "price"]
     told = json.loads(run(*ask, "--json").stdout)
     assert told["confusion"]["classes"] == ["cheap", "dear"]
     assert np.sum(told["confusion"]["counts"]) == told["rows"]["held_out"] == 48
@@ -33,7 +33,7 @@ def test_many_classes_are_listed_by_their_most_frequent_mistakes(run):
     x = rng.normal(size=600)
     label = [f"k{int(k)}" for k in np.clip((x + rng.normal(size=600) * 0.4) * 4 + 9, 0, 18)]
     pl.DataFrame({"x": x, "z": rng.normal(size=600), "label": label}).write_csv("many.csv")
-    shown = run("fit", "many.csv", "--target", "label", "--model", "slm").stdout
+    shown = run("fit", "many.csv", "--target", "label", "--model", "tree").stdout
     assert "most frequent mistakes" in shown and "predicted as" in shown and "pairs more, with" in shown
 
 
@@ -42,7 +42,7 @@ def test_a_linear_model_that_is_as_good_is_named(run):
     X = rng.normal(size=(300, 3))
     y = X @ [3.0, 1.0, -2.0] + rng.normal(size=300)
     pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": y}).write_csv("straight.csv")
-    ask = ["fit", "straight.csv", "--target", "y", "--model", "slm", "--out", "m.planewise"]
+    ask = ["fit", "straight.csv", "--target", "y", "--model", "tree", "--out", "m.planewise"]
     assert "A ridge regression is better on these rows: its RMSE is" in run(*ask).stdout
     told = json.loads(run(*ask, "--force", "--json").stdout)
     assert told["linear"]["is_as_good"] and told["linear"]["words"].startswith("A ridge regression is better")
@@ -50,7 +50,7 @@ def test_a_linear_model_that_is_as_good_is_named(run):
 
 
 def test_numbers_have_intervals_in_fit_predict_and_describe(csv, run, towns, fitted):
-    path = fitted("slm", "price")
+    path = fitted("tree", "price")
     done = run("predict", path, csv, "--interval", "0.8", "--keep", "id", "--out", "p.csv")
     assert done.exit_code == 0, done.stderr
     answers = pl.read_csv("p.csv")
@@ -66,8 +66,8 @@ def test_numbers_have_intervals_in_fit_predict_and_describe(csv, run, towns, fit
 
 
 def test_intervals_that_cannot_be_are_refused_by_name(csv, run, towns, fitted):
-    mistake(run("predict", fitted("slm"), csv, "--interval", "0.9"), "--interval: This model predicts classes")
-    path = fitted("slm", "price")
+    mistake(run("predict", fitted("tree"), csv, "--interval", "0.9"), "--interval: This model predicts classes")
+    path = fitted("tree", "price")
     mistake(run("predict", path, csv, "--interval", "0.99"), "coverage=0.99 needs more held-out rows than the 48")
     mistake(run("predict", path, csv, "--interval", "90"), "--interval: coverage must be between 0 and 1")
     towns.with_columns(lower=1).write_csv("lower.csv")
@@ -81,7 +81,7 @@ def test_intervals_that_cannot_be_are_refused_by_name(csv, run, towns, fitted):
 
 def test_the_model_keeps_what_is_known_about_its_fit(csv, run, monkeypatch, tmp_path):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-    ask = ["fit", tmp_path / csv, "--target", "price", "--model", "slm", "--seed", "5", "--out", "m.planewise"]
+    ask = ["fit", tmp_path / csv, "--target", "price", "--model", "tree", "--seed", "5", "--out", "m.planewise"]
     told = json.loads(run(*ask, "--json").stdout)
     record = pw.load("m.planewise").record_
     assert told["record"] == record
@@ -111,7 +111,7 @@ def test_the_model_keeps_how_its_table_was_written(run):
     numbers = [f"{a:.2f};{3 * a:.2f}".replace(".", ",") for a in rng.normal(5, 1, 60)]
     text = "\n".join(["tag;a;y", *map(";".join, zip(days, numbers, strict=True))])
     Path("german.csv").write_text(text, encoding="utf-8")
-    done = run("fit", "german.csv", "--target", "y", "--model", "slm", "--out", "m.planewise")
+    done = run("fit", "german.csv", "--target", "y", "--model", "tree", "--out", "m.planewise")
     assert done.exit_code == 0, done.stderr
     reading = pw.load("m.planewise").record_["reading"]
     assert reading["date_formats"] == {"tag": "%d.%m.%Y"} and reading["decimals"] == {"a": ",", "y": ","}
@@ -122,13 +122,13 @@ def test_the_model_keeps_how_its_table_was_written(run):
 
 def test_a_date_that_is_none_is_refused(csv, run, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
-    done = run("fit", csv, "--target", "price", "--model", "slm", "--out", "m.planewise")
+    done = run("fit", csv, "--target", "price", "--model", "tree", "--out", "m.planewise")
     mistake(done, "SOURCE_DATE_EPOCH must be a number of seconds since 1970; got 'yesterday'.")
     assert not Path("m.planewise").exists()
 
 
 def test_a_model_without_a_record_is_described_as_before(towns, run):
-    model = pw.table.TableModel("slm", random_state=0).fit(towns.drop("note"), "class")
+    model = pw.table.TableModel("tree", random_state=0).fit(towns.drop("note"), "class")
     pw.save(model, "m.planewise")
     told = json.loads(run("describe", "m.planewise", "--json").stdout)
     assert told["record"] is None and told["intervals"] is None

@@ -25,8 +25,8 @@ def fitted_on_some(request, run, monkeypatch):
     targets = {"kind": np.where(price > 0, "up", "down").tolist(), "price": price.tolist()}
     target = [None if row % 5 == 0 else value for row, value in enumerate(targets[request.param])]
     pl.DataFrame({"a": x[:, 0], "b": x[:, 1], "c": x[:, 2], request.param: target}).write_csv("all.csv")
-    monkeypatch.setattr("planewise.cli._fit.max_rows", lambda family, task: SAMPLE)
-    family = "recip" if request.param == "kind" else "views"
+    monkeypatch.setattr("planewise.cli.fit.max_rows", lambda family, task: SAMPLE)
+    family = "recip" if request.param == "kind" else "additive"
     call = ["fit", "all.csv", "--target", request.param, "--model", family, "--out", "m.planewise", "--json"]
     assert json.loads(run(*call).stdout)["rows"]["not_used"] > 0
     return request.param, pl.read_csv("all.csv")

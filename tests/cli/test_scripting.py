@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 from test_mistakes import mistake
 
-from planewise.cli._app import COMMANDS
+from planewise.cli.app import COMMANDS
 
-FAMILIES = ["slm", "forest", "boost", "mcm", "views", "recip"]
+FAMILIES = ["tree", "forest", "boosting", "kernel", "additive", "recip"]
 
 
 def test_fit_says_first_that_a_model_is_no_better_than_the_mean(run):
@@ -22,10 +22,10 @@ def test_fit_says_first_that_a_model_is_no_better_than_the_mean(run):
     pl.DataFrame({"a": rng.normal(size=200), "b": rng.normal(size=200), "Revenue": rng.normal(size=200)}).write_csv(
         "noise.csv"
     )
-    done = run("fit", "noise.csv", "--target", "Revenue", "--model", "slm")
+    done = run("fit", "noise.csv", "--target", "Revenue", "--model", "tree")
     assert "The model is no better than the mean of 'Revenue' on these rows: its RMSE is " in done.stdout
     assert "ridge regression is as good" not in done.stdout
-    found = json.loads(run("fit", "noise.csv", "--target", "Revenue", "--model", "slm", "--json").stdout)["constant"]
+    found = json.loads(run("fit", "noise.csv", "--target", "Revenue", "--model", "tree", "--json").stdout)["constant"]
     assert found["is_as_good"] and found["words"] in done.stdout
 
 
@@ -73,7 +73,7 @@ def test_keys_of_json_are_snake_case(family, csv, run, fitted):
 
 
 def test_compact_c(run, fitted):
-    model = fitted("boost")
+    model = fitted("boosting")
     for more, path in (([], "exact.h"), (["--compact"], "compact.h")):
         assert run("export", model, "--to", "c", "--out", path, *more).exit_code == 0
 

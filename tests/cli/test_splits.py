@@ -12,7 +12,7 @@ import pytest
 from test_mistakes import mistake
 
 import planewise as pw
-from planewise.cli._split import Split
+from planewise.cli.split import Split
 
 N = 300
 
@@ -126,7 +126,7 @@ def test_one_group_or_time_in_training_is_too_little_to_compare_models():
     for kind, column in (("group", "who"), ("time", "when")):
         split = Split(kind, column, 0.2, 0)
         train = two[split.held_out(two, "y", "classification").train]
-        with pytest.raises(ValueError, match=f"--{kind} '{column}': the training rows have too few .* --model slm"):
+        with pytest.raises(ValueError, match=f"--{kind} '{column}': the training rows have too few .* --model tree"):
             split.require_folds(split.folds(train, "y", "classification"))
 
 
@@ -147,14 +147,14 @@ def test_what_is_learned_by_heart_about_groups_does_not_count_with_group(run):
     pl.DataFrame({"patient": patient, "mark": mark, "ill": rng.random(40)[patient] > 0.5}).write_csv("marks.csv")
     accuracy = {}
     for more in ([], ["--group", "patient"]):
-        done = run("fit", "marks.csv", "--target", "ill", "--model", "boost", "--json", *more)
+        done = run("fit", "marks.csv", "--target", "ill", "--model", "boosting", "--json", *more)
         told = json.loads(done.stdout)
         accuracy[bool(more)] = told["quality"]["model"]["accuracy"]["value"]
     assert accuracy[False] > 0.9 and accuracy[True] < 0.8
 
 
 def test_fit_says_which_rows_are_held_out_and_leaves_the_column_out(table, run):
-    done = fit(run, "--model", "slm", "--time", "day", "--out", "m.planewise")
+    done = fit(run, "--model", "tree", "--time", "day", "--out", "m.planewise")
     assert done.exit_code == 0, done.stderr
     assert "held out (the latest by 'day': from 2024-0" in done.stdout
     assert "left out day: is the column of --time" in done.stdout
@@ -163,7 +163,7 @@ def test_fit_says_which_rows_are_held_out_and_leaves_the_column_out(table, run):
     assert model.record_["split"] == {"kind": "time", "column": "day", "share": 0.2}
     described = run("describe", "m.planewise").stdout
     assert "held out (the latest by 'day')" in described and "left out day" in described
-    told = json.loads(fit(run, "--model", "slm", "--group", "patient", "--json").stdout)
+    told = json.loads(fit(run, "--model", "tree", "--group", "patient", "--json").stdout)
     assert told["split"]["kind"] == "group" and told["split"]["words"].endswith("groups of 'patient': 6 of 24")
     assert told["left_out"][0]["name"] == "patient" and "--group" in told["left_out"][0]["why"]
 
@@ -181,7 +181,7 @@ def test_auto_compares_all_models_on_such_folds(table, run, option, target):
 
 
 def test_estimators_that_search_get_folds_of_groups(table, monkeypatch):
-    from planewise.cli._choose import fit_split
+    from planewise.cli.choose import fit_split
     from planewise.table import TableModel
 
     seen = []
@@ -191,14 +191,14 @@ def test_estimators_that_search_get_folds_of_groups(table, monkeypatch):
     )
     split = Split("group", "patient", 0.2, 0)
     for family, settings, n_folds in (
-        ("views", {"n_estimators": 3}, 5),
-        ("mcm", {"cv": 3, "mus": [1.0], "gammas": [0.1]}, 3),
+        ("additive", {"n_estimators": 3}, 5),
+        ("kernel", {"cv": 3, "mus": [1.0], "gammas": [0.1]}, 3),
     ):
         fit_split(TableModel(family, settings=settings, random_state=0), table.drop("risk"), "ill", split)
         assert len(seen[-1]) == n_folds
         for learn, held in seen[-1]:
             assert not set(table["patient"][learn]) & set(table["patient"][held])
-    fit_split(TableModel("slm", random_state=0), table.drop("risk"), "ill", split)
+    fit_split(TableModel("tree", random_state=0), table.drop("risk"), "ill", split)
     assert seen[-1] is None
 
 
@@ -215,7 +215,7 @@ def test_estimators_that_search_get_folds_of_groups(table, monkeypatch):
     ],
 )
 def test_options_that_cannot_be_are_refused_by_name(table, run, options, words):
-    mistake(fit(run, "--model", "slm", *options), words)
+    mistake(fit(run, "--model", "tree", *options), words)
 
 
 def test_gaps_and_single_values_are_refused_with_their_row(table, run):
@@ -226,7 +226,7 @@ def test_gaps_and_single_values_are_refused_with_their_row(table, run):
     )
     odd.write_csv("visits.csv")
     mistake(
-        fit(run, "--model", "slm", "--group", "patient"), "column 'patient' has no value in line 9 and 1 other row;"
+        fit(run, "--model", "tree", "--group", "patient"), "column 'patient' has no value in line 9 and 1 other row;"
     )
-    mistake(fit(run, "--model", "slm", "--group", "one"), "column 'one' has only one group, 'a'; at least")
-    mistake(fit(run, "--model", "slm", "--time", "once"), "column 'once' has only one time, 3; at least")
+    mistake(fit(run, "--model", "tree", "--group", "one"), "column 'one' has only one group, 'a'; at least")
+    mistake(fit(run, "--model", "tree", "--time", "once"), "column 'once' has only one time, 3; at least")

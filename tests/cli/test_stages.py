@@ -11,8 +11,8 @@ from rich.console import Console
 
 import planewise as pw
 from planewise._progress import Progress, heard_by, is_heard
-from planewise.cli import _output
-from planewise.cli._output import stage
+from planewise.cli import output as _output
+from planewise.cli.output import stage
 
 
 def test_a_terminal_gets_a_bar_that_is_removed(monkeypatch):
@@ -52,7 +52,7 @@ def test_a_listener_hears_every_piece_and_only_inside():
     [
         (lambda: pw.SLMBoostClassifier(n_estimators=12, random_state=0), 12),
         (lambda: pw.SLMForestClassifier(n_estimators=12, random_state=0), 12),
-        (lambda: pw.SLMViewsClassifier(n_estimators=5, cv=2, random_state=0), 7),
+        (lambda: pw.AdditiveClassifier(n_estimators=5, cv=2, random_state=0), 7),
     ],
 )
 def test_a_model_is_the_same_when_somebody_listens(make, n_heard, tmp_path):

@@ -12,7 +12,7 @@ import pytest
 from test_mistakes import mistake
 
 import planewise as pw
-from planewise.files import InputTable
+from planewise.data import InputTable
 
 
 def text(header="a,b,y\n", n=40):
@@ -29,7 +29,7 @@ def write(name, header, rows):
 @pytest.fixture
 def model(run):
     table = write("good.csv", *text())
-    done = run("fit", table, "--target", "y", "--model", "slm", "--out", "m.planewise")
+    done = run("fit", table, "--target", "y", "--model", "tree", "--out", "m.planewise")
     assert done.exit_code == 0, done.stderr
     return "m.planewise"
 
@@ -37,7 +37,7 @@ def model(run):
 @pytest.mark.parametrize("size", [40, 16 << 20])
 @pytest.mark.parametrize(("bad", "there"), [("1.0,2.0,u,4\n", "4 fields"), ("1.0\n", "1 field,"), ("1.0,2.0\n", "2 ")])
 def test_a_line_with_another_number_of_fields_is_named(run, model, monkeypatch, bad, there, size):
-    monkeypatch.setattr("planewise.files._lines.CHUNK_BYTES", size)
+    monkeypatch.setattr("planewise.data.files.lines.CHUNK_BYTES", size)
     header, rows = text()
     rows[3] = '1.0,2.0,"u\nand, more"\n'  # two lines of the file
     bad = write("bad.csv", header, [*rows[:20], bad, *rows[20:]])
@@ -58,7 +58,7 @@ def test_quotes_inside_fields_are_no_reason_to_refuse(run, model):
 def test_what_fit_reads_predict_reads_too(run):
     header, rows = text('\n\r\n"a\nlong",b,y\n')
     table = write("t.csv", header, [*rows[:5], "\n", *rows[5:], "\r\n", "\n"])
-    done = run("fit", table, "--target", "y", "--model", "slm", "--out", "m.planewise", "--json")
+    done = run("fit", table, "--target", "y", "--model", "tree", "--out", "m.planewise", "--json")
     assert done.exit_code == 0, done.stderr
     answer = json.loads(done.stdout)
     assert answer["rows"]["read"] == 40  # a blank line is no row
@@ -113,7 +113,7 @@ def test_dates_are_read_as_days(run, days):
     read = InputTable(["days.csv"]).read()
     assert read.dtypes == [pl.Date, pl.Datetime("us"), pl.Boolean, pl.String, pl.String]
     assert read["time"][1] == datetime.datetime(2023, 12, 4, 1, 30)
-    assert run("fit", "days.csv", "--target", "y", "--model", "slm", "--out", "m.planewise").exit_code == 0
+    assert run("fit", "days.csv", "--target", "y", "--model", "tree", "--out", "m.planewise").exit_code == 0
     model = pw.load("m.planewise")
     assert [column.kind for column in model.columns_] == ["date", "date", "truth", "category"]
     expected = model.predict(read).tolist()
@@ -129,10 +129,10 @@ def test_dates_are_read_as_days(run, days):
 
 def test_a_text_that_is_no_date(run, days, monkeypatch):
     days.write_csv("days.csv")
-    run("fit", "days.csv", "--target", "y", "--model", "slm", "--out", "m.planewise")
+    run("fit", "days.csv", "--target", "y", "--model", "tree", "--out", "m.planewise")
     bad = days.with_columns(pl.when(pl.int_range(80) == 61).then(pl.lit("May")).otherwise("day").alias("day"))
     bad.write_csv("bad.csv")
-    monkeypatch.setattr("planewise.files._lines.CHUNK_BYTES", 300)
+    monkeypatch.setattr("planewise.data.files.lines.CHUNK_BYTES", 300)
     words = "Column 'day' holds the text 'May' in row 61 (line 63), but held dates"
     mistake(run("predict", "m.planewise", "bad.csv"), words)
 
@@ -142,7 +142,7 @@ def test_truth_values_may_be_0_and_1(run, days, monkeypatch):
     run("fit", "days.csv", "--target", "y", "--model", "forest", "--set", "n_estimators=5", "--out", "m.planewise")
     days.with_columns(pl.col("wet").cast(int)).write_csv("numbers.csv")
     assert run("predict", "m.planewise", "numbers.csv").stdout == run("predict", "m.planewise", "days.csv").stdout
-    monkeypatch.setattr("planewise.files._lines.CHUNK_BYTES", 300)
+    monkeypatch.setattr("planewise.data.files.lines.CHUNK_BYTES", 300)
     bad = pl.when(pl.int_range(80) == 50).then(pl.lit("maybe")).otherwise(pl.col("wet").cast(str)).alias("wet")
     days.with_columns(bad).write_csv("bad.csv")
     done = run("predict", "m.planewise", "bad.csv")
@@ -161,7 +161,7 @@ def test_moments_that_say_how_far_they_are_ahead_of_utc(run, days):
         datetime.datetime(2023, 12, 10, 2, 30),
         datetime.datetime(2023, 12, 13, 4, 30),
     ]
-    done = run("fit", "clock.csv", "--target", "y", "--model", "slm", "--drop", "day", "--out", "m.planewise")
+    done = run("fit", "clock.csv", "--target", "y", "--model", "tree", "--drop", "day", "--out", "m.planewise")
     assert done.exit_code == 0
     answers = run("predict", "m.planewise", "clock.csv").stdout.split()[1:]
     assert answers == pw.load("m.planewise").predict(read).tolist()

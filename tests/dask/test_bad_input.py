@@ -45,7 +45,7 @@ def test_tables_in_memory_are_refused_by_name(tree, table):
 def test_without_a_client(table):
     from unittest.mock import patch
 
-    nobody = patch("planewise.dask._estimator.get_client", side_effect=ValueError("none"))
+    nobody = patch("planewise.dask.estimator.get_client", side_effect=ValueError("none"))
     with nobody, pytest.raises(ValueError, match="SLMClassifier needs a cluster: create a client first"):
         on_dask.SLMClassifier().fit(frame(table[0], [600]), frame(table[1], [600]))
 

@@ -17,8 +17,9 @@ import dask
 import planewise
 import planewise.dask as on_dask
 from local_parts import LocalParts
-from planewise.dask import DaskParts, LostSchedulerError, LostWorkersError
-from planewise.parts import Part
+from planewise.dask import LostSchedulerError, LostWorkersError
+from planewise.dask.engine import DaskParts
+from planewise.data.chunks import Part
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:pytest.PytestUnhandledThreadExceptionWarning")
 N_PARTS, N_ROWS = 6, 50

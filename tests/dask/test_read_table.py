@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import planewise.dask as on_dask
-from planewise._input import class_problem, number_problem
-from planewise.dask._look import look_at
-from planewise.dask._partitions import Partitions
-from planewise.dask._read import read_table
-from planewise.parts import learn_columns
+from planewise.dask.look import look_at
+from planewise.dask.partitions import Partitions
+from planewise.dask.read import read_table
+from planewise.data.problem import class_problem, number_problem
+from planewise.data.survey import learn_columns
 
 
 def split(n_rows, cuts):

@@ -21,18 +21,11 @@ from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 from planewise import SLMBoostRegressor, SLMClassifier, SLMForestClassifier, SLMRegressor, load
-from planewise.cli._app import app
-from planewise.evaluate import (
-    MEASURES,
-    _measured,
-    calibration,
-    evaluate,
-    leading_features,
-    measures,
-    quality,
-    score,
-    worst_rows,
-)
+from planewise.cli.app import app
+from planewise.evaluate import calibration, evaluate, quality, worst_rows
+from planewise.evaluate import measures as _measured
+from planewise.evaluate.importance import leading_features
+from planewise.evaluate.quality import MEASURES, measures, score
 from planewise.report import report
 from planewise.table import TableModel
 
@@ -171,7 +164,7 @@ def test_categories_and_gaps_of_a_table_are_read_as_in_training():
     assert found.found["logistic_regression"]["accuracy"].value >= 0.98
 
 
-@pytest.mark.parametrize(("target", "model"), [("kind", "slm"), ("kind", "mcm"), ("price", "boost")])
+@pytest.mark.parametrize(("target", "model"), [("kind", "tree"), ("kind", "kernel"), ("price", "boosting")])
 def test_fit_and_report_state_the_same_figures_for_the_same_rows(target, model, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(3)
@@ -182,7 +175,7 @@ def test_fit_and_report_state_the_same_figures_for_the_same_rows(target, model, 
     )
     table.write_csv("t.csv")
     call = ["fit", "t.csv", "--target", target, "--model", model, "--out", "m.planewise"]
-    small = ["--set", "mus=1", "--set", "gammas=0.1"] if model == "mcm" else []
+    small = ["--set", "mus=1", "--set", "gammas=0.1"] if model == "kernel" else []
     told = json.loads(CliRunner().invoke(app, [*call, *small, "--json"]).stdout)
     printed = CliRunner().invoke(app, [*call, *small, "--force"]).stdout
 
@@ -212,7 +205,7 @@ def test_leading_features_by_importance_and_by_shuffling():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(200, 2))
     table = pl.DataFrame({"useful": x[:, 0], "useless": x[:, 1], "y": np.where(x[:, 0] > 0, "a", "b")})
-    for family, settings in (("slm", {}), ("mcm", {"mus": [1.0], "gammas": [0.1]})):
+    for family, settings in (("tree", {}), ("kernel", {"mus": [1.0], "gammas": [0.1]})):
         model = TableModel(family, settings=settings, random_state=0).fit(table, "y")
         found = leading_features(model, table)
         assert next(iter(found)) == "useful" and found["useful"] > 0.7 and sum(found.values()) == pytest.approx(1)
@@ -245,7 +238,7 @@ def test_rows_of_a_table_without_a_target_are_left_out_as_in_fit():
     gaps = table.with_columns(
         late=pl.when(pl.int_range(pl.len()).is_in([0, 1, 5])).then(None).otherwise(pl.col("late"))
     )
-    model = TableModel("slm", random_state=0).fit(gaps, "late")
+    model = TableModel("tree", random_state=0).fit(gaps, "late")
     known = gaps.filter(pl.col("late").is_not_null())
     case, same = evaluate(model, gaps), evaluate(model, known)
     assert case.n_without_target == 3 and same.n_without_target == 0
@@ -262,7 +255,7 @@ def test_rows_of_a_table_without_a_target_are_left_out_as_in_fit():
 
 def test_a_table_model_that_is_not_fitted_cannot_be_measured():
     with pytest.raises(NotFittedError):
-        evaluate(TableModel("slm"), visits())
+        evaluate(TableModel("tree"), visits())
 
 
 def test_training_rows_and_their_targets_go_together():

@@ -36,7 +36,7 @@ def model():
         "admitted": [date(2024, 1, 1) + timedelta(days=k % 300) for k in range(200)],
         "diagnosis": np.where(age + 20 * (town == "Bonn") > 65, "malignant", "benign"),
     }
-    return TableModel("slm", random_state=0).fit(pl.DataFrame(table), "diagnosis")
+    return TableModel("tree", random_state=0).fit(pl.DataFrame(table), "diagnosis")
 
 
 @pytest.fixture(scope="module")

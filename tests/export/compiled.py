@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from planewise import LargeScaleMCMClassifier
-from planewise.mcm import MCMClassifier, MCMClassifierCV
+from planewise import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV
 
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 COMPILERS = [each for each in ("gcc", "clang") if shutil.which(each)]

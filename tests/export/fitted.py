@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 
 from planewise import (
+    AdditiveClassifier,
+    AdditiveRegressor,
     LargeScaleMCMClassifier,
     MCMClassifier,
     MCMClassifierCV,
@@ -20,8 +22,6 @@ from planewise import (
     SLMForestClassifier,
     SLMForestRegressor,
     SLMRegressor,
-    SLMViewsClassifier,
-    SLMViewsRegressor,
 )
 
 N_ROWS, N_COLUMNS = 300, 5
@@ -77,10 +77,10 @@ TREES = {
     "boost-numbers-statistics": (SLMBoostRegressor, {"n_estimators": 8, "target_statistics": 0}, "numbers"),
     "boost-counts": (SLMBoostRegressor, {"n_estimators": 8, "loss": "poisson"}, "counts"),
     "boost-gamma": (SLMBoostRegressor, {"n_estimators": 8, "loss": "gamma"}, "positive"),
-    "views-two": (SLMViewsClassifier, {"n_estimators": 8, "cv": 2, "max_views": 4}, "two"),
-    "views-three": (SLMViewsClassifier, {"n_estimators": 5, "cv": 2, "max_views": 3}, "three"),
-    "views-numbers": (SLMViewsRegressor, {"n_estimators": 8, "cv": 2, "max_views": 4}, "numbers"),
-    "views-counts": (SLMViewsRegressor, {"n_estimators": 8, "cv": 2, "loss": "poisson"}, "counts"),
+    "views-two": (AdditiveClassifier, {"n_estimators": 8, "cv": 2, "max_views": 4}, "two"),
+    "views-three": (AdditiveClassifier, {"n_estimators": 5, "cv": 2, "max_views": 3}, "three"),
+    "views-numbers": (AdditiveRegressor, {"n_estimators": 8, "cv": 2, "max_views": 4}, "numbers"),
+    "views-counts": (AdditiveRegressor, {"n_estimators": 8, "cv": 2, "loss": "poisson"}, "counts"),
 }
 KINDS = ("numbers", "gaps", "categories")
 

@@ -7,7 +7,7 @@ from test_c_machines import golden_machine
 from test_c_trees import GOLDEN, golden_forest, golden_tree
 
 from planewise.export import to_c, to_text
-from planewise.export._c import _machine, _trees
+from planewise.export.c import _machine, _trees
 
 if __name__ == "__main__":
     texts = {

@@ -12,9 +12,10 @@ from test_c_trees import GOLDEN, MEANT
 
 from planewise import LargeScaleMCMClassifier, MCMClassifier
 from planewise.export import to_c
-from planewise.export._c import _machine
-from planewise.export._models import KernelMachine
-from planewise.mcm.fitted import Bumps, Preparation
+from planewise.export.c import _machine
+from planewise.export.models import KernelMachine
+from planewise.machines.columns import Preparation
+from planewise.machines.plain import Bumps
 
 
 @needs_compiler

@@ -11,11 +11,17 @@ import pytest
 from compiled import COMPILERS, assert_same_answers, c_answers, compile_with, needs_compiler, wrapper
 from fitted import KINDS, TREES, fitted_tree, near_a_plane, table, targets, trial_rows
 
-from planewise import SLMBoostClassifier, SLMClassifier, SLMForestClassifier, SLMRegressor, SLMViewsClassifier
+from planewise import (
+    AdditiveClassifier,
+    SLMBoostClassifier,
+    SLMClassifier,
+    SLMForestClassifier,
+    SLMRegressor,
+)
 from planewise.export import to_c
-from planewise.export._c import _trees
-from planewise.export._models import TreeEnsemble
-from planewise.slm.fitted import Forest
+from planewise.export.c import _trees
+from planewise.export.models import TreeEnsemble
+from planewise.trees import Forest
 
 GOLDEN = Path(__file__).parent / "golden"
 MEANT = "the text of an export has changed; if that is meant, run keep_golden.py"
@@ -118,7 +124,7 @@ def test_one_class_and_no_plane(make):
 @needs_compiler
 def test_a_sum_of_views_of_one_class():
     X, _ = table("numbers")
-    one = SLMViewsClassifier(random_state=0).fit(X, np.full(len(X), 7))
+    one = AdditiveClassifier(random_state=0).fit(X, np.full(len(X), 7))
     assert_same_answers(one, to_c(one), X, X)
 
 

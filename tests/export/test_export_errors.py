@@ -135,7 +135,7 @@ def test_columns_whose_values_a_float_cannot_tell_apart_are_refused(export, form
         {"size": rng.normal(size=80), "when": pd.Timestamp("2024-05-01") + minutes * pd.Timedelta("1min")}
     )
     rows["y"] = np.where(minutes > 5, "late", "soon")
-    by_time = TableModel("mcm", settings={"mus": [1.0], "gammas": [0.1], "cv": 2, "n_repeats": 1}).fit(rows, "y")
+    by_time = TableModel("kernel", settings={"mus": [1.0], "gammas": [0.1], "cv": 2, "n_repeats": 1}).fit(rows, "y")
     told = rf"to {form}: .*'when' .*around 19,8\d\d.* cannot distinguish them; subtract .* since a start date"
     with pytest.raises(ValueError, match=told):
         export(by_time)

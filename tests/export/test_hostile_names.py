@@ -91,7 +91,7 @@ def _in_order(column, word):
 def _of_a_table():
     X, score = table("categories")
     rows = X[["width", "count", "colour"]].assign(new=score > 1, y=targets("two", score))
-    return TableModel("mcm", settings={"mus": [1.0], "gammas": [0.1], "cv": 2, "n_repeats": 1}).fit(rows, "y")
+    return TableModel("kernel", settings={"mus": [1.0], "gammas": [0.1], "cv": 2, "n_repeats": 1}).fit(rows, "y")
 
 
 MODELS = [fitted_tree("tree-three", "categories")[0], fitted_machine("two")[0], _of_a_table()]

@@ -12,9 +12,9 @@ from test_c_machines import golden_machine
 
 from planewise import LargeScaleMCMClassifier, MCMClassifier
 from planewise.export import to_c, to_onnx
-from planewise.export._c_kernels import machine_scores as c_scores
-from planewise.export._machine_scores import raw_scores
-from planewise.mcm.fitted import KERNEL_NAMES, Kernel
+from planewise.export.c_machines import machine_scores as c_scores
+from planewise.export.machine_scores import raw_scores
+from planewise.machines.kernels import KERNEL_NAMES, Kernel
 
 
 def machines(kernel):
@@ -66,8 +66,8 @@ def test_an_unknown_kernel_is_not_taken_for_another():
 
 def test_an_unknown_kernel_is_not_written_to_onnx():
     pytest.importorskip("onnx")
-    from planewise.export._onnx_graph import Graph
-    from planewise.export._onnx_kernels import machine_scores
+    from planewise.export.onnx_graph import Graph
+    from planewise.export.onnx_machines import machine_scores
 
     with pytest.raises(ValueError, match="the kernel 'cosine' cannot be exported"):
         machine_scores(Graph(), replace(golden_machine(), kernel="cosine"))

@@ -23,12 +23,12 @@ from fitted import (
 )
 
 from planewise import (
+    AdditiveClassifier,
     LargeScaleMCMClassifier,
     MCMClassifier,
     SLMBoostClassifier,
     SLMClassifier,
     SLMForestClassifier,
-    SLMViewsClassifier,
 )
 from planewise.export import to_onnx
 
@@ -105,7 +105,7 @@ def test_one_class_and_no_plane(make):
 
 def test_a_sum_of_views_of_one_class():
     X, _ = table("numbers")
-    one = SLMViewsClassifier(random_state=0).fit(X, np.full(len(X), "all"))
+    one = AdditiveClassifier(random_state=0).fit(X, np.full(len(X), "all"))
     assert_same_answers(one, to_onnx(one), X, X, np.zeros(len(X), dtype=bool))
 
 

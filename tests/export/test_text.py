@@ -14,9 +14,9 @@ from sklearn.linear_model import LogisticRegression
 from test_c_trees import GOLDEN, MEANT, golden_tree
 
 from planewise import ConformalKernel, DiscriminantFeatureTest, MCMClassifier, SLMClassifier
+from planewise.explain.planes import cell_in_words, linear_sum
 from planewise.export import to_text
 from planewise.table import TableModel
-from planewise.words import cell_in_words, linear_sum
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -161,11 +161,11 @@ def test_views_of_recip_are_shown(tmp_path):
 def test_a_model_of_a_table_says_what_it_reads():
     X, score = table("categories")
     frame = pd.DataFrame({"size": X["width"], "colour": X["colour"], "new": score > 0, "y": targets("two", score)})
-    machine = TableModel("mcm", settings={"mus": [1], "gammas": [0.2], "cv": 2}, random_state=0).fit(frame, "y")
+    machine = TableModel("kernel", settings={"mus": [1], "gammas": [0.2], "cv": 2}, random_state=0).fit(frame, "y")
     text = to_text(machine)
     assert "target: y\ncolumns: 3, from which 8 are made" in text
     usual = f"{machine.columns_[0].usual:.4g}".replace("-", "−")
     marked = rf"size +numeric +{usual}, and marked as missing\n"
     assert re.search(rf"{marked} +colour +categorical +a category of its own\n", text)
-    tree = to_text(TableModel("slm", random_state=0).fit(frame, "y"))
+    tree = to_text(TableModel("tree", random_state=0).fit(frame, "y"))
     assert "columns: 3\n" in tree and "missing is read as" not in tree and re.search(r"new +boolean\n", tree)

@@ -10,7 +10,8 @@ from compiled import COMPILERS, c_answers, compile_with, needs_compiler
 from numpy.testing import assert_allclose, assert_array_equal
 
 from planewise import SLMBoostClassifier, SLMBoostRegressor, SLMClassifier, SLMForestClassifier
-from planewise.export import input_lines, to_c, to_onnx
+from planewise.export import to_c, to_onnx
+from planewise.export.models import input_lines
 from planewise.table import TableModel
 
 MODELS = {
@@ -125,7 +126,7 @@ def test_a_table_of_times_is_exported():
     pl = pytest.importorskip("polars")
     second = np.arange(600) % 300
     table = pl.DataFrame({"time": 1_700_000_000 + second, "sort": second // 60 % 2})
-    model = TableModel("slm", random_state=0).fit(table, target="sort")
+    model = TableModel("tree", random_state=0).fit(table, target="sort")
     assert model.estimator_.feature_origins_
     header = to_c(model)
     assert "double x[MODEL_N_FEATURES]" in header

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from planewise import SLMBoostRegressor
-from planewise.files import InputTable
+from planewise.data import InputTable
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 if not (ROOT / "tools" / "fuzz").is_dir():

@@ -1,4 +1,4 @@
-// neighbours.hpp and view_layout.hpp: what is found equals looking at every row, and how points lie.
+// neighbours.hpp and point_layout.hpp: what is found equals looking at every row, and how points lie.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,7 +8,7 @@
 #include "check.hpp"
 #include "neighbours.hpp"
 #include "random.hpp"
-#include "view_layout.hpp"
+#include "point_layout.hpp"
 
 using namespace planewise;
 

@@ -1,4 +1,4 @@
-// propose.hpp and projection.hpp: which directions a node tries.
+// propose.hpp and directions.hpp: which directions a node tries.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

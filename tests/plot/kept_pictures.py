@@ -17,14 +17,8 @@ import numpy as np
 from picture_check import coarse
 from sklearn.datasets import load_iris
 
-from planewise import RECIPClassifier, SLMClassifier, SLMRegressor, SLMViewsClassifier
-from planewise.plot import (
-    PartitionDisplay,
-    ProjectionDisplay,
-    TreeDisplay,
-    ViewsDisplay,
-    style,
-)
+from planewise import AdditiveClassifier, RECIPClassifier, SLMClassifier, SLMRegressor
+from planewise.plot import PartitionDisplay, ProjectionDisplay, TreeDisplay, ViewsDisplay, style
 
 KEPT = Path(__file__).parent / "golden" / "pictures.npz"
 BLOCKS = 36
@@ -57,7 +51,7 @@ def many_projections(ax):
 
 
 def views(ax):
-    model = SLMViewsClassifier(projections=[(0, 1), (2, 3), (2,)], random_state=0).fit(X[::2], y[::2])
+    model = AdditiveClassifier(projections=[(0, 1), (2, 3), (2,)], random_state=0).fit(X[::2], y[::2])
     ViewsDisplay.from_estimator(model, case=model.explain(X[71:72])[0]).plot(ax, with_key=False)
 
 

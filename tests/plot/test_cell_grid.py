@@ -11,10 +11,10 @@ import pytest
 from picture_check import assert_readable
 
 from planewise import RECIPClassifier
+from planewise.data.kinds import Booleans
 from planewise.plot import ProjectionDisplay
 from planewise.plot.cells import cell_grid
-from planewise.plot.views import Axis, axes_of
-from planewise.words import Booleans
+from planewise.plot.view_data import Axis, axes_of
 
 HISTORY = ["delayed payment previously", "existing paid", "critical/other existing credit", "no credits/all paid"]
 PURPOSE = [

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from planewise.plot._date_ticks import ticks_of_kind
-from planewise.plot.views import Axis
-from planewise.words import Booleans, Dates
+from planewise.data.kinds import Booleans, Dates
+from planewise.plot.date_ticks import ticks_of_kind
+from planewise.plot.view_data import Axis
 
 FIRST = 19791.3  # on 2024-03-09
 

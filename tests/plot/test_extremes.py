@@ -12,17 +12,8 @@ from picture_check import assert_readable
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from clean_shell import run_python
-from planewise import (
-    RECIPClassifier,
-    SLMClassifier,
-    SLMForestClassifier,
-    SLMRegressor,
-)
-from planewise.plot import (
-    PartitionDisplay,
-    ProjectionDisplay,
-    TreeDisplay,
-)
+from planewise import RECIPClassifier, SLMClassifier, SLMForestClassifier, SLMRegressor
+from planewise.plot import PartitionDisplay, ProjectionDisplay, TreeDisplay
 
 HOSTILE = [
     "price in $ and cost in $",
@@ -169,7 +160,7 @@ def test_a_hundred_thousand_rows_are_drawn_by_density():
 
 
 def test_density_has_the_colour_of_the_rows_beneath():
-    from planewise.plot._points import density_image
+    from planewise.plot.points import density_image
 
     x = np.concatenate([np.zeros(500), np.ones(20)])
     rgb = np.concatenate([np.tile([1.0, 0, 0], (500, 1)), np.tile([0, 0, 1.0], (20, 1))])

@@ -28,9 +28,9 @@ from planewise import (
     SLMForestRegressor,
     SLMRegressor,
 )
-from planewise._tables import rows_like
+from planewise.data.tables import rows_like
 from planewise.plot import PartitionDisplay
-from planewise.plot._cuts import split
+from planewise.plot.cuts import split
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 
 from planewise import RECIPClassifier
 from planewise.plot import ProjectionDisplay
-from planewise.plot.views import Axis, ratio_at
+from planewise.plot.view_data import Axis, ratio_at
 
 
 @pytest.fixture(scope="module")

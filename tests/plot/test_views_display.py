@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from planewise import RECIPClassifier, SLMViewsClassifier, SLMViewsRegressor
+from planewise import AdditiveClassifier, AdditiveRegressor, RECIPClassifier
 from planewise.plot import ViewsDisplay
 
 QUICK = {"n_estimators": 10, "cv": 2, "random_state": 0}
@@ -34,7 +34,7 @@ def categories(n=900, many=3, seed=0):
 
 def test_cells_count_all_kept_rows():
     X, y = categories()
-    model = SLMViewsClassifier(projections=[("a", "b")], **QUICK).fit(X, y)
+    model = AdditiveClassifier(projections=[("a", "b")], **QUICK).fit(X, y)
     panel = ViewsDisplay.from_estimator(model).panels[0]
     for x, first in enumerate(["a0", "a1", "a2"]):
         for z, second in enumerate(["x", "y", "z"]):
@@ -44,7 +44,7 @@ def test_cells_count_all_kept_rows():
 
 def test_the_score_of_a_panel_is_that_of_the_view():
     X, y = categories()
-    model = SLMViewsClassifier(projections=[("a", "b"), ("a", "c"), ("c",)], **QUICK).fit(X, y)
+    model = AdditiveClassifier(projections=[("a", "b"), ("a", "c"), ("c",)], **QUICK).fit(X, y)
     case = model.explain(X[:1])[0]
     display = ViewsDisplay.from_estimator(model, case=case).plot()
     for place, panel in enumerate(display.panels):
@@ -57,7 +57,7 @@ def test_the_score_of_a_panel_is_that_of_the_view():
 
 def test_of_many_categories_the_most_frequent_are_drawn():
     X, y = categories(many=40)
-    model = SLMViewsClassifier(projections=[("a", "b"), ("a", "c"), ("a",)], **QUICK).fit(X, y)
+    model = AdditiveClassifier(projections=[("a", "b"), ("a", "c"), ("a",)], **QUICK).fit(X, y)
     display = ViewsDisplay.from_estimator(model).plot()
     for ax, panel in zip(display.axes_, display.panels, strict=True):
         assert len(panel.axes[0].drawn) == 11
@@ -67,7 +67,7 @@ def test_of_many_categories_the_most_frequent_are_drawn():
 
 def test_numbers_have_a_scale():
     X, _ = categories()
-    model = SLMViewsRegressor(projections=[("a", "c"), ("c",)], **QUICK).fit(X, X.c**2)
+    model = AdditiveRegressor(projections=[("a", "c"), ("c",)], **QUICK).fit(X, X.c**2)
     display = ViewsDisplay.from_estimator(model, case=model.explain(X[:1])[0]).plot()
     assert display.class_names is None
     assert all(panel.border is None for panel in display.panels)
@@ -79,6 +79,6 @@ def test_other_models_are_refused_by_name():
     with pytest.raises(ValueError, match=r"got RECIPClassifier\. ProjectionDisplay draws"):
         ViewsDisplay.from_estimator(recip)
     with pytest.raises(ValueError, match="no view to draw"):
-        ViewsDisplay.from_estimator(SLMViewsClassifier().fit(X, ["one"] * len(X)))
-    model = SLMViewsClassifier(keep_rows=0, projections=[("a", "c")], **QUICK).fit(X, y)
+        ViewsDisplay.from_estimator(AdditiveClassifier().fit(X, ["one"] * len(X)))
+    model = AdditiveClassifier(keep_rows=0, projections=[("a", "c")], **QUICK).fit(X, y)
     ViewsDisplay.from_estimator(model).plot()

@@ -12,8 +12,15 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-from planewise.mcm.large import _classifier as large
-from planewise.published import ls_mcm, ls_mcm_conformal, mcm, mcm_conformal, mcm_conformal_search, mcm_search
+from planewise.machines import large
+from planewise.published import (
+    ls_mcm,
+    ls_mcm_conformal,
+    mcm,
+    mcm_conformal,
+    mcm_conformal_search,
+    mcm_search,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # that published programs are degenerate or ill-conditioned
 

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from planewise import RECIPClassifier
-from planewise.recip import _candidates
+from planewise.recip import candidates as _candidates
 
 
 def loss_by(good):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planewise.recip import conditional_entropy, local_entropy, tsallis_divergence
-from planewise.recip._estimates import Counts, Distances, Reference
+from planewise.recip.estimates import Counts, Distances, Reference
 
 
 def plain_entropy(X, y, view, k, alpha):

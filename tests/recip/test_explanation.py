@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 from planewise import RECIPClassifier
-from planewise.recip import ProjectionExplanation
+from planewise.explain import ProjectionExplanation
 
 
 def coordinate(value, scaling):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from planewise.recip._neighbours import (
+from planewise.recip.neighbours import (
     VIEWS_PER_STEP,
     class_neighbours,
     nearest,

@@ -17,7 +17,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import planewise
 from planewise import RECIPClassifier
-from planewise.recip import _candidates, _selection
+from planewise.recip import candidates as _candidates
+from planewise.recip import selection as _selection
 
 PUBLISHED = {"estimate": "distances", "k": 1, "selection": "recip"}
 

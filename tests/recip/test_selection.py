@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, minimize
 
 from planewise import _core
-from planewise.recip import _selection
+from planewise.recip import selection as _selection
 
 
 def by_general_solver(z, delta, least, lam):

@@ -7,9 +7,10 @@ import re
 import numpy as np
 import pytest
 
-from planewise import SLMBoostClassifier, SLMBoostRegressor, SLMViewsClassifier
+from planewise import AdditiveClassifier, SLMBoostClassifier, SLMBoostRegressor
+from planewise.explain import Contributions
+from planewise.explain.contributions import Part
 from planewise.report import html
-from planewise.words import Contributions, Part
 
 
 def drawn(markup):
@@ -79,7 +80,7 @@ def test_the_rows_of_models_add_up(make):
 def test_views_that_are_added_up_have_bars_too():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 4))
-    model = SLMViewsClassifier(projections=[(0, 1), (2, 3)], n_estimators=5, random_state=0).fit(X, X[:, 0] > 0)
+    model = AdditiveClassifier(projections=[(0, 1), (2, 3)], n_estimators=5, random_state=0).fit(X, X[:, 0] > 0)
     table = model.explain(X[:1])[0].views_table()
     assert table.columns == ["view", "adds"] and [row[0] for row in table.rows][::3] == ["start", "this row"]
     assert sum(table.weights[:-1]) == pytest.approx(table.weights[-1])

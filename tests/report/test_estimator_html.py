@@ -16,6 +16,8 @@ from sklearn.preprocessing import StandardScaler
 import planewise
 from pages import Balanced
 from planewise import (
+    AdditiveClassifier,
+    AdditiveRegressor,
     ConformalKernel,
     DiscriminantFeatureTest,
     LargeScaleMCMClassifier,
@@ -31,10 +33,8 @@ from planewise import (
     SLMForestClassifier,
     SLMForestRegressor,
     SLMRegressor,
-    SLMViewsClassifier,
-    SLMViewsRegressor,
 )
-from planewise.words import number
+from planewise._text import number
 
 ESTIMATORS = [
     SLMClassifier(random_state=0),
@@ -53,8 +53,8 @@ ESTIMATORS = [
     LargeScaleMCMClassifier(random_state=0),
     ConformalKernel(),
     RECIPClassifier(projections=[(0, 1), (2,)]),
-    SLMViewsClassifier(projections=[(0, 1), (2,)], n_estimators=3, cv=2, random_state=0),
-    SLMViewsRegressor(projections=[(0, 1), (2,)], n_estimators=3, cv=2, random_state=0),
+    AdditiveClassifier(projections=[(0, 1), (2,)], n_estimators=3, cv=2, random_state=0),
+    AdditiveRegressor(projections=[(0, 1), (2,)], n_estimators=3, cv=2, random_state=0),
 ]
 NAMES = ["<script>alert(1)</script>", 'a" onload="x', "</svg>\u202e\x00", "n" * 10**6]
 LABELS = np.array(["<img src=x onerror=alert(1)>", "שלום", "k" * 10**4], dtype=object)

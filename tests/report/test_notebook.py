@@ -12,7 +12,7 @@ import pytest
 from sklearn.datasets import load_diabetes, load_iris
 
 from pages import read
-from planewise import RECIPClassifier, SLMViewsRegressor
+from planewise import AdditiveRegressor, RECIPClassifier
 
 NAMES = ["<script>alert(1)</script>", 'a"b', "</svg>", "d & e"]
 
@@ -61,7 +61,7 @@ def test_no_figure_stays_open(explanations):
 
 def test_numbers_and_cases_no_view_can_judge():
     data = load_diabetes()
-    model = SLMViewsRegressor(max_views=2, n_estimators=5, cv=2, random_state=0).fit(data.data[:150], data.target[:150])
+    model = AdditiveRegressor(max_views=2, n_estimators=5, cv=2, random_state=0).fit(data.data[:150], data.target[:150])
     each = model.explain(data.data[150:151])[0]
     assert each.to_text() in read(each._repr_html_()).text
     iris = load_iris()

@@ -13,7 +13,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from pages import read
-from planewise import RECIPClassifier, SLMBoostClassifier, SLMViewsClassifier, SLMViewsRegressor
+from planewise import AdditiveClassifier, AdditiveRegressor, RECIPClassifier, SLMBoostClassifier
 from planewise.report import html, report
 
 
@@ -37,7 +37,7 @@ def scatter(n_rows, title=""):
 
 def test_a_report_has_the_same_bytes_again():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    model = SLMViewsClassifier(max_views=2, random_state=0).fit(X[::2], y[::2])
+    model = AdditiveClassifier(max_views=2, random_state=0).fit(X[::2], y[::2])
     assert report(model, X[1::2], y[1::2]) == report(model, X[1::2], y[1::2])
 
 
@@ -79,7 +79,7 @@ def test_what_boosting_monitored_is_drawn(scoring, measure):
 def test_the_nearest_rows_are_listed_with_their_values(numbers):
     X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     if numbers:
-        model = SLMViewsRegressor(projections=[("bmi", "s5")], random_state=0).fit(X[:150], y[:150])
+        model = AdditiveRegressor(projections=[("bmi", "s5")], random_state=0).fit(X[:150], y[:150])
     else:
         model = RECIPClassifier(max_projections=2, random_state=0).fit(X[:150], y[:150] > 150)
     each = model.explain(X[200:201], units={"bmi": "kg/m²"})[0]
@@ -106,7 +106,7 @@ def test_rows_beyond_the_listed_ones_are_counted():
 
 def test_a_case_of_a_sum_of_views_is_drawn_where_most_is_added():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    model = SLMViewsClassifier(max_views=5, random_state=0).fit(X[::2], y[::2])
+    model = AdditiveClassifier(max_views=5, random_state=0).fit(X[::2], y[::2])
     each = model.explain(X[1:2])[0]
     (drawn,) = pictures(each._repr_html_())
     most = sorted(each.contributions, key=lambda view: -abs(view["score"]))

@@ -16,6 +16,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, r
 
 from pages import read
 from planewise import (
+    AdditiveRegressor,
     DiscriminantFeatureTest,
     LargeScaleMCMClassifier,
     MCMClassifier,
@@ -29,7 +30,6 @@ from planewise import (
     SLMForestClassifier,
     SLMForestRegressor,
     SLMRegressor,
-    SLMViewsRegressor,
 )
 from planewise.report import html, report
 from planewise.table import TableModel
@@ -50,7 +50,7 @@ FAMILIES = {
     "boosting of numbers": (SLMBoostRegressor, {"n_estimators": 5, "random_state": 0}),
     "machine of numbers": (MCMRegressor, {}),
     "search of numbers": (MCMRegressorCV, {"mus": [0.1], "gammas": [0.1], "cv": 2, "random_state": 0}),
-    "views of numbers": (SLMViewsRegressor, {"max_views": 3, "n_estimators": 5, "cv": 2, "random_state": 0}),
+    "views of numbers": (AdditiveRegressor, {"max_views": 3, "n_estimators": 5, "cv": 2, "random_state": 0}),
 }
 
 
@@ -170,13 +170,13 @@ def test_a_model_of_a_table_finds_its_target():
     X, y, X_new, y_new = wine(3)
     table, new = (pl.DataFrame(dict(zip("abc", rows.T, strict=True))) for rows in (X, X_new))
     table, new = table.with_columns(kind=pl.Series(y.tolist())), new.with_columns(kind=pl.Series(y_new.tolist()))
-    model = TableModel("slm", random_state=0).fit(table, "kind")
+    model = TableModel("tree", random_state=0).fit(table, "kind")
     assert report(model, new) == report(model, new.drop("kind"), y_new)
     with pytest.raises(ValueError, match="no column 'kind'"):
         report(model, new.drop("kind"))
 
 
-@pytest.mark.parametrize("family", ["slm", "boost", "recip"])
+@pytest.mark.parametrize("family", ["tree", "boosting", "recip"])
 def test_a_model_of_a_table_is_described_and_its_mistakes_explained_by_the_table(family):
     rng = np.random.default_rng(0)
     day = np.datetime64("2020-01-01") + rng.integers(0, 900, 90).astype("timedelta64[D]")
@@ -189,7 +189,7 @@ def test_a_model_of_a_table_is_described_and_its_mistakes_explained_by_the_table
     assert "3 rows without a target were left out." in page.text
     mistakes = [int(each.split(":")[0].removeprefix("Row ")) for each in page.headings if each.startswith("Row ")]
     assert mistakes
-    if family == "boost":
+    if family == "boosting":
         days = [row[1] for row in page.rows if row[0] == "day" and row[1] != "date" and "%" not in row[1]]
         given = table[:3].vstack(table[50:])
         assert days == [str(given["day"][row]) for row in mistakes]

@@ -4,7 +4,14 @@ import polars as pl
 import pytest
 
 import planewise as pw
-from planewise.table import FAMILIES, TableModel, estimator_class, estimator_name, max_columns, max_rows
+from planewise.table import TableModel
+from planewise.table.families import (
+    FAMILIES,
+    estimator_class,
+    estimator_name,
+    max_columns,
+    max_rows,
+)
 
 
 @pytest.mark.parametrize(
@@ -17,16 +24,16 @@ from planewise.table import FAMILIES, TableModel, estimator_class, estimator_nam
     ],
 )
 def test_the_parameters_of_a_machine_are_searched_on_small_tables(task, n_rows, name):
-    assert estimator_name("mcm", task, n_rows) == name
+    assert estimator_name("kernel", task, n_rows) == name
 
 
 @pytest.mark.parametrize(
-    ("task", "cls"), [("classification", pw.SLMViewsClassifier), ("regression", pw.SLMViewsRegressor)]
+    ("task", "cls"), [("classification", pw.AdditiveClassifier), ("regression", pw.AdditiveRegressor)]
 )
 def test_a_sum_of_views_has_no_limit_of_rows_but_one_of_columns(task, cls):
-    assert estimator_class("views", task, 10**6) is cls
-    assert max_rows("views", task) is None and max_columns("views") == 2000
-    assert {max_columns(family) for family in FAMILIES if family != "views"} == {None}
+    assert estimator_class("additive", task, 10**6) is cls
+    assert max_rows("additive", task) is None and max_columns("additive") == 2000
+    assert {max_columns(family) for family in FAMILIES if family != "additive"} == {None}
 
 
 def test_recip_predicts_classes_only():
@@ -35,6 +42,6 @@ def test_recip_predicts_classes_only():
 
 
 def test_the_words_of_families_are_all_different():
-    assert FAMILIES["views"] == "a sum of two-feature views"
+    assert FAMILIES["additive"] == "an additive model of functions of two columns"
     assert FAMILIES["recip"] == "nearest rows in two-feature views"
     assert len(set(FAMILIES.values())) == len(FAMILIES)

@@ -17,13 +17,13 @@ def table():
 
 
 def test_a_column_to_leave_out_is_named_with_its_reason(table):
-    model = TableModel("slm", random_state=0).fit(table, "y", left_out={"who": "is the group"})
+    model = TableModel("tree", random_state=0).fit(table, "y", left_out={"who": "is the group"})
     assert [column.name for column in model.columns_] == ["a", "b"]
     assert [(each.name, each.why) for each in model.left_out_] == [("who", "is the group")]
 
 
 @pytest.mark.parametrize(
-    ("family", "setting"), [("views", {"n_estimators": 5}), ("mcm", {"mus": [1.0], "gammas": [0.2]})]
+    ("family", "setting"), [("additive", {"n_estimators": 5}), ("kernel", {"mus": [1.0], "gammas": [0.2]})]
 )
 def test_an_estimator_with_cv_uses_the_folds_and_does_not_keep_them(table, family, setting, monkeypatch):
     seen = []
@@ -47,5 +47,5 @@ def test_an_estimator_with_cv_uses_the_folds_and_does_not_keep_them(table, famil
 
 
 def test_an_estimator_without_cv_needs_no_folds(table):
-    with_folds = TableModel("boost", random_state=0).fit(table, "y", folds=[])
-    assert (with_folds.predict(table) == TableModel("boost", random_state=0).fit(table, "y").predict(table)).all()
+    with_folds = TableModel("boosting", random_state=0).fit(table, "y", folds=[])
+    assert (with_folds.predict(table) == TableModel("boosting", random_state=0).fit(table, "y").predict(table)).all()

@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from planewise.table import HeldOutErrors, TableModel
+from planewise.table import TableModel
+from planewise.table.intervals import HeldOutErrors
 
 
 def rows(n, seed):
@@ -18,13 +19,13 @@ def rows(n, seed):
 
 @pytest.fixture(scope="module")
 def model():
-    return TableModel("slm", random_state=0).fit(rows(300, 0), "y").learn_intervals(rows(200, 1))
+    return TableModel("tree", random_state=0).fit(rows(300, 0), "y").learn_intervals(rows(200, 1))
 
 
 @pytest.mark.parametrize("coverage", [0.5, 0.8, 0.9, 0.95])
 def test_intervals_hold_at_least_the_promised_share_of_fresh_rows(coverage):
     fresh, shares = rows(4000, 99), []
-    fitted = TableModel("boost", settings={"n_estimators": 20}, random_state=0).fit(rows(300, 0), "y")
+    fitted = TableModel("boosting", settings={"n_estimators": 20}, random_state=0).fit(rows(300, 0), "y")
     for seed in range(40):
         bounds = fitted.learn_intervals(rows(150, seed + 1)).predict_interval(fresh, coverage)
         shares.append(np.mean((bounds[:, 0] <= fresh["y"].to_numpy()) & (fresh["y"].to_numpy() <= bounds[:, 1])))
@@ -68,19 +69,19 @@ def test_a_coverage_that_is_no_share_is_refused(model, coverage):
 
 def test_models_without_intervals_say_why():
     table = rows(60, 0)
-    fitted = TableModel("slm", random_state=0).fit(table, "y")
+    fitted = TableModel("tree", random_state=0).fit(table, "y")
     assert not hasattr(fitted, "predict_interval")
     with pytest.raises(AttributeError) as caught:
         _ = fitted.predict_interval
     assert "call learn_intervals" in str(caught.value.__cause__ or caught.value)
-    classes = TableModel("slm", random_state=0).fit(table.with_columns(y=pl.col("y") > 0), "y")
+    classes = TableModel("tree", random_state=0).fit(table.with_columns(y=pl.col("y") > 0), "y")
     assert not hasattr(classes, "predict_interval")
     with pytest.raises(AttributeError, match="This model predicts classes"):
         classes.learn_intervals(table)
 
 
 def test_a_new_fit_forgets_intervals_and_record(model):
-    again = TableModel("slm", random_state=0).fit(rows(100, 0), "y").learn_intervals(rows(100, 1))
+    again = TableModel("tree", random_state=0).fit(rows(100, 0), "y").learn_intervals(rows(100, 1))
     again.record_ = {"date": "long ago"}
     again.fit(rows(100, 2), "y")
     assert again.held_out_errors_ is None and again.record_ is None

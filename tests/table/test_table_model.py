@@ -10,9 +10,11 @@ import polars as pl
 import pytest
 
 import planewise as pw
-from planewise._input import values_as_given
-from planewise.table import TableModel, as_table_model, read_setting, task_of
-from planewise.table._columns import find_columns, read_words
+from planewise.data.columns import find_columns, read_words
+from planewise.data.problem import values_as_given
+from planewise.table import TableModel, as_table_model
+from planewise.table.families import read_setting
+from planewise.table.model import task_of
 
 N = 60
 
@@ -79,10 +81,10 @@ def test_the_task_is_told_by_the_target(values, task):
     assert task_of(pl.Series("y", values)) == task
 
 
-@pytest.mark.parametrize("family", ["slm", "mcm"])
+@pytest.mark.parametrize("family", ["tree", "kernel"])
 def test_tables_of_every_library_give_the_same(family):
     rows = table()
-    settings = {"mus": [10.0], "gammas": [0.1], "n_repeats": 1} if family == "mcm" else {}
+    settings = {"mus": [10.0], "gammas": [0.1], "n_repeats": 1} if family == "kernel" else {}
     model = TableModel(family, settings=settings, random_state=0).fit(rows, "y")
     again = TableModel(family, settings=settings, random_state=0).fit(rows.to_pandas(), "y")
     expected = model.predict_proba(rows)
@@ -93,7 +95,7 @@ def test_tables_of_every_library_give_the_same(family):
 
 def test_a_machine_takes_gaps_and_new_categories_as_they_are():
     rows = table()
-    model = TableModel("mcm", settings={"mus": [10.0], "gammas": [0.1], "n_repeats": 1}).fit(rows, "y")
+    model = TableModel("kernel", settings={"mus": [10.0], "gammas": [0.1], "n_repeats": 1}).fit(rows, "y")
     asked = pl.DataFrame({"x": [None, 0.5], "town": ["Ulm", "Rom"]}, schema={"x": pl.Float64, "town": pl.String})
     assert model.read(asked)["town"].to_list() == ["Ulm", "Rom"] and model.read(asked)["x"].to_list()[1] == 0.5
     names = model.estimator_.prepared_feature_names_.tolist()
@@ -105,7 +107,7 @@ def test_a_machine_takes_gaps_and_new_categories_as_they_are():
 
 def test_dates_and_booleans_may_come_as_text_or_numbers():
     rows = table(day=[date(2020, 1, 1 + k % 28) for k in range(N)], new=[k % 3 == 0 for k in range(N)])
-    model = TableModel("slm", random_state=0).fit(rows, "y")
+    model = TableModel("tree", random_state=0).fit(rows, "y")
     words = rows.with_columns(pl.col("new").cast(pl.Int8))
     np.testing.assert_array_equal(model.predict_proba(words), model.predict_proba(rows))
     words = rows.with_columns(pl.when(pl.col("new")).then(pl.lit("True")).otherwise(pl.lit("False")).alias("new"))
@@ -122,9 +124,9 @@ def test_what_cannot_be_fitted_is_named():
     with pytest.raises(TypeError, match="named columns"):
         TableModel().fit(np.zeros((3, 2)), "y")
     with pytest.raises(ValueError, match="infinity"):
-        TableModel("slm").fit(table(z=[np.inf] + [1.0] * (N - 1)), "y")
+        TableModel("tree").fit(table(z=[np.inf] + [1.0] * (N - 1)), "y")
     with pytest.raises(AttributeError, match="neither classes nor probabilities"):
-        _ = TableModel("slm").fit(table(), "x").classes_
+        _ = TableModel("tree").fit(table(), "x").classes_
 
 
 @pytest.mark.parametrize(
@@ -153,7 +155,7 @@ def test_a_setting_is_read_by_the_limits_of_its_parameter(name, text, value):
 
 def test_constraints_of_a_table_name_its_columns():
     rows = table().with_columns(pl.lit(1).alias("same"))
-    for family in ("slm", "forest", "boost"):
+    for family in ("tree", "forest", "boosting"):
         settings = {"monotonic_cst": {"x": 1}, "interaction_cst": [["x", "town"]]}
         model = TableModel(family, settings=settings, random_state=0).fit(rows, "y")
         at = rows.head(50).with_columns(pl.lit("Ulm").alias("town"), pl.Series("x", np.linspace(-3, 3, 50)))
@@ -167,13 +169,13 @@ def test_constraints_of_a_table_name_its_columns():
         ({"interaction_cst": 5}, "'interaction_cst' of SLMBoostClassifier must be 'pairwise'"),
     ]:
         with pytest.raises(ValueError, match=words):
-            TableModel("boost", settings=settings).fit(rows, "y")
+            TableModel("boosting", settings=settings).fit(rows, "y")
 
 
 def test_pandas_categories_are_words():
     rows = table().to_pandas()
     rows["town"] = pd.Categorical(rows["town"])
-    model = TableModel("slm", random_state=0).fit(rows, "y")
+    model = TableModel("tree", random_state=0).fit(rows, "y")
     assert model.columns_[1].kind == "category"
     np.testing.assert_array_equal(model.predict(rows), model.predict(table()))
 
@@ -195,12 +197,12 @@ def test_kept_rows_of_a_sum_of_views_are_called_by_the_given_numbers():
     rows = rows.with_columns(pl.when(pl.int_range(pl.len()) % 4 > 0).then(pl.col("y")).alias("y"))
     numbers = np.arange(N)[::-1] + 1000
     few = {"n_estimators": 5, "cv": 2, "max_views": 3, "keep_rows": 30}
-    model = TableModel("views", settings=few, random_state=0).fit(rows, "y", numbers)
+    model = TableModel("additive", settings=few, random_state=0).fit(rows, "y", numbers)
     kept = model.estimator_.fitted_rows()
     assert len(kept.row_number) == 30 and kept.row_number.min() >= 1000
     places = N - 1 - (kept.row_number - 1000)
     assert [rows["y"][int(place)] for place in places] == kept.target.tolist()
-    plain = TableModel("views", settings=few, random_state=0).fit(rows, "y")
+    plain = TableModel("additive", settings=few, random_state=0).fit(rows, "y")
     assert plain.estimator_.fitted_rows().row_number.tolist() == places.tolist()
     with pytest.raises(ValueError, match="numbers must have one number for each row of fit"):
         model.estimator_.renumber_rows(np.arange(3))
@@ -211,14 +213,14 @@ def test_kept_rows_of_a_sum_of_views_are_called_by_the_given_numbers():
 def test_an_estimator_of_views_in_a_file_becomes_a_model_of_that_family():
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=["a", "b", "c"])
     few = {"n_estimators": 3, "cv": 2, "max_views": 2, "random_state": 0}
-    assert as_table_model(pw.SLMViewsRegressor(**few).fit(X, X["a"])).family == "views"
+    assert as_table_model(pw.AdditiveRegressor(**few).fit(X, X["a"])).family == "additive"
     assert as_table_model(pw.RECIPClassifier(random_state=0).fit(X, X["a"] > 0)).family == "recip"
 
 
 @pytest.mark.parametrize("wrong", [[1, 2], np.zeros(N), -np.arange(N)])
 def test_invalid_row_numbers_are_refused(wrong):
     with pytest.raises(ValueError, match="row_numbers must have one integer of at least 0 for each"):
-        TableModel("slm").fit(table(), "y", wrong)
+        TableModel("tree").fit(table(), "y", wrong)
 
 
 @pytest.mark.parametrize("task", ["auto", "classification", "regression"])
@@ -226,13 +228,13 @@ def test_a_target_of_a_type_that_cannot_be_predicted_is_named(task):
     times = table(took=[timedelta(hours=k % 3) for k in range(N)], parts=[[k % 3] for k in range(N)])
     for target, kind in (("took", "Duration"), ("parts", "List")):
         with pytest.raises(ValueError, match=f"The target '{target}' holds values of type {kind}.*cannot be predicted"):
-            TableModel("slm", task).fit(times, target)
+            TableModel("tree", task).fit(times, target)
 
 
 def test_times_of_day_and_days_are_classes():
     hours = table(at=[time(k % 3) for k in range(N)], on=[date(2024, 1, 1 + k % 3) for k in range(N)])
-    assert TableModel("slm").fit(hours, "at").classes_.tolist() == ["00:00:00", "01:00:00", "02:00:00"]
-    assert TableModel("slm").fit(hours, "on").classes_.tolist() == ["2024-01-01", "2024-01-02", "2024-01-03"]
+    assert TableModel("tree").fit(hours, "at").classes_.tolist() == ["00:00:00", "01:00:00", "02:00:00"]
+    assert TableModel("tree").fit(hours, "on").classes_.tolist() == ["2024-01-01", "2024-01-02", "2024-01-03"]
 
 
 def test_text_is_read_as_booleans_or_dates_only():

@@ -13,18 +13,20 @@ import polars as pl
 import pytest
 
 import planewise as pw
+from planewise.data.kinds import kinds_of
 from planewise.export import to_text
 from planewise.plot import PartitionDisplay, ProjectionDisplay, TreeDisplay, ViewsDisplay
-from planewise.report import explanation_html, report, summary_html
-from planewise.table import FAMILIES, TableModel, can_predict
-from planewise.words import kinds_of
+from planewise.report import report
+from planewise.report.notebook import explanation_html, summary_html
+from planewise.table import TableModel
+from planewise.table.families import FAMILIES, can_predict
 
 matplotlib = pytest.importorskip("matplotlib")
 SETTINGS = {
     "forest": {"n_estimators": 5},
-    "boost": {"n_estimators": 8},
-    "mcm": {"mus": [10.0, 0.01], "gammas": [0.2]},
-    "views": {"n_estimators": 8, "cv": 2},
+    "boosting": {"n_estimators": 8},
+    "kernel": {"mus": [10.0, 0.01], "gammas": [0.2]},
+    "additive": {"n_estimators": 8, "cv": 2},
     "recip": {"projections": [("admitted", "smoker"), ("admitted", "age"), ("smoker", "sex")]},
 }
 DAYS = re.compile(r"(?<![\d.,-])(19|20),?\d{3}(\.\d+)?(?![\d,-])")  # since 1970, of the table's dates
@@ -91,9 +93,9 @@ def test_reasons_have_the_tables_own_values(family, target):
         assert_as_given(reason.to_text(), "text")
         assert_as_given(json.dumps(reason.data(), ensure_ascii=False), "JSON")
     told = json.dumps([reason.data() for reason in model.explain(asked[:8])])
-    if family != "slm":  # whose planes weigh several columns
+    if family != "tree":  # whose planes weigh several columns
         assert re.search(r'"202[34]-\d\d-\d\d"', told)
-    if family in ("forest", "boost", "mcm", "views"):
+    if family in ("forest", "boosting", "kernel", "additive"):
         assert re.search(r'"(smoker|value)": (true|false)', told)
 
 
@@ -110,7 +112,7 @@ def test_descriptions_and_pages_have_the_tables_own_values(family, target):
     )
 
 
-@pytest.mark.parametrize(("family", "target"), [("views", "state"), ("views", "cost"), ("recip", "state")])
+@pytest.mark.parametrize(("family", "target"), [("additive", "state"), ("additive", "cost"), ("recip", "state")])
 def test_views_in_notebooks_have_the_tables_own_values(family, target):
     model, asked = fitted(family, target)
     dated = [each for each in model.explain(asked[:20]) if "admitted" in (each.data()["view"] or {})["features"]]
@@ -122,13 +124,13 @@ def test_views_in_notebooks_have_the_tables_own_values(family, target):
 
 @pytest.mark.parametrize(
     ("family", "target"),
-    [(family, target) for family in ("slm", "forest", "boost", "views") for target in ("state", "cost")]
+    [(family, target) for family in ("tree", "forest", "boosting", "additive") for target in ("state", "cost")]
     + [("recip", "state")],
 )
 def test_pictures_have_dates_and_booleans_on_them(family, target):
     model, asked = fitted(family, target)
     estimator = model.estimator_
-    if family == "views":
+    if family == "additive":
         drawn = ViewsDisplay.from_estimator(estimator, case=model.explain(asked[:1])[0])
     elif family == "recip":
         known = estimator.fitted_rows()
@@ -144,7 +146,7 @@ def test_pictures_have_dates_and_booleans_on_them(family, target):
 
 def test_a_plane_of_two_columns_has_dates_and_booleans_along_its_sides():
     table = patients().select("admitted", "smoker", "state")
-    model = TableModel("slm", random_state=0).fit(table, "state")
+    model = TableModel("tree", random_state=0).fit(table, "state")
     drawn = PartitionDisplay.from_estimator(model.estimator_, model.read(table), table["state"].to_numpy()).plot()
     said = texts_in(drawn.figure_)
     matplotlib.pyplot.close("all")
@@ -174,7 +176,7 @@ def sum_of(words, row):
 @pytest.mark.parametrize("target", ["state", "cost"])
 def test_what_is_said_of_planes_is_true(target):
     """Dates count from a day near the table's, so that the numbers in words are exact enough to be checked."""
-    model, asked = fitted("slm", target)
+    model, asked = fitted("tree", target)
     checked = 0
     for row, path in zip(asked.iter_rows(named=True), model.explain(asked), strict=True):
         for step in path.steps:
@@ -198,7 +200,7 @@ def test_what_is_said_of_planes_is_true(target):
 
 
 def test_the_sum_of_a_linear_machine_is_true():
-    model, asked = fitted("mcm", "cost", linear=True)
+    model, asked = fitted("kernel", "cost", linear=True)
     line = next(each for each in model.describe().sections if each.heading == "Scores").lines[0]
     assert "(days from 202" in line and "(smoker is true)" in line and re.search(r"\(sex is [fmd]\)", line)
     words, sign, constant = re.fullmatch(r"prediction = (.*) ([+−]) ([\d.,]+)", line).groups()
@@ -209,7 +211,7 @@ def test_the_sum_of_a_linear_machine_is_true():
 
 
 def test_an_estimator_told_by_its_table_writes_what_it_reads_as_the_table_does():
-    model, asked = fitted("boost", "state")
+    model, asked = fitted("boosting", "state")
     by_table, alone = model.explain(asked[:3]), model.estimator_.explain(model.read(asked[:3]))
     assert [each.data()["parts"] for each in by_table] == [each.data()["parts"] for each in alone]
 
@@ -230,7 +232,7 @@ def test_times_of_day_are_kept(zone):
     if zone is not None:
         when = when.dt.replace_time_zone(zone)
     table = pl.DataFrame({"when": when, "late": [k >= 13 for k in range(48)]})
-    model = TableModel("slm", settings={"max_planes": 1, "min_samples_leaf": 1}).fit(table, "late")
+    model = TableModel("tree", settings={"max_planes": 1, "min_samples_leaf": 1}).fit(table, "late")
     assert model.columns_[0].clock == (zone or "")
     words = model.explain(table[:1])[0].steps[0].plane
     assert words.startswith("when ≥ 2024-03-01 12:3") and (zone is None or "+01:00" in words), words
@@ -238,7 +240,7 @@ def test_times_of_day_are_kept(zone):
 
 def test_midnights_are_whole_days():
     when = [datetime(2024, 3, 1) + timedelta(days=k) for k in range(48)]
-    model = TableModel("slm", settings={"max_planes": 1}).fit(
+    model = TableModel("tree", settings={"max_planes": 1}).fit(
         pl.DataFrame({"when": when, "late": [k >= 13 for k in range(48)]}), "late"
     )
     assert model.columns_[0].clock is None

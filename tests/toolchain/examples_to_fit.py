@@ -22,7 +22,7 @@ CLASSIFIERS = {
     "MCMClassifierCV": pw.MCMClassifierCV(**SEARCH),
     "LargeScaleMCMClassifier": pw.LargeScaleMCMClassifier(n_components=12, max_iter=4, random_state=0),
     "RECIPClassifier": pw.RECIPClassifier(random_state=0),
-    "SLMViewsClassifier": pw.SLMViewsClassifier(**VIEWS),
+    "AdditiveClassifier": pw.AdditiveClassifier(**VIEWS),
 }
 REGRESSORS = {
     "SLMRegressor": pw.SLMRegressor(random_state=0),
@@ -30,7 +30,7 @@ REGRESSORS = {
     "SLMBoostRegressor": pw.SLMBoostRegressor(**FEW, learning_rate=0.5),
     "MCMRegressor": pw.MCMRegressor(),
     "MCMRegressorCV": pw.MCMRegressorCV(**SEARCH),
-    "SLMViewsRegressor": pw.SLMViewsRegressor(**VIEWS),
+    "AdditiveRegressor": pw.AdditiveRegressor(**VIEWS),
 }
 
 

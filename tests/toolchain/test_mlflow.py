@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import planewise
-from planewise.io import SKOPS_TRUSTED_TYPES
+from planewise.store import SKOPS_TRUSTED_TYPES
 
 MODELS = CLASSIFIERS | REGRESSORS
 # MLflow starts a new Python that imports the model to find out what it requires, unless it is told.

@@ -95,13 +95,13 @@ GRIDS = {
     "MCMClassifierCV": {"scaling": ["standard", "robust"]},
     "LargeScaleMCMClassifier": {"gamma": [0.1, 1.0]},
     "RECIPClassifier": {"k": [3, 9]},
-    "SLMViewsClassifier": {"max_views": [1, 3]},
+    "AdditiveClassifier": {"max_views": [1, 3]},
     "SLMRegressor": {"max_depth": [1, 2]},
     "SLMForestRegressor": {"max_depth": [1, 3]},
     "SLMBoostRegressor": {"learning_rate": [0.1, 0.3]},
     "MCMRegressor": {"gamma": [0.1, 1.0]},
     "MCMRegressorCV": {"scaling": ["standard", "robust"]},
-    "SLMViewsRegressor": {"max_views": [1, 3]},
+    "AdditiveRegressor": {"max_views": [1, 3]},
 }
 SEARCHES = {
     "grid": lambda model, grid: GridSearchCV(model, grid, cv=2, error_score="raise"),

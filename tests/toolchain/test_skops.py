@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from planewise.io import SKOPS_TRUSTED_TYPES
+from planewise.store import SKOPS_TRUSTED_TYPES
 
 
 def types_in(name):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 
-from planewise._extras import needs
+from planewise._optional import needs
 
 
 def main(args: Sequence[str] | None = None) -> None:
@@ -24,7 +24,7 @@ def main(args: Sequence[str] | None = None) -> None:
             for package in ("polars", "rich", "typer"):
                 if find_spec(package) is None:
                     raise ModuleNotFoundError(needs("The command line", package, "cli"))
-            from planewise.cli._app import app
+            from planewise.cli.app import app
 
             app(args, prog_name="planewise")
         finally:
@@ -55,7 +55,7 @@ def _exit_code(error: Exception) -> int | None:
 
 def _message(error: Exception) -> str:
     """Return the message of an error as one printable line."""
-    from planewise.words import tidy
+    from planewise._text import tidy
 
     if isinstance(error, OSError) and error.filename is not None:
         return tidy(f"{str(error.filename)!r}: {error.strerror}.")

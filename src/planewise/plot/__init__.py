@@ -1,13 +1,8 @@
-"""Pictures of models: Display classes that keep their data, made by ``from_...`` and drawn by ``plot(ax=...)``."""
+"""Plots of models and predictions, as `Display` classes."""
 
-from planewise.plot._partition import PartitionDisplay
-from planewise.plot._projection import ProjectionDisplay
-from planewise.plot._tree import TreeDisplay
-from planewise.plot._views import ViewsDisplay
+from planewise.plot.partition import PartitionDisplay
+from planewise.plot.projection import ProjectionDisplay
+from planewise.plot.tree import TreeDisplay
+from planewise.plot.views import ViewsDisplay
 
-__all__ = [
-    "PartitionDisplay",
-    "ProjectionDisplay",
-    "TreeDisplay",
-    "ViewsDisplay",
-]
+__all__ = ["PartitionDisplay", "ProjectionDisplay", "TreeDisplay", "ViewsDisplay"]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise._categories import is_missing
-from planewise.plot.views import Axis, Numbers
+from planewise.data.categories import is_missing
+from planewise.plot.view_data import Axis, Numbers
 
 MISSING = "missing"
 Place = tuple[int, int]  # line and column

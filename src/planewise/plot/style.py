@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise._extras import require
-from planewise.words import shorten, tidy
+from planewise._optional import require
+from planewise._text import shorten, tidy
 
 # Okabe and Ito's palette, also for colour-blind eyes; its yellow, too faint on white, comes last and darker.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#5f5f5f", "#b3a100")

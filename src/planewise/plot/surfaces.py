@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise.plot.style import colours_rgb
-from planewise.plot.views import Axis, Numbers
+from planewise.plot.view_data import Axis, Numbers
 
 Box = tuple[float, float, float, float]  # left, right, bottom, top
 STEPS = 96  # of borders along each side

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._float32 import Origins
-from planewise.words import Plane, read_plane
+from planewise.data.float32 import Origins
+from planewise.explain.planes import Plane, read_plane
 
 
 @dataclass

@@ -1,319 +1,380 @@
-"""A view of RECIP as a plane: where values are drawn, and what the ratio is everywhere."""
+"""All views of a sum of views side by side: the whole model as one page of pictures."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
-from planewise._categories import is_missing
-from planewise._tables import column_values
-from planewise.plot._date_ticks import ticks_of_kind
-from planewise.recip.fitted import nearest_class_weights
-from planewise.words import (
-    Booleans,
-    ValueKind,
-    as_number,
-    count,
-    kind_from,
-    number,
-    tidy,
-    value_in_words,
-    value_of_kind,
+from planewise._text import class_names as names_of_classes
+from planewise._text import counted, percent, shorten
+from planewise.plot.display import Display
+from planewise.plot.style import (
+    GREY,
+    INK,
+    NUMBERS_MAP,
+    Sizes,
+    as_axes,
+    class_handle,
+    colour,
+    dress,
+    key_of_figure,
+    limits,
+    marker,
+    new_axes,
+    plain,
+    require_matplotlib,
+    scale_bar,
 )
+from planewise.plot.surfaces import Surface, shaded_classes
+from planewise.plot.view_data import MOST_LANES, Axis, Numbers, axes_of, rows_in
 
-Numbers = NDArray[np.float64]
-LARGEST = 1e7  # eq. 9: a distance over none
-MOST_LANES = 12  # of categories on an axis
-LONG = 8.0  # tails that reach so many standard deviations are compressed
+STEPS = 90
+MOST_ROWS = 600
 
 
-@dataclass(frozen=True)
-class Axis:
-    """One feature of a view: its name, and how its values become places in the picture.
+@dataclass
+class ViewPanel:
+    """One view: its score everywhere, rows, and perhaps a case."""
 
-    The model measures distances in scaled values. The picture shows these, but for long tails: where `tails` is true
-    they are compressed, so that the bulk of the rows is not pressed into a corner. `categories` are the values of a
-    column that does not hold numbers or dates, such as "false" and "true"; they have lanes that stand `gap` apart.
-    Where `drawn` names some of them, the others share the last lane.
-    """
-
-    name: str
-    column: int
-    scaling: Mapping[str, Any]
-    categories: tuple[str, ...] = ()
-    tails: bool = False
-    drawn: tuple[str, ...] = ()
-
-    @property
-    def lanes(self) -> list[str]:
-        """Names of the lanes of categories."""
-        own = self.drawn or self.categories
-        left = len(self.categories) - len(own)
-        return [*own, f"… and {count(left)} more"] if left else [*own]
-
-    def lanes_of(self, values: Iterable[Any]) -> Numbers:
-        """The lane of each value; NaN where it is missing or not known."""
-        lane = dict.fromkeys(self.categories, len(self.drawn))
-        lane |= {word: at for at, word in enumerate(self.drawn or self.categories)}
-        return np.array([np.nan if is_missing(v) else lane.get(self.word(v), np.nan) for v in values], dtype=np.float64)
-
-    def with_lanes(self, counts: Mapping[str, int], first: Iterable[Any], most: int = MOST_LANES) -> Axis:
-        """The same with so many lanes: for the categories in `first`, then for the most frequent ones by `counts`."""
-        known, frequent = {*self.categories}, sorted(self.categories, key=lambda word: -counts.get(word, 0))
-        ranked = dict.fromkeys(word for word in [*map(str, first), *frequent] if word in known)
-        kept = {*list(ranked)[: most - 1]}
-        return replace(self, drawn=tuple(word for word in self.categories if word in kept))
+    axes: list[Axis]
+    share: float  # of all scores
+    ranges: list[tuple[float, float]]  # of places along each axis
+    grid: list[Numbers]  # places along each axis
+    score: Numbers  # points x outputs, or rows x points x outputs; rows of a picture go up
+    rows: Numbers  # (n_rows, n_columns): places
+    target: NDArray[Any]  # places among the classes, or numbers
+    n_missing: int  # rows that lack a value
+    cells: NDArray[np.intp] | None = None  # of two categories: rows by lane across, lane up and class
+    case: Numbers | None = None  # its place
+    case_score: Numbers | None = None
+    border: Numbers | None = None  # where the answer of the whole model changes, other columns as in the case
 
     @property
-    def kind(self) -> ValueKind | None:
-        """What the numbers stand for, if the column holds dates or booleans."""
-        return kind_from(self.scaling)
-
-    @property
-    def _centre(self) -> float:
-        return as_number(self.kind, self.scaling.get("centre", 0.0))
-
-    def in_words(self, value: Any) -> str:
-        """A value of an explanation's data, with four digits if it is a number."""
-        return value_in_view(value, self.scaling)
-
-    @property
-    def gap(self) -> float:
-        """The distance between two categories."""
-        if isinstance(self.kind, Booleans):  # which are numbers to the model
-            false, true = self._scaled(np.array([0.0, 1.0]))
-            return float(true - false)
-        return float(self.scaling.get("gap", 1.0))
-
-    def word(self, value: Any) -> str:
-        """The category that a value is."""
-        return str(value) if self.kind is None else self.in_words(value)
-
-    def places(self, values: Sequence[Any] | NDArray[Any]) -> Numbers:
-        """Where values are drawn; NaN where one is missing or not known."""
-        if self.categories:
-            return self.gap * self.lanes_of(values)
-        scaled = self._scaled(np.array([as_number(self.kind, value) for value in values], dtype=np.float64))
-        return np.arcsinh(2 * scaled) if self.tails else scaled
-
-    def _scaled(self, raw: Numbers) -> Numbers:
-        scaled: Numbers = (raw - self._centre) / self.scaling.get("spread", 1.0)
-        if "tail_factor" in self.scaling:
-            drawn = np.arcsinh(self.scaling["tail_factor"] * scaled)
-            scaled = (drawn - self.scaling["tail_centre"]) / self.scaling["tail_spread"]
-        return scaled
-
-    def scaled(self, places: Numbers) -> Numbers:
-        """What the model measures distances in."""
-        return np.sinh(places) / 2 if self.tails else np.asarray(places, dtype=np.float64)
-
-    def values(self, places: Numbers) -> Numbers:
-        """The user's numbers at places: the inverse of `places`."""
-        scaled = self.scaled(places)
-        if "tail_factor" in self.scaling:
-            drawn = scaled * self.scaling["tail_spread"] + self.scaling["tail_centre"]
-            scaled = np.sinh(drawn) / self.scaling["tail_factor"]
-        return scaled * self.scaling.get("spread", 1.0) + self._centre
-
-    def ticks(self, low: float, high: float, most: int) -> tuple[Numbers, list[str]]:
-        """Round numbers of the user's between two places, and where they lie."""
-        if self.categories:
-            at: Numbers = self.gap * np.arange(len(self.lanes), dtype=np.float64)
-            return at, [tidy(word) for word in self.lanes]
-        first, last = self.values(np.array([low, high]))
-        if self.kind is not None:
-            raw, words = ticks_of_kind(self.kind, float(first), float(last), most)
-            return self.places(raw), words
-        tries = [even_steps(float(first), float(last), most)]
-        if self.tails or "tail_factor" in self.scaling:
-            wanted = self.values(np.linspace(low, high, most + 2)[1:-1])
-            tries.insert(0, np.unique([0.0, *(_round(value) for value in wanted)]))
-        for raw in tries:  # powers suit a wide range, even steps a narrow one
-            at = self.places(raw)
-            kept = _apart(at, raw, low, high, (high - low) / (2 * most))
-            if len(kept) >= 3:
-                break
-        return at[kept], [number(value) for value in raw[kept]]
+    def name(self) -> str:
+        return " × ".join(axis.name for axis in self.axes)
 
 
-def value_in_view(value: Any, scaling: Mapping[str, Any]) -> str:
-    """A value of an explanation's data in words; the view's scaling says whether it is a date or boolean."""
-    return value_in_words(value_of_kind(kind_from(scaling), value), 4)
+@dataclass(repr=False)
+class ViewsDisplay(Display):
+    """A sum of views, one panel per view: what `AdditiveClassifier` and `AdditiveRegressor` consist of.
 
+    A view of two columns is shaded by what its own score speaks for, over the kept training rows; one of a single
+    column is a curve, or bars for categories. With `case`, a star marks one row in each view, and a line shows where
+    the answer of the whole model changes while the other columns stay as they are.
 
-def _apart(at: Numbers, raw: Numbers, low: float, high: float, least: float) -> list[int]:
-    """Ticks inside the picture that keep so far apart; zero goes first."""
-    kept: list[int] = []
-    for tick in sorted(range(len(at)), key=lambda tick: (raw[tick] != 0, tick)):
-        if low <= at[tick] <= high and all(abs(at[tick] - at[other]) >= least for other in kept):
-            kept.append(tick)
-    return sorted(kept)
-
-
-def even_steps(low: float, high: float, most: int) -> Numbers:
-    """At most so many round numbers from low to high, evenly apart by 1, 2, 2.5 or 5 times a power of ten.
-
-    >>> even_steps(0.3, 9.8, 6).tolist()
-    [2.0, 4.0, 6.0, 8.0]
-    """
-    span = float(high) - float(low)
-    if not (np.isfinite(span) and span > 0):
-        return np.array([low])
-    power = 10.0 ** np.floor(np.log10(span / most))
-    for step in power * np.array([1, 2, 2.5, 5, 10, 20]):
-        first, last = np.ceil(low / step), np.floor(high / step)
-        if last - first + 1 <= most:
-            return np.array([float(f"{at * step:.12g}") for at in np.arange(first, last + 1)])
-    return np.array([low])
-
-
-def _round(value: float) -> float:
-    """The nearest of ..., 1, 2, 5, 10, 20, ...: neighbouring ticks of a stretched axis differ by more."""
-    if value == 0 or not np.isfinite(value):
-        return 0.0
-    power = 10.0 ** np.floor(np.log10(abs(value)))
-    nearest = min((1, 2, 5, 10), key=lambda digit: abs(np.log(abs(value) / (digit * power))))
-    return float(f"{np.sign(value) * nearest * power:.6g}")
-
-
-def holds_categories(scaling: Mapping[str, Any]) -> bool:
-    """Whether a column of a view is drawn in lanes: categories, or booleans."""
-    return scaling.get("kind") == "categories" or isinstance(kind_from(scaling), Booleans)
-
-
-def axes_of(view: Mapping[str, Any], X: Any) -> list[Axis]:
-    """The axes of an explanation's view; `X` says which categories there are."""
-    found = []
-    for name, column, unit, scaling in zip(
-        view["features"], view["columns"], view["units"], view["scaling"], strict=True
-    ):
-        words: tuple[str, ...] = ()
-        values = column_values(X, column)
-        if isinstance(kind_from(scaling), Booleans):
-            words = ("false", "true")
-        elif holds_categories(scaling):
-            words = tuple(sorted({str(value) for value in values.tolist() if not is_missing(value)}))
-        axis = Axis(f"{name} ({unit})" if unit else str(name), int(column), scaling, words)
-        if not words and "tail_factor" not in scaling:
-            axis = replace(axis, tails=_has_tails(axis.places(values)))
-        found.append(axis)
-    return found
-
-
-def drawn_axes(
-    axes: Sequence[Axis],
-    X: Any,
-    view: Mapping[str, Any],
-    cases: Iterable[Mapping[str, Any]],
-) -> list[Axis]:
-    """The axes as they are drawn: categories beside numbers go up the side, those of the `cases` first have lanes.
-
-    Parameters
+    Attributes
     ----------
-    axes, X, view
-        What :func:`axes_of` gives, the table and the explanation's view.
-    cases : iterable of dict
-        The case, then rows whose categories should have lanes too: {feature: value}.
-    """
-    rows, found = list(cases), list(axes)
-    for at, (axis, name) in enumerate(zip(axes, features_of(axes, view), strict=True)):
-        if len(axis.categories) > MOST_LANES:
-            counts = Counter(str(value) for value in column_values(X, axis.column).tolist())
-            own, *near = [str(row.get(name)) for row in rows]
-            near.sort(key=lambda word: (-counts[word], word))  # of equally near rows none comes first
-            found[at] = axis.with_lanes(counts, [own, *near])
-    if len(found) > 1 and found[0].categories and not found[1].categories:
-        found[:2] = found[1], found[0]
-    return found
+    panels : list of ViewPanel
+        What is drawn.
+    class_names : list or None
+        Names of the classes; None for numbers.
+    figure_, axes_
+        Set by :meth:`plot`.
 
-
-def features_of(axes: Iterable[Axis], view: Mapping[str, Any]) -> list[str]:
-    """The axes' features as an explanation's view names them."""
-    name = dict(zip(view["columns"], view["features"], strict=True))
-    return [name[axis.column] for axis in axes]
-
-
-def _has_tails(scaled: Numbers) -> bool:
-    known = scaled[np.isfinite(scaled)]
-    spread = float(known.std()) if len(known) else 0.0
-    return spread > 0 and float(np.abs(known - known.mean()).max()) > LONG * spread
-
-
-def rows_in(axes: Sequence[Axis], X: Any) -> Numbers:
-    """Places of rows, shape (n_rows, n_axes)."""
-    return np.column_stack([axis.places(column_values(X, axis.column)) for axis in axes])
-
-
-def scaled_in(axes: Sequence[Axis], places: Numbers) -> Numbers:
-    """Places as the model measures distances between them."""
-    return np.column_stack([axis.scaled(places[:, at]) for at, axis in enumerate(axes)])
-
-
-def ratio_at(points: Numbers, rows: Numbers, label: NDArray[np.intp], n_classes: int, k: int, power: float) -> Numbers:
-    """Eq. 9 at points: how much nearer each class is than all others; shape (n_points, n_classes)."""
-    near = np.full((len(points), n_classes, k), np.inf)
-    for c in range(n_classes):
-        mine = rows[label == c]
-        if len(mine):
-            distance, _ = cKDTree(mine).query(points, k=np.arange(1, min(k, len(mine)) + 1))
-            near[:, c, : distance.shape[1]] = distance
-    ratio = np.full((len(points), n_classes), np.inf)
-    for c in range(n_classes):
-        others = np.sort(np.delete(near, c, axis=1).reshape(len(points), -1), axis=1)
-        own, other = near[:, c, k - 1], others[:, k - 1]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            one = np.where((own == 0) & (other == 0), 1.0, own / other)
-        known = np.isfinite(own) & np.isfinite(other)
-        ratio[known, c] = np.minimum(one[known] ** power, LARGEST)
-    return ratio
-
-
-def odds_at(
-    points: Numbers,
-    rows: Numbers,
-    label: NDArray[np.intp],
-    k: int,
-    power: float,
-    smoothing: float,
-    share: Numbers,
-    weight: Numbers,
-) -> Numbers:
-    """The same from counts: of the k nearest rows those of other classes against those of each, smoothed."""
-    view = [tuple(range(rows.shape[1]))]
-    known, queries = rows.astype(np.float32), points.astype(np.float32)
-    counts = nearest_class_weights(known, label.astype(np.int32), weight, len(share), view, queries, k)[0][0]
-    others = np.maximum(counts.sum(axis=1, keepdims=True) - counts, 0)
-    return ((others + smoothing * (1 - share)) / (counts + smoothing * share)) ** power
-
-
-@dataclass(frozen=True)
-class DecidingRows:
-    """The rows of a view as the model counts them: equal ones once, each with its weight.
-
-    ``places`` has a column for each of the view's axes, NaN where a value is missing; ``label`` holds places among the
-    classes.
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from planewise import AdditiveClassifier
+    >>> from planewise.plot import ViewsDisplay
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = AdditiveClassifier(projections=[(0, 1), (2, 3)], random_state=0).fit(X, y)
+    >>> display = ViewsDisplay.from_estimator(model)
+    >>> len(display.panels)
+    2
+    >>> display = display.plot()  # doctest: +SKIP
     """
 
-    axes: Sequence[Axis]
-    places: Numbers
-    label: NDArray[np.intp]
-    weight: Numbers
-    n_classes: int
+    panels: list[ViewPanel]
+    class_names: list[str] | None
 
-    def ratios_at(self, data: Mapping[str, Any], places: Numbers) -> Numbers:
-        """The ratio of each class at places of the view, by which the model of an explanation's data decides there."""
-        known = np.isfinite(self.places).all(axis=1)
-        points, rows = scaled_in(self.axes, places), scaled_in(self.axes, self.places[known])
-        label, k, power = self.label[known], int(data["k"]), float(data["power"])
-        if data.get("estimate", "distances") == "distances":
-            return ratio_at(points, rows, label, self.n_classes, k, power)
-        share = np.zeros(self.n_classes)
-        np.add.at(share, self.label, self.weight)  # of all rows; unlike np.bincount, never writes outside
-        share /= self.weight.sum()
-        return odds_at(points, rows, label, k, power, float(data["prior_weight"]), share, self.weight[known])
+    def _facts(self) -> str:
+        return f"{counted(len(self.panels), 'view')}: " + "; ".join(panel.name for panel in self.panels)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        case: Any = None,
+        n_views: int | None = None,
+        class_names: Sequence[str] | Mapping[Any, str] | None = None,
+        resolution: int = STEPS,
+    ) -> ViewsDisplay:
+        """The views of a fitted model.
+
+        Parameters
+        ----------
+        estimator : fitted AdditiveClassifier or AdditiveRegressor
+        case : ProjectionExplanation, default=None
+            From ``explain`` of the same model: one row to mark in every view.
+        n_views : int, default=None
+            Maximum number of views: the most important ones or, with `case`, those that add most to its prediction,
+            the first of them first. None: all views, as the model has them.
+        class_names : list or mapping, default=None
+            Names in the order of the sorted labels, or {label: name}.
+        resolution : int, default=90
+            Steps of the shading along each axis.
+        """
+        if not hasattr(estimator, "view_surface"):
+            raise ValueError(
+                f"ViewsDisplay draws AdditiveClassifier and AdditiveRegressor; got {type(estimator).__name__}. "
+                "ProjectionDisplay draws the views of RECIP."
+            )
+        if not estimator.projections_:
+            raise ValueError("The model has no view to draw: it knows one class only.")
+        classes = getattr(estimator, "classes_", None)
+        names = None if classes is None else names_of_classes(classes.tolist(), class_names)
+        data = None if case is None else case.data()
+        places = range(len(estimator.projections_))
+        if n_views is not None:
+            weight = estimator.projection_importance_ if data is None else _added(estimator, data)
+            places = np.argsort(-np.abs(weight), kind="stable")[:n_views].tolist()
+        return cls([_panel(estimator, place, data, resolution) for place in places], names)
+
+    def plot(self, ax: Any = None, *, title: str = "", with_key: bool = True) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib axes or an array of them, default=None
+            One per view. None: a new figure.
+        title : str, default=""
+        with_key : bool, default=True
+            Draw what colours and markers mean.
+
+        Returns
+        -------
+        display : the display itself
+            With ``figure_`` and ``axes_``, the figure and a list of axes.
+        """
+        require_matplotlib()
+        if ax is None:
+            columns = min(len(self.panels), 3)  # on a page, more would be hard to read
+            rows = -(-len(self.panels) // columns)
+            grid = new_axes(rows, columns, size=(3.3 * columns, 3.1 * rows))
+            for spare in grid.ravel()[len(self.panels) :]:
+                spare.set_axis_off()
+            axes = list(grid.ravel()[: len(self.panels)])
+        else:
+            axes = as_axes(ax, len(self.panels), [panel.name for panel in self.panels])
+        for one, panel in zip(axes, self.panels, strict=True):
+            self._draw(one, panel)
+        figure = axes[0].get_figure(root=True)
+        if title:
+            figure.suptitle(plain(title))
+        if with_key:
+            self._draw_key(axes)
+        self.figure_, self.axes_ = figure, axes
+        return self
+
+    # ------------------------------------------------------------------------------------------------------ drawing
+    def _draw(self, ax: Any, panel: ViewPanel) -> None:
+        if len(panel.axes) == 1:
+            self._draw_curve(ax, panel)
+            names = panel.axes[0].name, self._score_name()
+        else:
+            self._draw_plane(ax, panel)
+            names = panel.axes[0].name, panel.axes[1].name
+        sizes = dress(ax, *names, f"{percent(panel.share)} of the scores")
+        self._number_axes(ax, panel, sizes)
+
+    def _score_name(self) -> str:
+        if self.class_names is None or len(self.class_names) > 2:
+            return "score"
+        return f"score of {shorten(self.class_names[1], 20)}"
+
+    def _draw_curve(self, ax: Any, panel: ViewPanel) -> None:
+        """A score per value; one line for each of several classes."""
+        at, score = panel.grid[0], panel.score
+        for output in range(score.shape[1]):
+            tint = colour(output) if score.shape[1] > 1 else INK
+            if panel.axes[0].categories:
+                ax.plot(at, score[:, output], linestyle="", marker="_", markersize=16, color=tint, markeredgewidth=2.2)
+            else:
+                ax.plot(at, score[:, output], color=tint, linewidth=1.4)
+        ax.axhline(0, color=GREY, linewidth=0.7)
+        known = panel.rows[np.isfinite(panel.rows[:, 0]), 0]
+        ax.plot(known, np.full(len(known), 0.02), "|", color=GREY, alpha=0.35, transform=ax.get_xaxis_transform())
+        ax.set_xlim(*panel.ranges[0])
+        if panel.case is not None and panel.case_score is not None and np.isfinite(panel.case).all():
+            ax.axvline(panel.case[0], color=INK, linewidth=0.8, linestyle=":")
+            for each in panel.case_score:
+                self._star(ax, panel.case[0], each)
+
+    def _draw_plane(self, ax: Any, panel: ViewPanel) -> None:
+        if self.class_names is None:
+            shade: Any = {"X": panel.score[..., 0], "cmap": NUMBERS_MAP, "norm": self._norm(), "alpha": 0.75}
+        else:
+            flat = shaded_classes(panel.score.reshape(-1, panel.score.shape[-1]), len(self.class_names))
+            shade = {"X": flat.reshape(*panel.score.shape[:2], 4)}
+        edges = [_edges(axis, places) for axis, places in zip(panel.axes, panel.grid, strict=True)]
+        ax.imshow(extent=(*edges[0], *edges[1]), origin="lower", aspect="auto", interpolation="nearest", **shade)
+        if all(axis.categories for axis in panel.axes):
+            self._count_cells(ax, panel)
+        else:
+            self._scatter(ax, panel)
+        if panel.border is not None:
+            pieces = np.pad(panel.border, ((0, 0), (0, 1), (0, 0)), constant_values=np.nan)  # one line with gaps
+            ax.plot(*pieces.reshape(-1, 2).T, color=INK, linewidth=1.4, solid_capstyle="round")
+        ax.set(xlim=edges[0], ylim=edges[1])
+        if panel.case is not None and np.isfinite(panel.case).all():
+            self._star(ax, *panel.case)
+
+    def _star(self, ax: Any, x: float, y: float) -> None:
+        ax.plot(x, y, "*", color="white", markeredgecolor=INK, markersize=12, markeredgewidth=1.1, zorder=6)
+
+    def _scatter(self, ax: Any, panel: ViewPanel) -> None:
+        if self.class_names is None:
+            ax.scatter(*panel.rows.T, s=5, color=INK, alpha=0.35, linewidths=0)
+            return
+        for place in range(len(self.class_names)):
+            mine = panel.rows[panel.target == place]
+            ax.scatter(*mine.T, s=9, color=colour(place), marker=marker(place), alpha=0.6, linewidths=0)
+
+    def _count_cells(self, ax: Any, panel: ViewPanel) -> None:
+        """How many kept rows there are in each cell of two categories: of each class, or all."""
+        assert panel.cells is not None
+        for x, y in np.ndindex(panel.cells.shape[:2]):
+            at = x * panel.axes[0].gap, y * panel.axes[1].gap
+            words = "/".join(str(count) for count in panel.cells[x, y].tolist())
+            ax.text(*at, words, ha="center", va="center", fontsize=6, color=INK)
+
+    def _norm(self) -> Any:
+        from matplotlib.colors import Normalize
+
+        planes = [panel.score for panel in self.panels if len(panel.axes) > 1]
+        return Normalize(float(min(each.min() for each in planes)), float(max(each.max() for each in planes)))
+
+    def _number_axes(self, ax: Any, panel: ViewPanel, sizes: Sizes) -> None:
+        """The user's numbers, or categories."""
+        at, words = panel.axes[0].ticks(*panel.ranges[0], max(3, int(sizes.width * 1.6)))
+        turned = {"rotation": 30, "ha": "right"} if panel.axes[0].categories else {}
+        inside = at <= panel.ranges[0][1]  # categories without a lane have no tick
+        ax.set_xticks(at[inside], [plain(word) for word, own in zip(words, inside, strict=True) if own], **turned)
+        if len(panel.axes) > 1:
+            at, words = panel.axes[1].ticks(*panel.ranges[1], max(3, int(sizes.height * 1.8)))
+            inside = at <= panel.ranges[1][1]
+            ax.set_yticks(at[inside], [plain(word) for word, own in zip(words, inside, strict=True) if own])
+
+    def _draw_key(self, axes: list[Any]) -> None:
+        from matplotlib.lines import Line2D
+
+        size = 0.75 * Sizes.of(axes[0]).small
+        handles: list[Any] = []
+        labels: list[str] = []
+        if self.class_names is None:
+            if any(len(panel.axes) > 1 for panel in self.panels):
+                scale_bar(axes, self._norm(), "score")
+        else:
+            handles += [class_handle(place, size) for place in range(len(self.class_names))]
+            labels += self.class_names
+        if any(panel.case is not None for panel in self.panels):
+            handles.append(
+                Line2D([], [], marker="*", color="white", markeredgecolor=INK, linestyle="", markersize=2 * size)
+            )
+            labels.append("this case")
+            if any(panel.border is not None and len(panel.border) for panel in self.panels):
+                handles.append(Line2D([], [], color=INK, linewidth=1.4))
+                labels.append("the whole model's answer changes")
+        if missing := max(panel.n_missing for panel in self.panels):
+            handles.append(Line2D([], [], linestyle=""))
+            labels.append(
+                f"not drawn: {missing} rows with a missing value"
+                if missing > 1
+                else "not drawn: a row that lacks a value"
+            )
+        if handles:
+            key_of_figure(axes, handles, labels)
+
+
+def _added(model: Any, data: Mapping[str, Any]) -> list[float]:
+    """Return what each view adds to the prediction of a case."""
+    score = {tuple(each["columns"]): each["score"] for each in data["contributions"]}
+    return [score.get(tuple(columns), 0.0) for columns in model.projections_]
+
+
+def _edges(axis: Axis, places: Numbers) -> tuple[float, float]:
+    half = (0.5 * axis.gap) if axis.categories else (places[1] - places[0]) / 2
+    return float(places[0] - half), float(places[-1] + half)
+
+
+def _panel(model: Any, place: int, data: Any, resolution: int) -> ViewPanel:
+    known, columns = model.fitted_rows(), model.projections_[place]
+    view = model.view_in_words(place)
+    axes = [_with_few_lanes(axis, known.values) for axis in axes_of(view, _table_for_axes(model, known.values))]
+    places = rows_in(axes, known.values) if len(known.target) else np.zeros((0, len(axes)))
+    target = known.target
+    if hasattr(model, "classes_"):
+        target = np.searchsorted(model.classes_, target)
+    ranges = [_range(axis, places[:, at]) for at, axis in enumerate(axes)]
+    grid = [
+        axis.gap * np.arange(len(axis.drawn or axis.categories), dtype=np.float64)
+        if axis.categories
+        else np.linspace(low, high, resolution)
+        for axis, (low, high) in zip(axes, ranges, strict=True)
+    ]
+    surface = Surface(model.view_surface, axes, columns)
+    points = np.column_stack([part.ravel() for part in np.meshgrid(*grid)])
+    score = surface.own(points)
+    score = score.reshape(len(grid[1]), len(grid[0]), -1) if len(axes) > 1 else score
+    for at, axis in enumerate(axes):
+        if axis.categories and not all(each.categories for each in axes):  # rows of a category side by side
+            places[:, at] += 0.6 * axis.gap * (np.modf(np.arange(len(places)) * 0.6180339887)[0] - 0.5)
+    for at, axis in enumerate(axes):
+        if axis.drawn:
+            places[axis.lanes_of(known.values[:, axis.column]) >= len(axis.drawn), at] = np.nan
+    whole = np.isfinite(places).all(axis=1)
+    some = np.flatnonzero(whole)
+    some = some[np.linspace(0, len(some) - 1, min(MOST_ROWS, len(some))).astype(np.intp)]
+    shares = model.projection_importance_ / (model.projection_importance_.sum() or 1.0)
+    panel = ViewPanel(
+        axes, float(shares[place]), ranges, grid, score, places[some], np.asarray(target)[some], int((~whole).sum())
+    )
+    if len(axes) > 1 and all(axis.categories for axis in axes):
+        lanes = [np.round(places[whole, at] / axis.gap).astype(np.intp) for at, axis in enumerate(axes)]
+        n_classes = len(model.classes_) if hasattr(model, "classes_") else 1
+        panel.cells = np.zeros((len(grid[0]), len(grid[1]), n_classes), np.intp)
+        labels = np.asarray(target)[whole] if n_classes > 1 else np.zeros(int(whole.sum()), np.intp)
+        for x, y, label in zip(*lanes, labels, strict=True):
+            panel.cells[x, y, label] += 1
+    if data is not None:
+        own = list(data["query"].values())
+        used = sorted({column for each in model.projections_ for column in each})
+        panel.case = np.array([axis.places([own[used.index(axis.column)]])[0] for axis in axes])
+        values = [[own[used.index(column)]] for column in columns]
+        panel.case_score = model.view_surface(place, values)[0][0]
+        if len(axes) > 1 and hasattr(model, "classes_"):
+            panel.border = surface.border(data, (*ranges[0], *ranges[1]))
+    return panel
+
+
+def _table_for_axes(model: Any, values: NDArray[Any]) -> NDArray[Any]:
+    """Rows that show all categories of the model, whether a kept row has them or not."""
+    longest = max([len(values), *(len(each) for each in model.categories_.values())], default=0)
+    table = np.full((longest, values.shape[1]), None, dtype=object)
+    table[: len(values)] = values
+    for column, known in model.categories_.items():
+        table[: len(known), column] = known.tolist()
+        table[len(known) :, column] = None
+    return table
+
+
+def _with_few_lanes(axis: Axis, values: NDArray[Any]) -> Axis:
+    """At most so many categories as can be read: the most frequent ones."""
+    if len(axis.categories) <= MOST_LANES:
+        return axis
+    return axis.with_lanes(Counter(str(value) for value in values[:, axis.column]), [])
+
+
+def _range(axis: Axis, places: Numbers) -> tuple[float, float]:
+    if axis.categories:
+        return -0.5 * axis.gap, axis.gap * (len(axis.drawn or axis.categories) - 0.5)
+    known = places[np.isfinite(places)]
+    if not len(known):
+        return -2.0, 2.0  # standard deviations about the mean
+    return limits(known)

@@ -1,14 +1,6 @@
-"""RECIP: the low-dimensional view in which a query is decided."""
+"""Projection retrieval (RECIP): each row is decided in one low-dimensional projection."""
 
-from planewise.recip._classifier import RECIPClassifier
-from planewise.recip._entropy import conditional_entropy, local_entropy, tsallis_divergence
-from planewise.words import ProjectionExplanation, ViewsReport
+from planewise.recip.classifier import RECIPClassifier
+from planewise.recip.entropy import conditional_entropy, local_entropy, tsallis_divergence
 
-__all__ = [
-    "ProjectionExplanation",
-    "RECIPClassifier",
-    "ViewsReport",
-    "conditional_entropy",
-    "local_entropy",
-    "tsallis_divergence",
-]
+__all__ = ["RECIPClassifier", "conditional_entropy", "local_entropy", "tsallis_divergence"]

@@ -1,6 +1,5 @@
-"""One self-contained page about a model and how it does on data."""
+"""Reports: self-contained HTML pages about a model."""
 
-from planewise.report._notebook import explanation_html, summary_html
-from planewise.report._report import report
+from planewise.report.page import report
 
-__all__ = ["explanation_html", "report", "summary_html"]
+__all__ = ["report"]

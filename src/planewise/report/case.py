@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from planewise.plot.views import value_in_view
+from planewise._text import counted, number
+from planewise.data.kinds import value_in_words
+from planewise.explain.describe import TableSection
+from planewise.plot.view_data import value_in_view
 from planewise.report import html
-from planewise.report._pictures import figures_closed, picture_of_case
-from planewise.words import TableSection, counted, number, value_in_words
+from planewise.report.pictures import figures_closed, picture_of_case
 
 MOST_NEAREST = 12  # training rows that are listed
 MOST_NUMBERS = 3  # of equal training rows that are named

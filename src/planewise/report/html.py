@@ -11,7 +11,9 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from planewise.words import Reason, TableSection, TextSection, shown
+from planewise._text import shown
+from planewise.explain.describe import TableSection, TextSection
+from planewise.explain.reasons import Reason
 
 DPI = 120  # of what is rasterised in figures
 MOST_MARKS = 100  # of a collection; as vectors, each mark is an element of about 150 bytes

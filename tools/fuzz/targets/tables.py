@@ -20,8 +20,10 @@ import zstandard
 from mutations import damage_bytes
 from target import scratch
 
-from planewise.files import InputTable, Reading, TableFileError, _lines, _tables
-from planewise.table import Column
+from planewise.data import InputTable, Reading, TableFileError
+from planewise.data.columns import Column
+from planewise.data.files import lines as _lines
+from planewise.data.files import tables as _tables
 
 OUTCOMES = ("refused", "read")
 MAX_BYTES = 1 << 13

@@ -1,0 +1,1 @@
+"""Read table files, whole or in chunks, after detecting their format and dialect."""

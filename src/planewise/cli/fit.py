@@ -202,8 +202,8 @@ def _check_options(
     table.leave_out([name for name in dropped if name != split.column])
     if model in CHOSEN and settings:
         raise ValueError(
-            "--set applies to one kind of model: choose the kind with --model tree, forest, boosting, kernel, additive or "
-            "recip."
+            "--set applies to one kind of model: choose the kind with --model tree, forest, boosting, additive, kernel "
+            "or recip."
         )
 
 

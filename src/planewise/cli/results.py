@@ -12,11 +12,11 @@ from planewise.data.files.tables import InputTable
 from planewise.data.files.values import as_data
 from planewise.data.kinds import value_in_words
 from planewise.evaluate.calibration import Calibration, calibration
-from planewise.evaluate.comparison import ConstantComparison, LinearComparison
 from planewise.evaluate.confusion import Confusion, confusion
 from planewise.evaluate.evaluation import evaluate
 from planewise.evaluate.importance import leading_features
 from planewise.evaluate.quality import Quality, quality
+from planewise.evaluate.verdict import ConstantComparison, LinearComparison
 from planewise.table.intervals import HeldOutErrors
 from planewise.table.model import TableModel
 

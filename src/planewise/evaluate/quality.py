@@ -13,7 +13,9 @@ from planewise.data.categories import as_label_array
 from planewise.data.tables import n_rows
 from planewise.evaluate import measures as _measured
 from planewise.evaluate.baselines import Answers, baselines
-from planewise.evaluate.comparison import (
+from planewise.evaluate.evaluation import Evaluation, case_of, require_evaluation
+from planewise.evaluate.measures import Measured
+from planewise.evaluate.verdict import (
     CONSTANT,
     LINEAR,
     ConstantComparison,
@@ -22,8 +24,6 @@ from planewise.evaluate.comparison import (
     compare_with_linear,
     log_losses,
 )
-from planewise.evaluate.evaluation import Evaluation, case_of, require_evaluation
-from planewise.evaluate.measures import Measured
 
 MEASURES = {  # in the order they are shown; the first of a task is the one that models are compared by
     "accuracy": "accuracy",

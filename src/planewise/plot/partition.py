@@ -19,11 +19,11 @@ from planewise.data.tables import numeric_column, rows_like, usual_row
 from planewise.explain.describe import require_no_offset, require_no_ranking
 from planewise.plot.cuts import Cell, Cut, cut_plane
 from planewise.plot.date_ticks import ticks_of_kind
-from planewise.plot.display import Display
 from planewise.plot.points import draw_classes, draw_numbers
 from planewise.plot.style import (
     INK,
     NUMBERS_MAP,
+    Display,
     Sizes,
     as_axes,
     class_handle,

@@ -15,12 +15,12 @@ from planewise._text import count, counted, number, tidy
 from planewise.data.tables import column_values, distinct_rows, n_rows, take
 from planewise.plot.cell_grid import cell_size, draw_cells, lane_height, name_lanes_up
 from planewise.plot.cells import CellGrid, Place, cell_grid, is_grid
-from planewise.plot.display import Display
 from planewise.plot.points import draw_classes
 from planewise.plot.style import (
     ACCENT,
     COLOURS,
     INK,
+    Display,
     Sizes,
     as_axes,
     class_handle,

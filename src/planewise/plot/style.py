@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise._optional import require
-from planewise._text import shorten, tidy
+from planewise._text import one_line, shorten, tidy
 
 # Okabe and Ito's palette, also for colour-blind eyes; its yellow, too faint on white, comes last and darker.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#5f5f5f", "#b3a100")
@@ -267,3 +267,14 @@ def limits(*columns: NDArray[Any], margin: float = 0.05) -> tuple[float, float]:
         return -1.0, 1.0
     low, high = spread_of(values)
     return low - margin * (high - low), high + margin * (high - low)
+
+
+class Display:
+    """Base of all displays, which are dataclasses with ``repr=False``: their arrays would fill the screen."""
+
+    def _facts(self) -> str:
+        """What is in the picture, in a few words."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return one_line(self, self._facts())

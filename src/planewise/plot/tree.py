@@ -15,13 +15,13 @@ from planewise._text import count, counted, number
 from planewise.data.kinds import Columns
 from planewise.data.tables import n_rows
 from planewise.explain.planes import formula
-from planewise.plot.display import Display
 from planewise.plot.style import (
     ACCENT,
     GREY,
     INK,
     NUMBERS_MAP,
     PALE,
+    Display,
     Sizes,
     class_handle,
     colour,

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from planewise._text import class_names as names_of_classes
 from planewise._text import counted, percent, shorten
-from planewise.plot.display import Display
 from planewise.plot.style import (
     GREY,
     INK,
     NUMBERS_MAP,
+    Display,
     Sizes,
     as_axes,
     class_handle,

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise.explain.projections import ViewColumns as View
-from planewise.recip.rows import FloatArray, Vector
-from planewise.recip.sums import weighted_sum
+from planewise.recip.rows import FloatArray, Vector, weighted_sum
 
 Loss = Callable[[Sequence[View], NDArray[np.intp]], FloatArray]  # views, rows -> (views, rows), NaN: missing
 

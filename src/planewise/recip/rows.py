@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from planewise.data.categories import Categories, as_label
 from planewise.data.problem import is_table, values_as_given
 from planewise.data.scaling import CONSTANT, TAIL_FACTOR, Scaling
-from planewise.recip.sums import weighted_sum
 
 FloatArray = NDArray[np.float32]
 Vector = NDArray[np.float64]
@@ -190,3 +189,8 @@ def with_ranks(rows: Table, ranks: Mapping[int, NDArray[Any]]) -> Table:
         known = ~np.isnan(code) & (code < len(rank))
         rows[:, j] = np.where(known, rank[np.where(known, code, 0).astype(np.intp)], np.nan)
     return rows
+
+
+def weighted_sum(weight: NDArray[Any], values: NDArray[Any]) -> Any:
+    """The sum over the last axis of weight times values; BLAS would add in another order on another processor."""
+    return np.einsum("...i,i->...", values, weight)

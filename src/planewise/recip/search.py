@@ -22,8 +22,7 @@ from planewise.recip.candidates import (
     with_all_features,
 )
 from planewise.recip.neighbours import VIEWS_PER_STEP
-from planewise.recip.rows import FloatArray, Indices, Vector
-from planewise.recip.sums import weighted_sum
+from planewise.recip.rows import FloatArray, Indices, Vector, weighted_sum
 
 WITHOUT_LAM = ("answers", "greedy")
 LASSO_SHARES = (0.03, 0.1, 0.3, 0.9)  # of the largest penalty, tried where lam is not given

@@ -15,8 +15,7 @@ from sklearn.linear_model import Lasso
 
 from planewise import _core
 from planewise.recip.entropy import LARGEST
-from planewise.recip.rows import FloatArray, Indices, Vector
-from planewise.recip.sums import weighted_sum
+from planewise.recip.rows import FloatArray, Indices, Vector, weighted_sum
 
 SETTLED = 1e-6
 MOST_ROUNDS = 50

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import inf
 from typing import Any, ClassVar
 
@@ -16,7 +17,6 @@ from planewise._progress import Progress, is_heard
 from planewise.data.problem import thread_count
 from planewise.trees.arrays import Forest, Trials, require_finite_values
 from planewise.trees.boost_data import Data, Floats, Given, TargetReader, read_validation_rows
-from planewise.trees.boost_start import Start
 from planewise.trees.boosted import BoostedTrees
 from planewise.trees.constraints import ALL_ROWS, check_earlier_trees, constrain
 from planewise.trees.growth import GROWTH_LIMITS, growth_options, training_table
@@ -375,3 +375,33 @@ def _one_round(boosting: Booster, data: Data, loss: RawLoss) -> None:
     weight = data.weight[:, None]
     gradient, hessian = loss.derivatives(data.target, boosting.score())
     boosting.round_with(gradient * weight, hessian * weight)
+
+
+@dataclass
+class Start:
+    """Where boosting starts: anew, or from an earlier fit (a warm start)."""
+
+    base: Floats  # scores before any tree, without offsets
+    before: Forest | None = None  # trees grown before
+    trials: Trials | None = None
+
+    @property
+    def rounds(self) -> int:
+        return 0 if self.before is None else self.before.n_trees // len(self.base)
+
+    def scores_before(self, data: Data) -> Floats:
+        """Scores before any tree, offsets included: (rows, outputs), or (1, outputs) if they are the same for all."""
+        return self.base[None] if data.offset is None else self.base + data.offset
+
+    def stages(self, data: Data, threads: int) -> Iterator[Floats]:
+        """Scores after each round that is there already."""
+        return iter(()) if self.before is None else self.before.stages(data.rows, self.scores_before(data), threads)
+
+    def scores_of(self, data: Data, threads: int) -> Floats:
+        """Scores now, added up in the order of an uninterrupted fit."""
+        if self.before is not None and data.offset is None:
+            return self.before.predict(data.rows, self.base, n_threads=threads)
+        scores = self.scores_before(data)
+        for now in self.stages(data, threads):
+            scores = now
+        return scores

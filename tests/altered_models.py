@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 TESTS = Path(__file__).resolve().parent
-sys.path.insert(0, str(TESTS / "io"))
+sys.path.insert(0, str(TESTS / "store"))
 
 MEMORY = 3 << 30
 SECONDS = 60  # a question that takes longer does not end

@@ -12,7 +12,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 import planewise as pw
-from planewise.data.kinds import plain_data
+from planewise.data.values import plain_data
 from planewise.explain import Contributions, Path, Reason, Vectors, View
 from planewise.table import TableModel
 

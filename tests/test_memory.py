@@ -54,8 +54,8 @@ def test_the_tightest_limit_counts(tmp_path, files, expected):
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of other systems may not be lowered")
 def test_a_limit_of_the_process_counts():
     code = (
-        "import resource; resource.setrlimit(resource.RLIMIT_DATA, (10**8, 10**8))\n"
-        "from planewise.dask.memory import available_memory; print(available_memory())"
+        "import resource\nfrom planewise.dask.memory import available_memory\n"
+        "resource.setrlimit(resource.RLIMIT_DATA, (10**8, 10**8)); print(available_memory())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert int(done.stdout) <= 10**8

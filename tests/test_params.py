@@ -109,7 +109,7 @@ TABLE = {
     SLMForestRegressor: WRONG_FOR_FOREST,
     DiscriminantFeatureTest: WRONG_FOR_TEST,
 }
-# Words that mean the same in every machine; their other parameters are tested in tests/mcm.
+# Words that mean the same in every machine; their other parameters are tested in tests/machines.
 WRONG_FOR_MACHINES = {
     "categorical_features": WRONG["categorical_features"],
     "scaling": (["rank", True, ["standard"], 1], "'arcsinh', 'standard', 'robust' or None"),

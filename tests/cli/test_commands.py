@@ -93,23 +93,23 @@ def trial(family, mean, n_bytes=1000):
         (
             {"tree": 0.90, "boosting": 0.94, "additive": 0.93},
             "additive",
-            "views is within one standard error of it (0.9300) and a person can read it",
+            "additive is within one standard error of it (0.9300) and a person can read it",
         ),
         (
             {"tree": 0.93, "boosting": 0.94, "additive": 0.935},
             "tree",
-            "slm is within one standard error of it (0.9300) and a person can read it",
+            "tree is within one standard error of it (0.9300) and a person can read it",
         ),
         (
             {"tree": 0.93, "boosting": 0.90, "additive": 0.935},
             "tree",
-            "slm is within one standard error of it (0.9300) and easier to read",
+            "tree is within one standard error of it (0.9300) and easier to read",
         ),
         ({"tree": 0.90, "boosting": 0.94, "additive": 0.95}, "additive", "additive has the best accuracy, 0.9500"),
         (
             {"tree": 0.90, "boosting": 0.95, "kernel": 0.94, "additive": 0.93},
             "kernel",
-            "mcm is within one standard error of it (0.9400) and smaller",
+            "kernel is within one standard error of it (0.9400) and smaller",
         ),
     ],
 )
@@ -280,7 +280,9 @@ def test_the_demo_ends_with_a_table_and_a_page(run):
     assert "boosting" in done.stdout and "report: demo.html" in done.stdout
     content = Path("demo.html").read_text(encoding="utf-8")
     assert "on one thread each" in done.stdout and "on one thread each" in content
-    assert content.count("data:image/png;base64,") == 1 and "What each column added" in content and ">bmi<" in content
+    assert (
+        content.count("data:image/svg+xml;base64,") == 1 and "What each column added" in content and ">bmi<" in content
+    )
     assert "http:" not in content and "https:" not in content
 
 

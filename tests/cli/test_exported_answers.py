@@ -17,7 +17,7 @@ MODELS = {
     "forest": ["--set", "n_estimators=5"],
     "boosting": ["--set", "n_estimators=5"],
     "kernel": ["--set", "mus=1", "--set", "gammas=0.2"],
-    "mcm on many rows": ["--set", "max_iter=3", "--set", "n_components=10"],
+    "kernel on many rows": ["--set", "max_iter=3", "--set", "n_components=10"],
 }
 EPOCH = np.datetime64("1970-01-01")
 
@@ -88,7 +88,7 @@ def from_header(header):
 def test_c_and_onnx_answer_as_predict_does(model, target, flats, run):
     onnx = pytest.importorskip("onnx")
     onnxruntime = pytest.importorskip("onnxruntime")
-    table = pl.concat([flats] * 10) if model == "mcm on many rows" else flats  # beyond 3,000 rows, another estimator
+    table = pl.concat([flats] * 10) if model == "kernel on many rows" else flats  # beyond 3,000 rows, another estimator
     table.write_csv("flats.csv")
     how = ["--set", "kernel=rbf"] if (model, target) == ("kernel", "price") else MODELS[model]
     other = "price" if target == "class" else "class"

@@ -91,7 +91,7 @@ def test_a_folder_for_a_model_and_a_model_for_a_table(csv, run, fitted):
     Path("folder").mkdir()
     for command in (["describe", "folder"], ["predict", "folder", csv], ["export", "folder", "--to", "text"]):
         mistake(run(*command), "'folder': Is a directory.")
-    mistake(run("predict", model, model), "'slm.planewise' is a model file, not a table.")
+    mistake(run("predict", model, model), "'tree.planewise' is a model file, not a table.")
     mistake(run("predict", csv, model), "The file 'towns.csv' is not a model file")
     mistake(run("predict", model, csv, "--out", "folder"), "must end in one of")
 
@@ -144,7 +144,7 @@ def test_no_space_left(csv, fitted):
     ends = run_all(commands, before=small_files(100), stdout=subprocess.DEVNULL)
     assert all(code in (1, 2) and len(lines) == 1 and lines[0].startswith("planewise: ") for code, lines in ends), ends
     assert Path("p.csv").read_text() == "before"
-    assert sorted(path.name for path in Path().iterdir()) == ["p.csv", "slm.planewise", "towns.csv"]
+    assert sorted(path.name for path in Path().iterdir()) == ["p.csv", "towns.csv", "tree.planewise"]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")

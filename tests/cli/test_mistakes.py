@@ -40,9 +40,9 @@ def test_a_table_of_an_unknown_kind(run):
     mistake(run("fit", "table.dat", "--target", "y"), "'table.dat' is not a text table: it holds control characters")
 
 
-def test_a_folder_without_tables(run):
+def test_a_folder_instead_of_a_table(run):
     Path("folder.csv").mkdir()
-    mistake(run("fit", "folder.csv", "--target", "y"), "The folder 'folder.csv' has no file that ends in one of .csv")
+    mistake(run("fit", "folder.csv", "--target", "y"), "'folder.csv' is a folder: name the files in it")
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,10 @@ PREDICT = (
     + """
 import sys
 from pathlib import Path
-from planewise.data import InputTable, _lines, _tables, _text
+from planewise.data import InputTable
+from planewise.data.files import lines, tables, text
 
-_lines.CHUNK_BYTES, _text.BLOCK_BYTES, _tables.CHUNK_ROWS = 1 << 20, 1 << 20, 5_000
+lines.CHUNK_BYTES, text.BLOCK_BYTES, tables.CHUNK_ROWS = 1 << 20, 1 << 20, 5_000
 from planewise.cli.predict import predict
 
 form = sys.argv[1]

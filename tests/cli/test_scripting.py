@@ -41,7 +41,7 @@ def test_h_is_help_everywhere(run):
 
 def test_every_command_is_described_in_the_list_of_commands():
     for name, words in COMMANDS.items():
-        function = getattr(import_module(f"planewise.cli._{name}"), name)
+        function = getattr(import_module(f"planewise.cli.{name}"), name)
         assert function.__doc__.startswith(words.split()[0])
 
 

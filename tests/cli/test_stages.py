@@ -73,8 +73,8 @@ def test_fit_tells_its_stages_and_json_nothing(csv, run):
     stages = [line.removesuffix(" ...") for line in run(*ask).stderr.splitlines()]
     assert stages[:3] == [
         "reading towns.csv",
-        "cross-validating slm (1 of 2) on 192 rows",
-        "cross-validating views (2 of 2) on 192 rows",
+        "cross-validating tree (1 of 2) on 192 rows",
+        "cross-validating additive (2 of 2) on 192 rows",
     ]
     assert stages[-1] == "measuring quality"
     assert run(*ask, "--json").stderr == ""

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 import numpy as np
 import pytest
 
-from planewise.data.kinds import Booleans, Columns, Dates, as_number, kind_from, value_of_kind
+from planewise.data.values import Booleans, Columns, Dates, as_number, kind_from, value_of_kind
 from planewise.explain.planes import Plane, formula, plane_in_words
 
 DAY = 19791.0  # 2024-03-09

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planewise._text import name_in_lines, number, percent, shorten, shown, signed, tidy
-from planewise.data.kinds import plain_data, value_in_words
+from planewise.data.values import plain_data, value_in_words
 
 
 def read(text):

@@ -11,7 +11,7 @@ import pytest
 from picture_check import assert_readable
 
 from planewise import RECIPClassifier
-from planewise.data.kinds import Booleans
+from planewise.data.values import Booleans
 from planewise.plot import ProjectionDisplay
 from planewise.plot.cells import cell_grid
 from planewise.plot.view_data import Axis, axes_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from planewise.data.kinds import Booleans, Dates
+from planewise.data.values import Booleans, Dates
 from planewise.plot.date_ticks import ticks_of_kind
 from planewise.plot.view_data import Axis
 

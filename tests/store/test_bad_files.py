@@ -214,7 +214,7 @@ def test_versions_that_are_not_words_are_refused(tree_file, versions):
     write(tree_file, document | {"versions": versions}, arrays)
     refused(tree_file, "does not say which versions")
     with pytest.raises(ModelFileError, match="does not say which versions"):
-        pw.io.versions(tree_file)
+        versions(tree_file)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import planewise as pw
-from planewise.data.kinds import kinds_of
+from planewise.data.values import kinds_of
 from planewise.export import to_text
 from planewise.plot import PartitionDisplay, ProjectionDisplay, TreeDisplay, ViewsDisplay
 from planewise.report import report

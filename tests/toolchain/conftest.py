@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-sys.path.append(str(HERE.parent / "io"))  # the catalogue of fitted models
+sys.path.append(str(HERE.parent / "store"))  # the catalogue of fitted models
 
 
 def pytest_ignore_collect(collection_path, config):

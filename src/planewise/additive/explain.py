@@ -14,7 +14,7 @@ from scipy.special import softmax
 from planewise._text import feature_names, joined, number, percent, signed
 from planewise.additive.gains import Floats
 from planewise.additive.values import Values, by_class
-from planewise.data.kinds import class_in_words
+from planewise.data.values import class_in_words
 from planewise.explain.neighbours import as_fitted, units_of_features
 
 MOST_NEAR = 10  # rows that are shown beside a case; more if they are equally near

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from planewise.additive.gains import Floats
 from planewise.data.categories import is_missing
-from planewise.data.kinds import as_number, kinds_of, plain_value
+from planewise.data.values import as_number, kinds_of, plain_value
 
 CATEGORY_GAP = float(np.sqrt(2.0))  # between two categories, in standard deviations of a number
 UNSEEN = "(a category not seen in fit)"

@@ -24,7 +24,7 @@ import planewise as pw
 from planewise._atomic import write_whole
 from planewise.cli.output import say
 from planewise.cli.tables import refuse_existing
-from planewise.data.kinds import Columns
+from planewise.data.values import Columns
 from planewise.evaluate.evaluation import evaluate
 from planewise.evaluate.quality import MEASURES, in_words, measures
 from planewise.explain.planes import plane_in_words, read_plane

@@ -15,7 +15,7 @@ from planewise.cli.output import is_stdout, print_page, say, show_json, show_tab
 from planewise.cli.tables import load_table_model, reads_table, refuse_existing
 from planewise.data.columns import named_as_key, require_columns
 from planewise.data.files.tables import InputTable
-from planewise.data.kinds import value_in_words
+from planewise.data.values import value_in_words
 from planewise.explain.describe import WITHOUT_OFFSET, fitted_with_offset
 from planewise.explain.reasons import Reason, View
 from planewise.report import html as pages

@@ -28,7 +28,7 @@ from rich.table import Table
 
 from planewise._progress import Listener, heard_by
 from planewise._text import shown, shown_json
-from planewise.data.kinds import plain_data
+from planewise.data.values import plain_data
 
 
 def _console() -> Console:

@@ -10,7 +10,7 @@ from planewise.cli.output import say, show_leading, show_table
 from planewise.data.columns import COLUMN_KINDS
 from planewise.data.files.tables import InputTable
 from planewise.data.files.values import as_data
-from planewise.data.kinds import value_in_words
+from planewise.data.values import value_in_words
 from planewise.evaluate.calibration import Calibration, calibration
 from planewise.evaluate.confusion import Confusion, confusion
 from planewise.evaluate.evaluation import evaluate

@@ -12,7 +12,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, Str
 
 from planewise._text import counted
 from planewise.data.columns import COLUMN_KINDS, kind_of, polars, require_columns
-from planewise.data.kinds import value_in_words
+from planewise.data.values import value_in_words
 from planewise.table.model import target_values
 from planewise.table.record import SPLITS
 

@@ -17,7 +17,7 @@ from planewise._optional import require
 from planewise._text import first_of, one_line
 from planewise.data.categories import LONGEST_TEXT
 from planewise.data.frames import named, refuse_patterns
-from planewise.data.kinds import Booleans, Dates, ValueKind
+from planewise.data.values import Booleans, Dates, ValueKind
 
 MAX_CATEGORIES = 50_000
 MAX_INDICATORS = 50  # categories of a column that a machine distinguishes: the most frequent ones

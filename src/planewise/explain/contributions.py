@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from planewise._text import joined, number, shorten
-from planewise.data.kinds import label_in_words, value_in_words
+from planewise.data.values import label_in_words, value_in_words
 
 MAX_NAMED = 3  # columns on each side
 ROUNDING = 1e-6  # of a sum

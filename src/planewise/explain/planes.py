@@ -9,7 +9,7 @@ from typing import Any
 
 from planewise._text import MINUS, number, number_to, shorten, step_from, tidy
 from planewise.data.float32 import LARGEST, Origins
-from planewise.data.kinds import Columns
+from planewise.data.values import Columns
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from planewise._text import MINUS, counted, number, number_to, one_line, percent, signed
-from planewise.data.kinds import entry_in_words, label_in_words, plain_data, value_in_words
+from planewise.data.values import entry_in_words, label_in_words, plain_data, value_in_words
 from planewise.explain.contributions import CategoryStatistic, Part, Start, class_why, number_why
 from planewise.explain.describe import TableSection
 

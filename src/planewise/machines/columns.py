@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from planewise._text import feature_names
-from planewise.data.kinds import Columns, indicator, kinds_of
 from planewise.data.problem import precise_rows, values_as_given
 from planewise.data.scaling import (
     MEASURED_BY,
@@ -22,6 +21,7 @@ from planewise.data.scaling import (
     no_scaling,
     robust_scaling,
 )
+from planewise.data.values import Columns, indicator, kinds_of
 
 Rows = NDArray[Any]  # in the columns of X: NaN where missing, categories by their places in ``categories_``
 Vector = NDArray[np.float64]

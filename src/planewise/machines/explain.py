@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise._text import feature_names, number, signed
-from planewise.data.kinds import entry_in_words
+from planewise.data.values import entry_in_words
 from planewise.explain.contributions import Start
 from planewise.explain.describe import Description, Limits, TableSection
 from planewise.explain.reasons import Contributions, Vector, Vectors

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from planewise._text import feature_names, number
-from planewise.data.kinds import Columns
 from planewise.data.tables import rows_as_given
+from planewise.data.values import Columns
 from planewise.explain.describe import Description, Limits, TextSection
 from planewise.explain.planes import linear_sum
 from planewise.explain.reasons import Reason

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from planewise.data.kinds import Columns
 from planewise.data.problem import unshifted_rows
 from planewise.data.tables import rows_as_given
+from planewise.data.values import Columns
 from planewise.explain.describe import Description, Limits
 from planewise.explain.reasons import Reason
 from planewise.machines.columns import shown_values

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.data.kinds import Booleans, Dates, ValueKind, value_in_words
+from planewise.data.values import Booleans, Dates, ValueKind, value_in_words
 
 Numbers = NDArray[np.float64]
 MONTHS = (1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000, 12000)

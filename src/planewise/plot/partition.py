@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from planewise._text import class_names as names_of_classes
 from planewise._text import counted, find_feature, number, with_unit
 from planewise._text import feature_names as names_of_features
-from planewise.data.kinds import ValueKind, kinds_of
 from planewise.data.tables import numeric_column, rows_like, usual_row
+from planewise.data.values import ValueKind, kinds_of
 from planewise.explain.describe import require_no_offset, require_no_ranking
 from planewise.plot.cuts import Cell, Cut, cut_plane
 from planewise.plot.date_ticks import ticks_of_kind

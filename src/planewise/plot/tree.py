@@ -12,8 +12,8 @@ from sklearn.base import is_classifier
 
 from planewise._text import class_names as names_of_classes
 from planewise._text import count, counted, number
-from planewise.data.kinds import Columns
 from planewise.data.tables import n_rows
+from planewise.data.values import Columns
 from planewise.explain.planes import formula
 from planewise.plot.style import (
     ACCENT,

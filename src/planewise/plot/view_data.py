@@ -13,7 +13,8 @@ from scipy.spatial import cKDTree
 
 from planewise._text import count, number, tidy
 from planewise.data.categories import is_missing
-from planewise.data.kinds import (
+from planewise.data.tables import column_values
+from planewise.data.values import (
     Booleans,
     ValueKind,
     as_number,
@@ -21,7 +22,6 @@ from planewise.data.kinds import (
     value_in_words,
     value_of_kind,
 )
-from planewise.data.tables import column_values
 from planewise.plot.date_ticks import ticks_of_kind
 from planewise.recip.neighbours import nearest_class_weights
 

@@ -26,7 +26,6 @@ from planewise._params import (
     threads,
 )
 from planewise._text import feature_names, number, percent
-from planewise.data.kinds import kinds_of, plain_value
 from planewise.data.problem import (
     all_or_nothing,
     class_problem,
@@ -35,6 +34,7 @@ from planewise.data.problem import (
     values_as_given,
 )
 from planewise.data.scaling import scaling_limit
+from planewise.data.values import kinds_of, plain_value
 from planewise.explain.describe import Description, Limits, TableSection
 from planewise.explain.estimator import ShownInNotebooks
 from planewise.explain.neighbours import ProjectionExplanation

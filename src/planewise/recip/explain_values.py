@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from planewise._text import feature_names
-from planewise.data.kinds import kinds_of
+from planewise.data.values import kinds_of
 from planewise.explain.neighbours import as_fitted, units_of_features
 from planewise.recip.rows import Vector
 

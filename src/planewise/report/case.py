@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from planewise._text import counted, number
-from planewise.data.kinds import value_in_words
+from planewise.data.values import value_in_words
 from planewise.explain.describe import TableSection
 from planewise.plot.view_data import value_in_view
 from planewise.report import html

@@ -29,8 +29,8 @@ from planewise.data.columns import (
     read_words,
     require_columns,
 )
-from planewise.data.kinds import Columns, tell_kinds, value_in_words
 from planewise.data.problem import all_or_nothing
+from planewise.data.values import Columns, tell_kinds, value_in_words
 from planewise.evaluate.evaluation import Case, case_of, estimator_in
 from planewise.explain.describe import (
     Description,

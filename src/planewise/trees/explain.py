@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from planewise._text import feature_names
-from planewise.data.kinds import Columns
 from planewise.data.problem import prediction_rows, thread_count
 from planewise.data.tables import rows_as_given
+from planewise.data.values import Columns
 from planewise.explain.contributions import CategoryStatistic, Start
 from planewise.explain.describe import ranks_queries
 from planewise.explain.planes import (

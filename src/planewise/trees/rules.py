@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planewise._text import counted, feature_names, number, percent, signed
-from planewise.data.kinds import Columns, class_in_words, mix_in_words
+from planewise.data.values import Columns, class_in_words, mix_in_words
 from planewise.explain.describe import (
     OFFSET_NOT_STORED,
     RANKS,

@@ -19,7 +19,7 @@ from target import scratch
 
 import planewise
 
-# Models of tests/io/catalogue.py: every kind of estimator, and every attribute that only some of them have.
+# Models of tests/store/catalogue.py: every kind of estimator, and every attribute that only some of them have.
 SEEDS = (
     *("tree, frame", "tree, str labels", "tree, times in seconds", "tree, numbers", "forest, frame", "boosting"),
     *("boosting, tweedie", "boosting, quantiles, one_output_per_tree", "boosting, targets, multi_output_tree"),

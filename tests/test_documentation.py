@@ -24,7 +24,7 @@ PRINTS = {
     "export.md": "['label', 'probabilities']",
     "files.md": "half.planewise' is not a model file, or is truncated or damaged",
     "tables.md": "admitted date day first, %d.%m.%Y",
-    "views.md": "nearest rows in the view area error × worst concave points",
+    "recip.md": "nearest rows in the view area error × worst concave points",
 }
 
 

@@ -117,7 +117,15 @@ def remove_old_pages(app: Sphinx) -> None:
             page.unlink()
 
 
+def unlink_references(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Replace references of inherited docstrings to scikit-learn's pages by their text."""
+    if str(getattr(obj, "__module__", "")).startswith("sklearn"):
+        text = re.sub(r":(?:ref|term):`([^`<]+?)(?:\s*<[^`]*>)?`", r"\1", "\n".join(lines))
+        lines[:] = text.split("\n")
+
+
 def setup(app: Sphinx) -> None:
-    """Connect what is of our own."""
+    """Connect the functions above to the events of Sphinx."""
     app.connect("builder-inited", remove_old_pages, priority=1)
     app.connect("source-read", link_to_pages)
+    app.connect("autodoc-process-docstring", unlink_references, priority=400)  # before numpydoc

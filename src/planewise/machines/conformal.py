@@ -25,7 +25,7 @@ from planewise.machines.rows import balanced, distinct_rows
 
 
 class ConformalKernel(PreparesColumns, ShownInNotebooks, TransformerMixin, BaseEstimator):
-    """The kernel r(x) r(x') exp(-gamma |x - x'|^2) with a factor r fitted to the classes, for any kernel method.
+    """The kernel ``r(x) r(x') exp(-gamma |x - x'|^2)`` with a factor r fitted to the classes, for any kernel method.
 
     r is a constant plus Gaussian bumps at the support vectors of an SVM with C=1 (the cores, at most 500). It has the
     largest scatter of r(x) phi(x) between the classes relative to that within them (``conformal="signed"`` of MCM).

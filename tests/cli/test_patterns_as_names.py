@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from planewise import SLMClassifier, parts
+from planewise import SLMClassifier
+from planewise.data import from_batches
 from planewise.table import TableModel
 
 NAMES = ["*", "b", "c", "t"]
@@ -51,6 +52,6 @@ def test_a_name_that_is_a_pattern_is_refused_in_words(run, ending):
     with pytest.raises(ValueError, match=r"^the table has a column '\^a\$'"):
         TableModel("tree").fit(table, "t")
     with pytest.raises(ValueError, match=r": the table has a column '\^a\$'"):
-        parts.from_batches([table], target="t")
+        from_batches([table], target="t")
     model = SLMClassifier(random_state=0).fit(features.to_pandas(), target.to_list())  # which is no matter elsewhere
     assert model.feature_names_in_[0] == "^a$"

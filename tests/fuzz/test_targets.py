@@ -19,7 +19,7 @@ if not (ROOT / "tools" / "fuzz").is_dir():
 sys.path.insert(0, str(ROOT / "tools" / "fuzz"))
 
 from drawing import Draw  # noqa: E402
-from target import CORPUS, NAMES, target  # noqa: E402
+from target import NAMES, kept, target  # noqa: E402
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -44,8 +44,7 @@ def test_rows_that_chunks_have_otherwise_are_noticed(monkeypatch):
 @pytest.mark.filterwarnings("ignore")
 def test_kept_inputs_fit_every_estimator_and_with_all_that_is_drawn_for_its_fit():
     fits, reached = target("fits"), set()
-    for path in (CORPUS / "fits").iterdir():
-        data = path.read_bytes()
+    for data in kept("fits").values():
         cls, _, given = fits.drawn(Draw(data))
         if fits.case(data) == "fitted":
             reached |= {(cls.__name__, name) for name in given}

@@ -40,7 +40,7 @@ class Target(Protocol):
 
 def target(name: str) -> Any:
     """The module of a target; planewise is imported by it."""
-    for folder in (ROOT / "tools" / "fuzz", ROOT / "tests" / "io"):
+    for folder in (ROOT / "tools" / "fuzz", ROOT / "tests" / "store"):
         if str(folder) not in sys.path:
             sys.path.insert(0, str(folder))
     return importlib.import_module(f"targets.{name}")

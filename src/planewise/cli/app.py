@@ -25,7 +25,7 @@ class LazyGroup(TyperGroup):
         """Replace the placeholder of a command by the command."""
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None:
-            module = import_module(f"planewise.cli._{name}")
+            module = import_module(f"planewise.cli.{name}")
             single = typer.Typer(add_completion=False, rich_markup_mode="rich")
             single.command(name)(getattr(module, str(name)))
             command = typer.main.get_command(single)

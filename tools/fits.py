@@ -24,7 +24,7 @@ import numpy as np
 import scipy
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
-from tests.io.catalogue import CATALOGUE
+from tests.store.catalogue import CATALOGUE
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import planewise as pw

@@ -7,18 +7,19 @@ each in a new folder with the tables of `tools/page_tables.py`; so do the tests,
 
 ``python`` blocks of a page run in one session, one after another, and ``sh`` blocks in a shell.
 
-- A ``text`` or ``json`` block right after a block, or after the words "This prints:", shows what that prints; "..." on
-  a line of its own stands for lines that are not shown. A line of Python that ends in ``# -> text`` prints that text.
+- A ``text`` block right after a block, or after the words "This prints:", shows what that prints; "..." on a line
+  of its own stands for lines that are not shown. A line of Python that ends in ``# -> text`` prints that text.
 - A block whose first line is a comment that begins with "needs", such as ``# needs a cluster``, is not run, nor is a
   shell command that ends in such a comment. The reader sees the reason.
 - ``make`` runs on its own: its target must exist. ``pip install`` runs in the README only; in pages, the extras that it
   names must exist.
-- ``py`` blocks are programs of other libraries, and ``c``, ``toml`` and ``json`` blocks are what files contain.
+- ``py`` blocks are programs of other libraries.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib
 import io
 import json
 import os
@@ -28,15 +29,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+import traceback
+from collections.abc import Callable
+from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 RUN = ("python", "sh")
-KINDS = (*RUN, "text", "json", "toml", "c", "py")
+KINDS = (*RUN, "text", "py")
 PROMISE = re.compile(r"# -> (.*)$", flags=re.M)
 
 
@@ -48,7 +50,6 @@ class Block:
     line: int
     code: str
     shown: str | None = None
-    is_json: bool = False  # what is shown
 
     @property
     def is_run(self) -> bool:
@@ -69,16 +70,14 @@ def blocks_of(page: Path) -> list[Block]:
             raise ValueError(f"{page.name}:{line}: blocks are {', '.join(KINDS)}, not {kind!r}")
         if kind in RUN:
             found.append(Block(kind, line, code))
-        elif kind in ("text", "json") and follows and text[end : match.start()].strip() in ("", "This prints:"):
-            found[-1] = replace(found[-1], shown=code, is_json=kind == "json")
+        elif kind == "text" and follows and text[end : match.start()].strip() in ("", "This prints:"):
+            found[-1] = replace(found[-1], shown=code)
         end, follows = match.end(), kind in RUN
     return found
 
 
-def differs(shown: str, printed: str, is_json: bool = False) -> bool:
-    """Whether a page shows something else than what was printed; the layout of JSON does not matter."""
-    if is_json:
-        return json.loads(shown) != json.loads(printed)
+def differs(shown: str, printed: str) -> bool:
+    """Whether a page shows something else than what was printed."""
     parts = re.split(r"^\.\.\.\n", shown, flags=re.M)
     return re.fullmatch("(?:.*\n)*?".join(map(re.escape, parts)), printed) is None
 
@@ -143,12 +142,6 @@ class Shell:
         return True
 
 
-def start(command: list[str], folder: Path, environment: dict[str, str]) -> subprocess.Popen[str]:
-    """A process that is written to and read from."""
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, cwd=folder, env=environment, stdin=pipe, stdout=pipe, text=True)
-
-
 def run_page(
     page: Path,
     python: Callable[[str], str],
@@ -170,7 +163,7 @@ def run_page(
             printed = run(block.code)
         except Exception as error:
             raise AssertionError(f"{where}: this block failed:\n{block.code}\n{error}") from error
-        if block.shown is not None and differs(block.shown, printed, block.is_json):
+        if block.shown is not None and differs(block.shown, printed):
             raise AssertionError(f"{where}: it shows\n{block.shown}\nand this was printed\n{printed}")
         told(f"{where}: {block.kind}, {time.perf_counter() - began:.1f} s")
         whole += printed
@@ -182,70 +175,43 @@ def environment_of(python: Path, home: Path) -> dict[str, str]:
     return {"HOME": str(home), "LANG": "C.UTF-8", "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"}
 
 
-class Reader:
-    """Somebody who goes through the README in a clone of their own, with a new virtual environment."""
+def run_anew(page: Path, told: Callable[[str], object] = lambda _: None) -> str:
+    """Run a page as somebody would who has a clone and a new virtual environment; what it printed."""
+    with tempfile.TemporaryDirectory() as name:
+        clone, python = Path(name, "planewise"), Path(name, "venv", "bin", "python")
+        for tracked in subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0"):
+            if tracked and (ROOT / tracked).is_file():
+                (clone / tracked).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / tracked, clone / tracked)
+        subprocess.run([sys.executable, "-m", "venv", Path(name, "venv")], check=True)
+        environment = environment_of(python, Path(name)) | {"PIP_QUIET": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+        command, pipe = [python, __file__, "--session"], subprocess.PIPE
+        with subprocess.Popen(command, cwd=clone, env=environment, stdin=pipe, stdout=pipe, text=True) as session:
 
-    def __init__(self, folder: Path) -> None:
-        clone, venv = folder / "planewise", folder / "venv"
-        for name in subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0"):
-            if name and (ROOT / name).is_file():
-                (clone / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, clone / name)
-        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
-        self._python, self._clone = venv / "bin" / "python", clone
-        self._environment = environment_of(self._python, folder) | {
-            "PIP_QUIET": "1",
-            "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-        }
-        self.shell = Shell(clone, self._environment, with_pip=True)
-        self._session: subprocess.Popen[str] | None = None
+            def run_python(code: str) -> str:
+                assert session.stdin is not None and session.stdout is not None
+                print(json.dumps(code), file=session.stdin, flush=True)
+                if not (line := session.stdout.readline()):
+                    raise AssertionError(f"Python itself ended, with exit code {session.wait()}")
+                printed, failed = json.loads(line)
+                if failed:
+                    raise AssertionError(failed)
+                return str(printed)
 
-    def python(self, code: str) -> str:
-        """Run a block in a session of the environment's Python; what it printed."""
-        if self._session is None:
-            self._session = start([str(self._python), __file__, "--session"], self._clone, self._environment)
-        assert self._session.stdin is not None and self._session.stdout is not None
-        self._session.stdin.write(json.dumps(code) + "\n")
-        self._session.stdin.flush()
-        line = self._session.stdout.readline()
-        if not line:
-            raise AssertionError(f"Python itself ended, with exit code {self._session.wait()}")
-        answer = json.loads(line)
-        if answer["failed"]:
-            raise AssertionError(answer["failed"])
-        return str(answer["out"])
-
-    def close(self) -> None:
-        """End the session."""
-        if self._session is not None:
-            self._session.communicate()
+            return run_page(page, run_python, Shell(clone, environment, with_pip=True).run, told)
 
 
 def serve_session() -> None:
-    """Run the blocks that come in on the standard input, for `Reader`."""
-    import importlib
-    import traceback
-
+    """Run the blocks that come in on the standard input, for `run_anew`."""
     session = Session()
     for line in sys.stdin:
         importlib.invalidate_caches()  # a package may have been installed meanwhile
-        answer = {"out": "", "failed": ""}
+        printed, failed = "", ""
         try:
-            answer["out"] = session.run(json.loads(line))
+            printed = session.run(json.loads(line))
         except BaseException:
-            answer["failed"] = traceback.format_exc()
-        print(json.dumps(answer), flush=True)
-
-
-@contextmanager
-def new_reader() -> Iterator[Reader]:
-    """A reader whose folder goes when they do."""
-    with tempfile.TemporaryDirectory() as folder:
-        reader = Reader(Path(folder))
-        try:
-            yield reader
-        finally:
-            reader.close()
+            failed = traceback.format_exc()
+        print(json.dumps([printed, failed]), flush=True)
 
 
 def run_here(page: Path, folder: Path, told: Callable[[str], object] = lambda _: None) -> str:
@@ -265,8 +231,7 @@ def main() -> int:
     pages = [Path(name).resolve() for name in sys.argv[1:]]
     try:
         if not pages:
-            with new_reader() as reader:
-                run_page(ROOT / "README.md", reader.python, reader.shell.run, lambda line: print(line, flush=True))
+            run_anew(ROOT / "README.md", lambda line: print(line, flush=True))
         for page in pages:
             with tempfile.TemporaryDirectory() as folder:
                 run_here(page, Path(folder), lambda line: print(line, flush=True))

@@ -1,9 +1,9 @@
 """
-==============
-A sum of views
-==============
+=================
+An additive model
+=================
 
-A few views that together are a model of tumours, with one case in each of them.
+The views of an additive model of tumours, with one undecided row.
 """
 
 import matplotlib.pyplot as plt

@@ -3,7 +3,7 @@
 Why one tumour gets its prediction
 ==================================
 
-The view that decides it, with the nearest rows of both classes.
+The projection of RECIP in which it is classified, with the nearest rows of both classes.
 """
 
 import matplotlib.pyplot as plt

@@ -20,7 +20,7 @@ theirs = DecisionTreeClassifier(random_state=0).fit(X[train], y[train])
 splits = int((theirs.tree_.children_left >= 0).sum())
 
 # %%
-# Each picture has the accuracy on new rows in its title.
+# The title of each plot has the accuracy on new rows.
 figure, axes = plt.subplots(1, 2, figsize=(9, 4.2), dpi=130, layout="constrained", sharey=True)
 for ax, model, title in (
     (axes[0], ours, f"planewise: {ours.n_planes_} planes"),

@@ -1,9 +1,9 @@
 """
-============================
-Views of the published RECIP
-============================
+==================================
+Projections of the published RECIP
+==================================
 
-The views that the paper names, and those that the published method finds: Figure 1 of the RECIP paper.
+The projections that the paper names, and the projections that the published method finds: Figure 1 of the RECIP paper.
 
 The data are like the synthetic data of the paper: two batches of rows, each of which can be classified in its own pair
 of features. If ``PLANEWISE_DATA`` names a folder with the papers' data sets, this uses the spam data of the paper.
@@ -19,7 +19,7 @@ from planewise.plot import ProjectionDisplay
 from planewise.published import recip, recip_known
 
 if os.environ.get("PLANEWISE_DATA"):
-    from benchmarks.data import load  # in a checkout
+    from benchmarks.data import load  # in a clone
 
     data = load("spambase")
     X, y, names = data.data, np.where(data.target == data.target.max(), "spam", "not spam"), list(data.feature_names)
@@ -36,7 +36,7 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.2, random_
 figure, axes = plt.subplots(2, 2, figsize=(8.4, 7.6), layout="constrained")
 for row, words, model in zip(axes, ("known", "found"), (recip_known(known), recip()), strict=True):
     model.fit(X_train, y_train)
-    print(f"{words}: {len(model.projections_)} views, accuracy {model.score(X_test, y_test):.1%} on test rows")
+    print(f"{words}: {len(model.projections_)} projections, accuracy {model.score(X_test, y_test):.1%} on test rows")
     ProjectionDisplay.from_estimator(
         model, X_train, y_train, X_test, y_test, n_views=2, max_queries=200, feature_names=names
     ).plot(row, with_key=words == "known")

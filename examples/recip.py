@@ -1,9 +1,9 @@
 """
-===================================
-Rows in the views that decided them
-===================================
+================================
+Rows in the projections of RECIP
+================================
 
-Rows in the views that decided them, with correct and wrong predictions: Figure 1 of the RECIP paper.
+Rows in the projections in which they were classified, with correct and wrong predictions: Figure 1 of the RECIP paper.
 
 The data are like the synthetic data of the paper: two batches of rows, each of which can be classified in its own pair
 of features. If ``PLANEWISE_DATA`` names a folder with the papers' data sets, this uses the spam data of the paper.
@@ -19,7 +19,7 @@ from planewise import RECIPClassifier
 from planewise.plot import ProjectionDisplay
 
 if os.environ.get("PLANEWISE_DATA"):
-    from benchmarks.data import load  # in a checkout
+    from benchmarks.data import load  # in a clone
 
     data = load("spambase")
     X, y, names = data.data, np.where(data.target == data.target.max(), "spam", "not spam"), list(data.feature_names)
@@ -34,7 +34,7 @@ else:
     keep = {}
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.2, random_state=0, stratify=y)
 model = RECIPClassifier(random_state=0, **keep).fit(X_train, y_train)
-print(f"{len(model.projections_)} views, accuracy {model.score(X_test, y_test):.1%} on test rows")
+print(f"{len(model.projections_)} projections, accuracy {model.score(X_test, y_test):.1%} on test rows")
 ProjectionDisplay.from_estimator(
     model, X_train, y_train, X_test, y_test, n_views=2, max_queries=200, feature_names=names
 ).plot()

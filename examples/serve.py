@@ -9,9 +9,8 @@ An HTTP service, written with FastAPI, for a model that ``planewise fit`` or ``p
     python examples/serve.py model.planewise --port 8000
     curl -H 'Content-Type: application/json' http://127.0.0.1:8000/predict -d '[{"age": 41, "town": null}]'
 
-``/docs`` describes the service and its rows. This is a starting point: it encrypts nothing, and answers everybody who
-reaches it. A real service runs behind a proxy that has TLS, decides who may send requests, and limits their size and
-rate.
+``/docs`` describes the service and its rows. This is a starting point without encryption or authentication. Run a real service
+behind a proxy with TLS that authenticates requests and limits their size and rate.
 """
 
 import argparse
@@ -58,12 +57,12 @@ def create_app(model: TableModel) -> FastAPI:
     @app.post("/predict")
     def predict(rows: Annotated[list[Row], Body(min_length=1)]) -> list[dict[str, Any]]:
         table = pl.DataFrame([row.model_dump(mode="json", by_alias=True) for row in rows], schema=schema)
-        answers = [{"prediction": each} for each in model.predict(table).tolist()]
+        predictions = [{"prediction": value} for value in model.predict(table).tolist()]
         if hasattr(model, "predict_proba") and hasattr(model.estimator_, "predict_proba"):
             classes = [str(label) for label in model.classes_.tolist()]
-            for answer, row in zip(answers, model.predict_proba(table).tolist(), strict=True):
-                answer["probabilities"] = dict(zip(classes, row, strict=True))
-        return answers
+            for prediction, row in zip(predictions, model.predict_proba(table).tolist(), strict=True):
+                prediction["probabilities"] = dict(zip(classes, row, strict=True))
+        return predictions
 
     return app
 

@@ -603,15 +603,6 @@ def test_wrong_parameters_are_refused_by_name(moons, params, words):
         LargeScaleMCMClassifier(**params).fit(*moons[:2])
 
 
-def test_infinities_are_refused_in_fit_and_prediction(moons, fitted):
-    X, y = moons[0].copy(), moons[1]
-    X[7, 1] = np.inf
-    with pytest.raises(ValueError, match="Column 1 contains infinity"):
-        LargeScaleMCMClassifier().fit(X, y)
-    with pytest.raises(ValueError, match="Column 1 contains infinity"):
-        fitted.predict(X)
-
-
 def test_a_batch_may_lack_classes_that_have_weights():
     X, y = make_blobs(90, centers=3, random_state=0)
     labels = y.astype(str)

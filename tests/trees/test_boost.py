@@ -797,12 +797,6 @@ def test_importances_sum_to_one_and_irrelevant_features_have_little(kind):
     assert_array_equal(model.get_feature_importances(), model.feature_importances_)
 
 
-def test_an_unknown_kind_of_importance_is_named():
-    X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match=r"kind must be.*'weight'"):
-        SLMBoostClassifier(n_estimators=1).fit(X, y).get_feature_importances("weight")
-
-
 @BOTH
 def test_a_pickle_gives_the_same_bytes_and_is_small(make):
     X, y = load_wine(return_X_y=True)

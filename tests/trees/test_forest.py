@@ -579,12 +579,6 @@ def test_a_pickle_predicts_the_same(voting):
     assert len(content) < 0.6 * in_memory + 6000
 
 
-def test_a_pickled_regressor_predicts_the_same():
-    X, y = load_diabetes(return_X_y=True)
-    model = SLMForestRegressor(n_estimators=8, random_state=0).fit(X, y)
-    assert pickle.loads(pickle.dumps(model)).predict(X).tobytes() == model.predict(X).tobytes()
-
-
 @BOTH
 def test_verbose_writes_progress_to_stderr_only(make, capfd):
     X, y = load_iris(return_X_y=True)
@@ -677,14 +671,6 @@ def test_probabilities_add_up_to_one_as_closely_as_others_ask():
     X, y = load_digits(return_X_y=True)
     p = SLMForestClassifier(n_estimators=50, random_state=0).fit(X, y).predict_proba(X)
     assert_allclose(p.sum(axis=1), 1, rtol=1e-14)
-
-
-def test_fitted_arrays_show_themselves_in_one_line():
-    X, y = load_iris(return_X_y=True)
-    forest = SLMForestClassifier(n_estimators=20, random_state=0).fit(X, y).forest_
-    assert repr(forest) == f"<Forest: n_trees=20, n_planes={forest.n_planes}, n_leaves={forest.n_leaves}>"
-    tree = SLMClassifier(random_state=0).fit(X, y).tree_
-    assert repr(tree) == f"<Forest: n_planes={tree.n_planes}, n_leaves={tree.n_leaves}>"
 
 
 def same_planes(a, b):

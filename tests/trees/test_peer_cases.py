@@ -15,31 +15,26 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from quick_boosting import CANCER, IRIS, NUMBERS, classifier, halves, regressor
 from scipy.special import expit, softmax
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import (
     load_breast_cancer,
     load_digits,
-    load_iris,
     load_linnerud,
     make_multilabel_classification,
 )
 from sklearn.ensemble import StackingClassifier, StackingRegressor
-from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.feature_selection import RFECV, SelectFromModel
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeCV
-from sklearn.metrics import accuracy_score, log_loss, mean_squared_error
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, StratifiedKFold, cross_val_score
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier, MultiOutputRegressor, RegressorChain
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import check_is_fitted
 
 import planewise
-from planewise import SLMBoostClassifier, SLMBoostRegressor, SLMForestClassifier, SLMForestRegressor
+from planewise import SLMBoostClassifier, SLMBoostRegressor
 from planewise.data.problem import thread_count
-from planewise.plot import TreeDisplay
 
 ROOT = Path(__file__).parents[2]
 
@@ -56,67 +51,6 @@ def logistic(y, score):
 def multinomial(y, score):
     p = softmax(score, axis=1)
     return p - np.eye(score.shape[1])[y.astype(int)], 2 * p * (1 - p)  # twice, as in XGBoost
-
-
-# ---------------------------------------------------------------------------------- quality, history and early stopping
-def mean_loss(model, X, y):
-    return log_loss(y, model.predict_proba(X)) if is_classifier(model) else mean_squared_error(y, model.predict(X))
-
-
-@pytest.mark.parametrize(
-    ("data", "make", "bound"),
-    [
-        (CANCER, classifier, 0.15),
-        (NUMBERS, regressor, 4500),
-        (load_digits(n_class=4, return_X_y=True), classifier, 0.2),
-    ],
-    ids=["two classes", "numbers", "four classes"],
-)
-def test_early_stopping_keeps_the_best_round_and_its_loss_is_that_of_the_predictions(data, make, bound):
-    X, y, X_val, y_val = halves(data)
-    model = make(n_estimators=60, early_stopping=True, n_iter_no_change=5).fit(X, y, X_val=X_val, y_val=y_val)
-    losses = -model.validation_score_
-    assert losses[model.best_iteration_ - 1] == min(losses) == pytest.approx(mean_loss(model, X_val, y_val))
-    assert min(losses) < bound
-    assert model.n_iter_ == model.best_iteration_
-
-
-def test_the_best_round_is_the_last_while_the_loss_falls():
-    X, y = IRIS
-    model = classifier(n_estimators=4, early_stopping=True, n_iter_no_change=3).fit(X, y, X_val=X, y_val=y)
-    assert model.best_iteration_ == 4
-
-
-def test_training_and_validation_rows_have_a_history_each():
-    X, y, X_val, y_val = halves(NUMBERS)
-    model = regressor().fit(X, y, X_val=X_val, y_val=y_val)
-    assert len(model.train_score_) == len(model.validation_score_) == 5
-
-
-@pytest.mark.parametrize("make", [SLMBoostClassifier, SLMForestClassifier])
-def test_two_classes_are_learned(make):
-    X, y, X_test, y_test = halves(load_digits(n_class=2, return_X_y=True))
-    model = make(n_estimators=20, random_state=0).fit(X, y)
-    assert accuracy_score(y_test, model.predict(X_test)) > 0.95
-
-
-@pytest.mark.parametrize("make", [SLMBoostRegressor, SLMForestRegressor])
-def test_numbers_are_learned(make):
-    X, y, X_test, y_test = halves(NUMBERS)
-    model = make(n_estimators=30, random_state=0).fit(X, y)
-    assert model.score(X_test, y_test) > 0.3
-    assert not hasattr(model, "feature_names_in_")
-
-
-def test_a_validation_set_needs_rows_and_targets():
-    X, y = NUMBERS
-    for given in ({"X_val": X}, {"y_val": y}):
-        with pytest.raises(ValueError, match="X_val and y_val go together"):
-            regressor().fit(X, y, **given)
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        regressor().fit(X, y, X_val=X, y_val=y[:3])
-    with pytest.raises(ValueError, match="y_val has the class 7, which no training row has"):
-        classifier().fit(*IRIS, X_val=IRIS[0][:3], y_val=[7, 0, 1])
 
 
 # ------------------------------------------------------------------------------------------------------- custom losses
@@ -225,17 +159,6 @@ def test_calibration_of_a_fitted_model_on_a_frame():
 
 
 # ------------------------------------------------------------------------------------------- parameters and inheritance
-def test_clones_have_the_parameters_and_are_not_fitted():
-    model = regressor(n_estimators=3).fit(*NUMBERS)
-    copy = clone(model)
-    assert copy.get_params() == model.get_params()
-    with pytest.raises(NotFittedError, match="This SLMBoostRegressor instance is not fitted yet"):
-        check_is_fitted(copy)
-    check_is_fitted(model)
-    model.n_jobs = 2
-    assert clone(model).n_jobs == 2
-
-
 def test_classifier_and_regressor_have_the_same_defaults():
     names = [inspect.signature(each).parameters for each in (SLMBoostClassifier, SLMBoostRegressor)]
     shared = set(names[0]) & set(names[1])
@@ -243,17 +166,6 @@ def test_classifier_and_regressor_have_the_same_defaults():
     assert not different
     assert all(each.kind is inspect.Parameter.KEYWORD_ONLY for each in names[0].values())
     assert names[0]["verbose"].default == names[1]["verbose"].default == 0
-
-
-def test_unknown_parameters_are_refused_by_name():
-    with pytest.raises(TypeError, match="unexpected keyword argument 'eta'"):
-        SLMBoostClassifier(eta=0.1)
-    with pytest.raises(TypeError, match="positional argument"):
-        SLMBoostRegressor(3)
-    with pytest.raises(ValueError, match="Invalid parameter 'eta'"):
-        GridSearchCV(classifier(), {"eta": [0.1]}, cv=2, error_score="raise").fit(*IRIS)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'boosting_type'"):
-        SLMBoostRegressor(boosting_type="dart")
 
 
 def test_a_subclass_lists_its_parameters():
@@ -293,68 +205,12 @@ def test_fits_are_silent(own, capfd, recwarn):
     assert not recwarn.list
 
 
-def test_kinds_and_tags():
-    assert is_classifier(SLMBoostClassifier()) and is_classifier(SLMForestClassifier())
-    assert is_regressor(SLMBoostRegressor()) and is_regressor(SLMForestRegressor())
-    for model in (SLMBoostClassifier(), SLMBoostRegressor(), SLMForestClassifier(), SLMForestRegressor()):
-        tags = model.__sklearn_tags__()
-        assert tags.input_tags.allow_nan
-        assert not tags.non_deterministic
-        assert tags.target_tags.required
-    assert SLMBoostClassifier().__sklearn_tags__().classifier_tags.multi_class
-    assert not SLMBoostRegressor().__sklearn_tags__().target_tags.multi_output
-
-
-# --------------------------------------------------------------------------------------------- importances and pictures
-def test_importances_by_kind():
-    model = classifier().fit(*IRIS)
-    for kind in ("gain", "split", "cover"):
-        assert model.get_feature_importances(kind).sum() == pytest.approx(1)
-    assert_array_equal(model.feature_importances_, model.get_feature_importances("gain"))
-    assert not np.allclose(model.get_feature_importances("gain"), model.get_feature_importances("split"))
-    with pytest.raises(ValueError, match="kind must be 'gain', 'split' or 'cover'; got 'weight'"):
-        model.get_feature_importances("weight")
-    frame = load_iris(as_frame=True).data
-    assert_array_equal(classifier().fit(frame, IRIS[1]).feature_importances_, model.feature_importances_)
-
-
+# ------------------------------------------------------------------------------------------------------- importances
 def test_a_model_without_splits_has_importances_of_zero():
     assert_array_equal(classifier(min_child_weight=1e6).fit(*IRIS).feature_importances_, np.zeros(4))
 
 
-def test_a_tree_of_an_ensemble_is_drawn():
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    assert TreeDisplay.from_estimator(classifier().fit(*IRIS), tree=0).plot().figure_ is not None
-
-
 # ---------------------------------------------------------------------------------------------------------- predictions
-def test_scores_leaves_and_contributions_beside_predictions():
-    X, y = IRIS
-    model, forest = classifier().fit(X, y), SLMForestClassifier(n_estimators=5, random_state=0).fit(X, y)
-    score = model.decision_function(X)
-    assert_array_equal(model.classes_[score.argmax(axis=1)], model.predict(X))
-    assert_allclose(softmax(score, axis=1), model.predict_proba(X))
-    assert_allclose(model.predict_contributions(X).sum(axis=-1), score, atol=1e-9)
-    assert forest.apply(X).shape == (150, 5)
-    assert forest.apply(X).dtype == np.int32
-    assert model.predict_contributions(X).dtype == score.dtype == np.float64
-
-
-def test_predictions_after_every_round():
-    X, y = NUMBERS
-    stages = list(regressor().fit(X, y).staged_predict(X))
-    assert len(stages) == 5
-    for rounds in (1, 3):
-        assert_allclose(stages[rounds - 1], regressor(n_estimators=rounds).fit(X, y).predict(X), rtol=1e-6)
-
-
-def test_equal_targets_are_predicted():
-    model = regressor().fit([[1, 2, 3], [1, 2, 3]], [1.0, 1.0])
-    assert model.forest_.n_planes == 0
-    assert_array_equal(model.predict([[10, 20, 30]]), [1.0])
-
-
 def test_large_targets_and_weights_of_zero():
     X, y = NUMBERS
     assert np.isfinite(regressor().fit(X, y + 1e30).predict(X)).all()
@@ -415,16 +271,6 @@ def test_a_callback_need_not_be_picklable():
     pickle.loads(pickle.dumps(model.set_params(callbacks=None)))
 
 
-def test_files_keep_all_parameters(tmp_path):
-    X, y = IRIS
-    model = classifier(subsample=0.5, n_jobs=2).fit(X, y)
-    planewise.save(model, tmp_path / "model")
-    again = planewise.load(tmp_path / "model")
-    assert type(again) is SLMBoostClassifier
-    assert again.get_params() == model.get_params()
-    assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-
-
 @pytest.mark.parametrize("saved", [False, True])
 def test_more_rounds_continue_a_fit(saved, tmp_path):
     X, y = CANCER
@@ -472,48 +318,6 @@ def test_kinds_of_tables_and_columns(rows, column):
     assert_array_equal(answer, plain.predict(IRIS[0]))
     target = as_column(IRIS[0][:, 0], column)
     assert regressor().fit(given, target, sample_weight=weight).predict(given).dtype == np.float64
-
-
-@pytest.mark.parametrize("make", [classifier, regressor])
-def test_a_column_vector_as_target_warns(make):
-    X, y = IRIS
-    with pytest.warns(DataConversionWarning, match="column-vector"):
-        model = make().fit(pd.DataFrame(X), y.reshape(-1, 1))
-    assert_array_equal(model.predict(X), make().fit(X, y).predict(X))
-
-
-def test_names_and_numbers_of_columns():
-    frame = load_iris(as_frame=True).data
-    model = classifier().fit(frame, IRIS[1])
-    assert_array_equal(model.feature_names_in_, frame.columns)
-    assert not hasattr(classifier().fit(*IRIS), "feature_names_in_")
-    with pytest.raises(ValueError, match="Feature names unseen at fit time:\n- z"):
-        model.predict(frame.rename(columns={frame.columns[1]: "z"}))
-    with pytest.raises(ValueError, match="must be in the same order"):
-        model.predict(frame[frame.columns[::-1]])
-    model = classifier().fit(*IRIS)
-    for ask in (model.predict, model.predict_proba, model.decision_function, model.predict_contributions):
-        with pytest.raises(ValueError, match="X has 3 features, but SLMBoostClassifier is expecting 4 features"):
-            ask(IRIS[0][:, :3])
-
-
-def test_missing_tables_targets_and_columns_are_refused():
-    X, y = IRIS
-    for make in (classifier, regressor):
-        with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
-            make().fit(X, None)
-        with pytest.raises(ValueError, match="Expected 2D array"):
-            make().fit(None, y)
-    with pytest.raises(ValueError, match="2-dimensional container"):
-        classifier().fit(pd.Series(X[:, 0]), y)
-    with pytest.raises(ValueError, match="Input y contains infinity"):
-        regressor().fit(X, np.full(150, np.inf))
-
-
-def test_several_labels_per_row_are_refused():
-    X, y = make_multilabel_classification(40, n_classes=3, random_state=0)
-    with pytest.raises(ValueError, match=r"y should be a 1d array, got an array of shape \(40, 3\)"):
-        classifier().fit(X, y)
 
 
 # ----------------------------------------------------------------------------------------------------------- categories

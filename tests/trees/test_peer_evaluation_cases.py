@@ -1,4 +1,4 @@
-"""Cases that LightGBM and XGBoost test: scores, start scores, leaves, constraints, sparse tables."""
+"""Cases that LightGBM and XGBoost test: scores, start scores, leaves, ranking."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 from quick_boosting import CANCER, IRIS, NUMBERS, classifier, halves, regressor
-from sklearn.metrics import log_loss, make_scorer, mean_squared_error
+from sklearn.metrics import log_loss, make_scorer
 
-from planewise import SLMBoostRanker, SLMBoostRegressor
+from planewise import SLMBoostRanker
 
 
 # ----------------------------------------------------------------------------------------------------------- scores
@@ -23,19 +22,6 @@ def test_a_custom_score_equals_the_loss_it_computes():
     by_score, by_loss = classifier(scoring=own).fit(X, y, **given), classifier().fit(X, y, **given)
     assert_allclose(by_score.validation_score_, by_loss.validation_score_)
     assert_allclose(by_score.train_score_, by_loss.train_score_)
-
-
-def test_a_custom_loss_stops_by_a_score():
-    X, y, X_val, y_val = halves(NUMBERS)
-
-    def squared_error(y_true, score):
-        return score - y_true, np.ones_like(score)
-
-    model = regressor(loss=squared_error, n_estimators=80, early_stopping=True, scoring="neg_mean_squared_error")
-    model.fit(X, y, X_val=X_val, y_val=y_val)
-    errors = -model.validation_score_
-    assert errors[model.best_iteration_ - 1] == errors.min()
-    assert errors.min() == pytest.approx(mean_squared_error(y_val, model.predict(X_val)))
 
 
 # ------------------------------------------------------------------------------------------------------ start scores
@@ -60,18 +46,6 @@ def test_start_scores_of_several_classes():
 
 
 # -------------------------------------------------------------------------------------------- leaves and first rounds
-def test_the_first_rounds_alone():
-    X, y = NUMBERS
-    model = regressor().fit(X, y)
-    for n_rounds, stage in enumerate(model.staged_predict(X), start=1):
-        assert_allclose(model.predict(X, n_rounds=n_rounds), stage)
-    assert_array_equal(model.predict(X, n_rounds=None), model.predict(X))
-    with pytest.raises(ValueError, match="n_rounds must be an integer from 1 to n_iter_, 5; got 6"):
-        model.predict(X, n_rounds=6)
-    several = classifier().fit(*IRIS)
-    assert several.decision_function(IRIS[0], n_rounds=1).shape == (150, 3)
-
-
 def test_leaves_of_boosting():
     X, y = IRIS
     model = classifier().fit(X, y)
@@ -103,17 +77,6 @@ def ranker(**parameters):
     return SLMBoostRanker(**{"n_estimators": 5, "random_state": 0} | parameters)
 
 
-def test_a_ranker_stops_at_its_best_ndcg():
-    X, y, sizes = graded()
-    X_val, y_val, sizes_val = graded(seed=1)
-    model = ranker(n_estimators=60, ndcg_at=3, early_stopping=True, n_iter_no_change=5)
-    model.fit(X, y, group=sizes, X_val=X_val, y_val=y_val, qid_val=np.repeat(np.arange(30), sizes_val))
-    losses = -model.validation_score_
-    assert losses[model.best_iteration_ - 1] == min(losses)
-    assert 1 - min(losses) == pytest.approx(model.score(X_val, y_val, group=sizes_val))
-    assert model.score(X_val, y_val, group=sizes_val) > 0.8
-
-
 def test_queries_in_any_kind_of_column():
     X, y, sizes = graded()
     expected = ranker().fit(X, y, group=sizes).predict(X)
@@ -122,38 +85,3 @@ def test_queries_in_any_kind_of_column():
         assert_array_equal(ranker().fit(X, y, group=kind(sizes)).predict(X), expected)
         assert_array_equal(ranker().fit(X, y, qid=kind(np.repeat(np.arange(30), sizes))).predict(X), expected)
     assert_array_equal(ranker().fit(pd.DataFrame(X), pd.Series(y), group=sizes).predict(X), expected)
-
-
-def test_a_ranker_asks_for_the_queries_of_all_rows():
-    X, y, sizes = graded()
-    with pytest.raises(ValueError, match=r"Ranking needs qid .* or group .*; got neither"):
-        ranker().fit(X, y)
-    with pytest.raises(ValueError, match="X_val needs qid_val"):
-        ranker().fit(X, y, group=sizes, X_val=X, y_val=y)
-    with pytest.raises(ValueError, match="qid_val needs X_val and y_val"):
-        ranker().fit(X, y, group=sizes, qid_val=np.zeros(300))
-    with pytest.raises(ValueError, match="group adds up to 10 rows, but there are 300"):
-        ranker().fit(X, y, group=[10])
-
-
-# ---------------------------------------------------------------------------------------- constraints, sparse tables
-def test_columns_that_may_not_meet():
-    X, y = NUMBERS
-    model = regressor(interaction_cst=[[0, 1], [2, 3, 4]], max_depth=3).fit(X, y)
-    X = np.tile(X[:1], (4, 1))
-    X[1, 2] += 1.0
-    X[2, 8] += 1.0
-    X[3, [2, 8]] += 1.0
-    same, first, second, both = model.predict(X)
-    assert first - same == pytest.approx(both - second, abs=1e-3)  # no interaction of columns of different groups
-
-
-@pytest.mark.parametrize("kind", ["csr", "csc"])
-def test_sparse_tables_are_the_dense_ones(kind):
-    X, y = IRIS
-    X = np.where(X < 1.6, 0.0, X)
-    sparse = scipy.sparse.csr_array(X).asformat(kind)
-    dense, model = classifier().fit(X, y), classifier().fit(sparse, y)
-    assert_array_equal(model.predict_proba(sparse), dense.predict_proba(X))
-    assert_array_equal(model.predict_contributions(sparse), dense.predict_contributions(X))
-    assert SLMBoostRegressor().__sklearn_tags__().input_tags.sparse

@@ -249,26 +249,6 @@ def test_balanced_weights_find_the_rare_class():
     assert balanced.predict(X)[y == 1].mean() > plain.predict(X)[y == 1].mean()
 
 
-@pytest.mark.parametrize("parameters", [{}, PUBLISHED], ids=["joint", "cosine"])
-def test_whole_weights_are_repeated_rows(parameters):
-    plain = {"noise_margin": 0, "smoothing": 0, "min_samples_leaf": 1, "random_state": 0}
-    for seed in range(50):  # random labels: many equally good cuts
-        rng = np.random.default_rng(seed)
-        X, y, weight = rng.normal(size=(60, 4)), rng.integers(0, 3, 60), rng.integers(0, 4, 60)
-        weighted = SLMClassifier(**plain | parameters).fit(X, y, sample_weight=weight)
-        repeated = SLMClassifier(**plain | parameters).fit(X.repeat(weight, axis=0), y.repeat(weight))
-        assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X))
-
-
-def test_a_row_of_no_weight_is_left_out():
-    X, y = load_iris(return_X_y=True)
-    counts = np.arange(150) % 3 > 0
-    X_out = np.where(counts[:, None], X, 1e9 * X)  # would change every scale
-    left_out = SLMClassifier(random_state=0).fit(X_out, y, sample_weight=counts.astype(float))
-    without = SLMClassifier(random_state=0).fit(X[counts], y[counts])
-    assert_array_equal(left_out.predict_proba(X), without.predict_proba(X))
-
-
 # ---------------------------------------------------------------------------------------- odd but valid data
 COLUMNS = ["a", "b", "c", "d"]
 TABLES = {

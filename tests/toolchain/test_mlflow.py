@@ -80,6 +80,6 @@ def test_without_the_list_mlflow_refuses_and_names_the_types(experiment):
     model = clone(CLASSIFIERS["SLMClassifier"]).fit(X, y)
     with (
         mlflow.start_run(experiment_id=experiment),
-        pytest.raises(mlflow.MlflowException, match=r"planewise\.slm\._tree\.SLMClassifier"),
+        pytest.raises(mlflow.MlflowException, match=r"planewise\.trees\.tree\.SLMClassifier"),
     ):
         mlflow.sklearn.log_model(model, name="model", **REQUIRED)

@@ -45,7 +45,7 @@ def test_a_search_that_keeps_its_splitter_is_read_back(tmp_path):
 
 def test_without_the_list_skops_refuses_and_names_the_types():
     model, _ = fitted("boosting")
-    with pytest.raises(skops.io.exceptions.UntrustedTypesFoundException, match=r"planewise\.slm\.fitted\.Forest"):
+    with pytest.raises(skops.io.exceptions.UntrustedTypesFoundException, match=r"planewise\.trees\.arrays\.Forest"):
         skops.io.loads(skops.io.dumps(model))
 
 

@@ -9,8 +9,8 @@ An HTTP service, written with FastAPI, for a model that ``planewise fit`` or ``p
     python examples/serve.py model.planewise --port 8000
     curl -H 'Content-Type: application/json' http://127.0.0.1:8000/predict -d '[{"age": 41, "town": null}]'
 
-``/docs`` describes the service and its rows. This is a starting point without encryption or authentication. Run a real service
-behind a proxy with TLS that authenticates requests and limits their size and rate.
+``/docs`` describes the service and its rows. This is a starting point without encryption or authentication. Run a real
+service behind a proxy with TLS that authenticates requests and limits their size and rate.
 """
 
 import argparse

@@ -119,7 +119,7 @@ def makers(family: str, regression: bool) -> list[Callable[[], Any]]:
         return [partial(getattr(pw, name), random_state=0), partial(theirs, random_state=0)]
     if family == "views":  # theirs sums functions of two columns as well
         pairwise = partial(getattr(ensemble, f"HistGradientBoosting{kind}"), interaction_cst="pairwise")
-        return [partial(getattr(pw, f"SLMViews{kind}"), random_state=0), partial(pairwise, random_state=0)]
+        return [partial(getattr(pw, f"Additive{kind}"), random_state=0), partial(pairwise, random_state=0)]
     if family == "kernel":
         ours = pw.MCMRegressor if regression else partial(pw.MCMClassifier, random_state=0)
         return [ours, scaled(svm.SVR if regression else svm.SVC)]

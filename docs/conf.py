@@ -81,7 +81,7 @@ sphinx_gallery_conf: dict[str, Any] = {
     "write_computation_times": False,
 }
 
-# -- looks ------------------------------------------------------------------------------------------------------------
+# -- theme ------------------------------------------------------------------------------------------------------------
 html_theme = "pydata_sphinx_theme"
 html_title = f"planewise {release}"
 html_static_path = ["_static"]

@@ -15,6 +15,7 @@ import pytest
 
 from planewise.data import InputTable, Reading, TableFileError
 from planewise.data.columns import Column
+from planewise.data.files import lines
 
 N = 60
 
@@ -545,3 +546,12 @@ def test_text_that_looks_like_something_else_is_noted(case):
     what = {"levels, some of them words": "18 of 27 values are numbers, 'A' in line 4 is not"}
     words = what.get(case, "9 of 18 values are dates of the format %Y-%m-%d, '28.02.2024' in line 3 is not")
     assert table.found[0].in_words() == f"read as text: {words}"
+
+
+def test_a_byte_order_mark_inside_a_file_is_a_part_of_its_value_in_every_chunk(tmp_path, monkeypatch):
+    path = tmp_path / "t.csv"
+    path.write_bytes("word,number\na,1\n\ufeffb,2\n".encode())
+    monkeypatch.setattr(lines, "CHUNK_BYTES", 4)
+    whole = InputTable([str(path)]).read()["word"].to_list()
+    chunked = [word for chunk in InputTable([str(path)]).chunks(None) for word in chunk["word"].to_list()]
+    assert whole == chunked == ["a", "\ufeffb"]

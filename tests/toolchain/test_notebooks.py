@@ -28,7 +28,7 @@ CELLS = [
 # What a page could ask another place for. scikit-learn's diagram has links to its documentation, which are followed
 # only by a click.
 REQUESTS = re.compile(
-    r"""<(?:script|img|iframe|link)\b[^>]*\b(?:src|href)=["']?(?!data:)|@import|url\((?!["']?(?:data:|\#))"""
+    r"""<(?:script|img|iframe|link)\b[^>]*\b(?:src|href)=(?!["']?data:)|@import|url\((?!["']?(?:data:|\#))"""
 )
 
 

@@ -208,7 +208,7 @@ def page(
         html.paragraph(
             "Each family of planewise is compared with scikit-learn's models of the same kind: decision tree, random "
             "forest, histogram gradient boosting, SVM, histogram gradient boosting of pairs of columns "
-            '(interaction_cst="pairwise", compared with "additive") and nearest neighbours (beside RECIP, "near rows"). Other '
+            '(interaction_cst="pairwise", for "additive") and nearest neighbours (for RECIP, "near rows"). Other '
             "parameters have their defaults. "
             f"{HOW_MEASURED} Sizes are those of compressed pickles. In each pair of columns planewise is the first. "
             f"{HOW_TIMED}"

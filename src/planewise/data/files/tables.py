@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -356,7 +357,7 @@ def _parse(file: LocalFile, block: bytes, dialect: Dialect, names: list[str] | N
     """The fields of whole rows as text."""
     try:
         table = pl.read_csv(
-            block,
+            codecs.BOM_UTF8 + block,  # polars drops one at the start, which may be a value's
             separator=dialect.separator,
             quote_char=dialect.quote,
             has_header=False,

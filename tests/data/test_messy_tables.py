@@ -553,5 +553,5 @@ def test_a_byte_order_mark_inside_a_file_is_a_part_of_its_value_in_every_chunk(t
     path.write_bytes("word,number\na,1\n\ufeffb,2\n".encode())
     monkeypatch.setattr(lines, "CHUNK_BYTES", 4)
     whole = InputTable([str(path)]).read()["word"].to_list()
-    chunked = [word for chunk in InputTable([str(path)]).chunks(None) for word in chunk["word"].to_list()]
+    chunked = [word for chunk in InputTable([str(path)]).chunks(None, ["word"]) for word in chunk["word"].to_list()]
     assert whole == chunked == ["a", "\ufeffb"]

@@ -202,7 +202,7 @@ def page(
     header: list[str], rows: list[list[str]], words: list[str], machine: str, cells: Any, why: Reason | None
 ) -> str:
     """The whole page."""
-    title = "planewise: small models you can see through"
+    title = "planewise: compact, readable models for tabular data"
     body = [
         html.heading(title, level=1),
         html.paragraph(

@@ -63,12 +63,12 @@ def percent(share: Any, decimals: int | None = None) -> str:
     """A share in per cent: with so many decimals, or with one where it is small.
 
     >>> percent(0.97), percent(0.031), percent(0), percent(0.97123, 1)
-    ('97 %', '3.1 %', '0 %', '97.1 %')
+    ('97%', '3.1%', '0%', '97.1%')
     """
     share = float(share)
     if decimals is None:
         decimals = 0 if share >= 0.1 else 1
-    return "0 %" if share == 0 else f"{100 * share:.{decimals}f} %"
+    return "0%" if share == 0 else f"{100 * share:.{decimals}f}%"
 
 
 def count(value: Any) -> str:

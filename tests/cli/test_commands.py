@@ -35,7 +35,7 @@ def test_fit_says_what_it_found(csv, run):
         "class: 2 classes (classification)",
         "192 for training, 48 held out",
         "4: 2 numeric, 1 boolean, 1 categorical",
-        "size 7.9 %, town 3.8 %",
+        "size 7.9%, town 3.8%",
         "left out id: has a different whole number in every row: looks like an identifier",
         "left out note: has 192 different texts in 192 rows: looks like an identifier or free text",
         "left out country: has the same value in every row",

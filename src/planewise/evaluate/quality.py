@@ -64,7 +64,7 @@ class Quality:
             name: {measure: Measured(**each) for measure, each in measures.items() if measure in MEASURES}
             for name, measures in record["quality"].items()
         }
-        note = "95 % confidence intervals in brackets."
+        note = "95% confidence intervals in brackets."
         constant, linear = (next((each for each in names if each in found), None) for names in (CONSTANT, LINEAR))
         if constant is not None and _is_worse(found["model"], found[constant]):
             note += f" On these rows, this model is no better than the {constant.replace('_', ' ')}."
@@ -153,7 +153,7 @@ def _training_rows(case: Evaluation, X_train: Any, y_train: Any) -> tuple[Any, N
 def _note(case: Evaluation, simple: list[str], on_training_rows: bool) -> str:
     weighted = ", weighted" if np.ptp(case.weight) > 0 else ""
     note = [
-        f"Measured on {counted(np.count_nonzero(case.weight), 'row')}{weighted}; 95 % confidence intervals in brackets."
+        f"Measured on {counted(np.count_nonzero(case.weight), 'row')}{weighted}; 95% confidence intervals in brackets."
     ]
     if case.n_without_target:
         were = "was" if case.n_without_target == 1 else "were"
@@ -179,7 +179,7 @@ def measures(case: Evaluation) -> dict[str, Measured]:
 
 
 def in_words(measure: str, found: Measured) -> str:
-    """Such as "93.8 % (83.2 to 97.9)", or "0.1234 (0.09 to 0.157)"."""
+    """Such as "93.8% (83.2 to 97.9)", or "0.1234 (0.09 to 0.157)"."""
     if found.low == found.high:  # by definition, as the AUC of a constant
         return number(found.value)
     if measure in SHARES:

@@ -376,7 +376,7 @@ class PartitionDisplay(Display):
 
     def _share_wrong(self) -> str:
         assert self.test is not None
-        return f"{number(100 * float(np.mean(self.test.target != self.test.predicted)), 3)} %"
+        return f"{number(100 * float(np.mean(self.test.target != self.test.predicted)), 3)}%"
 
 
 def _marker_size(sizes: Sizes, n_rows: int) -> float:

@@ -4,8 +4,8 @@
     make bench ACCEPT=1     # count, and keep the counts as the ones to compare with
 
 Every case runs with one thread under callgrind, which counts the instructions that the compiled core executes. A second
-run, without callgrind, counts the lines of planewise's own Python that are executed. The core may take 3 % more
-instructions than the committed count. Python may take 25 % more lines: a new check is fine, a loop over rows is not.
+run, without callgrind, counts the lines of planewise's own Python that are executed. The core may take 3% more
+instructions than the committed count. Python may take 25% more lines: a new check is fine, a loop over rows is not.
 Other packages are not counted, so their releases do not change the figures. Two runs give the same counts but for some
 tens of instructions in the bindings, which look objects up by their addresses. Another compiler gives other counts,
 which is an error: accept the counts of the commit before yours, then compare.

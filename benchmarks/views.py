@@ -2,7 +2,7 @@
 
     python benchmarks/views.py [--data DIR] [--only a,b] [--contenders "views;lightgbm;ebm"] [--out results.json]
 
-Each set is split 60/40 once; losses are log-loss or root mean squared error on the 40 %. Contenders take turns with two
+Each set is split 60/40 once; losses are log-loss or root mean squared error on the 40%. Contenders take turns with two
 threads each, at their defaults. "made" sets are 100,000 and 1,000,000 rows of Friedman's first function as classes. The
 file of results is added to: an expensive contender can run by itself. What is not installed is left out.
 """

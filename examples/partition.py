@@ -33,5 +33,5 @@ for ax, model, title in (
         y[train],
         feature_names=["first feature", "second feature"],
         class_names=["moon 0", "moon 1"],
-    ).plot(ax, title=f"{title}, {right:.1f} % right on new rows")
+    ).plot(ax, title=f"{title}, {right:.1f}% right on new rows")
 plt.show()

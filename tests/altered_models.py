@@ -4,7 +4,7 @@ python tests/altered_models.py [--share 13] [--core FILE] [MODEL ...]
 
 A question that the unaltered model does not answer ends the program. Every question to an altered model is printed
 before it is asked, so that the last line tells what crashed. One of SHARE variants is tried; by default all. Models are
-named as in ``io/catalogue.py``; by default all. FILE is another build of the compiled
+named as in ``store/catalogue.py``; by default all. FILE is another build of the compiled
 module, such as the one with sanitizers that `make fuzz` makes.
 """
 

@@ -319,14 +319,12 @@ def test_the_table_and_the_sentence_write_a_label_the_same_way():
     for model in (pw.SLMBoostClassifier(n_estimators=3, **SMALL), pw.MCMClassifier(), pw.SLMClassifier(**SMALL)):
         reason = model.fit(X, y.astype(float)).explain(X[:1])[0]
         assert reason.sentence().startswith("0,") or reason.sentence().startswith("0:")
-        assert "0.0" not in reason.table().heading and reason.table().rows[-1][-1] != "0.0, 100 %"
+        assert "0.0" not in reason.table().heading and reason.table().rows[-1][-1] != "0.0, 100%"
 
 
 def test_a_path_says_how_sure_it_is_once():
     path = pw.SLMClassifier(**SMALL).fit(X, NAMED).explain(X[:1])[0]
-    assert path.sentence(" (90 %)").startswith("setosa (90 %), because ") and "probability" not in path.sentence(
-        " (90 %)"
-    )
+    assert path.sentence(" (90%)").startswith("setosa (90%), because ") and "probability" not in path.sentence(" (90%)")
     assert "where its probability is" in path.sentence()
 
 

@@ -329,8 +329,8 @@ FAULTS = (
     Fault(
         "An error of the user ends the command with exit code 2.",
         "src/planewise/cli/__init__.py",
-        "user_errors = (ValueError, TypeError, ImportError,",
-        "user_errors = (TypeError, ImportError,",
+        "user_errors = (ValueError, ModuleNotFoundError,",
+        "user_errors = (ModuleNotFoundError,",
         ("tests/cli/test_mistakes.py",),
     ),
     Fault(

@@ -250,7 +250,7 @@ def main() -> None:
         results[name] = [one_split(X, y, seed) for seed in range(args.seeds)]
         for row in results[name]:
             cells = [
-                f"{who} {100 * each['accuracy']:.1f} % {each['bytes']}"
+                f"{who} {100 * each['accuracy']:.1f}% {each['bytes']}"
                 for who, each in row.items()
                 if isinstance(each, dict)
             ]

@@ -38,7 +38,7 @@ def main():
     X, X_test, y, y_test = train_test_split(X, y, test_size=1 / 3, random_state=0, stratify=y)
     for name, model in MODELS.items():
         model.fit(X, y)
-        print(f"{name}: {100 * model.score(X_test, y_test):.1f} %")
+        print(f"{name}: {100 * model.score(X_test, y_test):.1f}%")
         for values in ("exact", "compact"):
             header = to_c(model, values=values)
             tables = int(header.split("Tables: ")[1].split()[0])

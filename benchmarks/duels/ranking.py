@@ -35,7 +35,7 @@ class Queries(NamedTuple):
 
 
 def make_queries(n_queries: int, kind: str, seed: int) -> Queries:
-    """Queries of 5 to 60 rows; the grade is by the place in the query, the best 3 % have 4, half of them 0."""
+    """Queries of 5 to 60 rows; the grade is by the place in the query, the best 3% have 4, half of them 0."""
     rng = np.random.default_rng([seed, KINDS.index(kind)])
     size = rng.integers(5, 61, n_queries)
     qid = np.repeat(np.arange(n_queries), size)

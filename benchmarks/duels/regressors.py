@@ -3,7 +3,7 @@
     python benchmarks/duels/regressors.py --data DIRECTORY [DIRECTORY ...] [--seeds 3] [--out results.json]
 
 A directory has an index.csv with the columns "name" and "file", and one parquet file per set with the column "target".
-Of each set at most 2,000 rows are drawn, numeric columns and rows without gaps only: 60 % to learn from, 40 % to test.
+Of each set at most 2,000 rows are drawn, numeric columns and rows without gaps only: 60% to learn from, 40% to test.
 A seed is a draw and a split. SVR and KernelRidge get standardised columns and, where the table says so, a standardised
 target. All models of a kind take turns on the same rows. The error is the root mean squared error on the test rows; a
 KernelRidge keeps all rows as vectors. "Ratio" is the geometric mean over sets and seeds of ours divided by theirs.

@@ -102,7 +102,7 @@ def _is_category(column: pd.Series) -> bool:
 
 
 def split(table: Table, seed: int, family: Family) -> Split:
-    """60 % for training and 40 % for testing, with equal shares of each class."""
+    """60% for training and 40% for testing, with equal shares of each class."""
     classes = None if table.task == "regression" else table.y
     X, X_test, y, y_test = train_test_split(table.X, table.y, test_size=TEST_SHARE, random_state=seed, stratify=classes)
     if not family.native:

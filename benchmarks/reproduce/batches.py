@@ -29,7 +29,7 @@ def batch_data(q: int, noise: float, batch_size: int = 650, **more: Any) -> Data
 
 
 def main_views(*, voting: bool = False, **settings: Any) -> RECIPClassifier:
-    """RECIP as published, but a view must be the largest part of a row for more than 1 % of the rows to be kept."""
+    """RECIP as published, but a view must be the largest part of a row for more than 1% of the rows to be kept."""
     return recip(**settings).set_params(keep="best", decide="vote" if voting else "select")
 
 

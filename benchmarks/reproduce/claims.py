@@ -155,10 +155,10 @@ def near_printed(title: str, needed: float | None, *, repetitions: int, margin: 
         side = [_side(entry, margin, repetitions) for entry in entries]
         near, above, below = (side.count(wanted) for wanted in (0, 1, -1))
         sentence = (
-            f"{title}: {near} of {len(entries)} table entries ({100 * near / len(entries):.0f} %) are within two "
+            f"{title}: {near} of {len(entries)} table entries ({100 * near / len(entries):.0f}%) are within two "
             f"standard errors plus {margin} of the printed figure; {above} are above that range and {below} below it"
         )
-        sentence += f" (target: {100 * needed:.0f} % within)." if needed else "."
+        sentence += f" (target: {100 * needed:.0f}% within)." if needed else "."
         return Verdict(sentence, near >= needed * len(entries) if needed else None)
 
     return claim

@@ -178,8 +178,8 @@ def published_program_is_sparse(results: Results) -> Settled:
     return settled_by_count(
         int(sparse.sum()),
         len(shares),
-        f"Of the training rows, {np.median(shares):.0f} % (median) are support vectors of the published program (mu = "
-        f"0): at most a third on {sparse.sum()} of {len(shares)} data sets, and 90 % or more on {dense.sum()}.",
+        f"Of the training rows, {np.median(shares):.0f}% (median) are support vectors of the published program (mu = "
+        f"0): at most a third on {sparse.sum()} of {len(shares)} data sets, and 90% or more on {dense.sum()}.",
     )
 
 

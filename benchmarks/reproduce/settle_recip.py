@@ -87,7 +87,7 @@ def _precision(results: Results) -> Settled:
         MAIN_VIEWS,
         f"Mean precision over {7 * len(columns)} settings: {used:.2f} if every view is kept that any row uses, as "
         f"Algorithm 1 is printed and solved exactly; {main:.3f} if a view must be the largest part of a row for more "
-        "than 1 % of the rows (“main views”).",
+        "than 1% of the rows (“main views”).",
     )
 
 
@@ -416,7 +416,7 @@ def _neighbours_beat_forest(results: Results) -> Settled:
     error = results.standard_error("Vowel", differences)
     return Settled(
         "holds" if differences.mean() > 2 * error else "does not hold",
-        f"KNN {neighbours.mean:.1f} %, random forest {forest.mean:.1f} %: a difference of {differences.mean():+.1f} "
+        f"KNN {neighbours.mean:.1f}%, random forest {forest.mean:.1f}%: a difference of {differences.mean():+.1f} "
         f"points, with a standard error of {error:.1f}.",
     )
 
@@ -427,7 +427,7 @@ TABLE_3_CLAIMS = (
     ),
     PaperClaim(
         "RECIP, Section 3.3",
-        "On Vowel, nearest neighbours outperform random forests (94 %).",
+        "On Vowel, nearest neighbours outperform random forests (94%).",
         _neighbours_beat_forest,
     ),
 )
@@ -443,8 +443,8 @@ def _vowel_of_one(results: Results) -> Settled:
         bool((used >= 100 * NEARLY_ALL).all()),
         bool((main >= 100 * NEARLY_ALL).all()),
         MAIN_VIEWS,
-        f"Share of the kept views that have one feature, for d = 2, 5 and 9 and lam = 30: {_list(used, 0)} %; of the "
-        f"main views {_list(main, 0)} %.",
+        f"Share of the kept views that have one feature, for d = 2, 5 and 9 and lam = 30: {_list(used, 0)}%; of the "
+        f"main views {_list(main, 0)}%.",
     )
 
 
@@ -454,7 +454,7 @@ def _vowel_of_all(results: Results) -> Settled:
         used >= 100 * NEARLY_ALL,
         main >= 100 * NEARLY_ALL,
         MAIN_VIEWS,
-        f"The view of all ten features is the best one for {used:.0f} % of the training rows, or {main:.0f} % if only "
+        f"The view of all ten features is the best one for {used:.0f}% of the training rows, or {main:.0f}% if only "
         "the main views are kept (lam = 30).",
     )
 
@@ -485,8 +485,8 @@ def _spam_views(results: Results) -> Settled:
         {lam: share > 50 for lam, share in first.items()},
         {lam: share > 50 for lam, share in main.items()},
         "At lam = 1, 3 and 9, these are the two views that are best for most training rows in "
-        f"{_list(first.values(), 0)} % of the folds. Total × longest is kept at all in {_list(longest, 0)} %, total × "
-        f"your in {_list(your, 0)} %. The best view of {min(alone):.0f} to {max(alone):.0f} % of the rows has one "
+        f"{_list(first.values(), 0)}% of the folds. Total × longest is kept at all in {_list(longest, 0)}%, total × "
+        f"your in {_list(your, 0)}%. The best view of {min(alone):.0f} to {max(alone):.0f}% of the rows has one "
         "feature.",
     )
 
@@ -502,11 +502,11 @@ def _spam_flawless(results: Results) -> Settled:
     shares, main_shares = _percent_right(right, rows), _percent_right(main_right, main_rows)
     said = "; ".join(
         f"lam = {lam:g}: "
-        + ("none selects them" if share is None else f"{share:.0f} % (of {rows[lam]:.0f} % of the rows)")
+        + ("none selects them" if share is None else f"{share:.0f}% (of {rows[lam]:.0f}% of the rows)")
         for lam, share in shares.items()
     )
     top = _percent_right(_spam(results, "right in first two"), _spam(results, "rows in first two")).values()
-    ours = ", ".join("none" if share is None else f"{share:.0f} %" for share in top)
+    ours = ", ".join("none" if share is None else f"{share:.0f}%" for share in top)
     return _settled_by_lam(
         {lam: share is not None and share >= 100 * NEARLY_ALL for lam, share in shares.items()},
         {lam: share is not None and share >= 100 * NEARLY_ALL for lam, share in main_shares.items()},
@@ -523,8 +523,8 @@ def _spam_accuracy(results: Results) -> Settled:
     own = {lam: results[f"lam = {lam:g}", "accuracy"] for lam in SPAM_LAMS}
     known = results["known", "accuracy"]
     evidence = (
-        f"RECIP's own views give {_list([entry.mean for entry in own.values()], 1)} % at lam = 1, 3 and 9; the two "
-        f"views of Figure 1 alone give {known.mean:.1f} ± {known.std:.1f} %."
+        f"RECIP's own views give {_list([entry.mean for entry in own.values()], 1)}% at lam = 1, 3 and 9; the two "
+        f"views of Figure 1 alone give {known.mean:.1f} ± {known.std:.1f}%."
     )
     good = {lam: near(entry) for lam, entry in own.items()}
     if any(good.values()):
@@ -543,5 +543,5 @@ SPAM_CLAIMS = (
         "The points that select these two views of Spam are almost flawlessly classified.",
         _spam_flawless,
     ),
-    PaperClaim("RECIP, Table 3 (printed figures)", "RECIP's accuracy on Spam is 76.8 %.", _spam_accuracy),
+    PaperClaim("RECIP, Table 3 (printed figures)", "RECIP's accuracy on Spam is 76.8%.", _spam_accuracy),
 )

@@ -117,7 +117,7 @@ def reach_the_printed(methods: tuple[str, ...], *, lower_is_better: bool = False
         behind = [entry for entry in entries if sign * entry.difference < -2 * max(entry.std, 1e-12)]
         lower = sum(sign * entry.difference < 0 for entry in entries)
         mean = float(np.mean([entry.difference / (entry.printed.mean if lower_is_better else 1) for entry in entries]))
-        unit = f"{100 * mean:+.1f} % of the printed figures" if lower_is_better else f"{mean:+.1f} points"
+        unit = f"{100 * mean:+.1f}% of the printed figures" if lower_is_better else f"{mean:+.1f} points"
         named = [f"{entry.row.title.split(',')[0]}, {entry.column.title} ({entry.difference:+.3g})" for entry in behind]
         sentence = (
             f"Our means are behind the printed figures in {lower} of {len(entries)} entries; the mean difference over "

@@ -85,4 +85,4 @@ def _room_of(name: str) -> str:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__, *_ROOMS])
+    return sorted({*globals(), *__all__, *_ROOMS})

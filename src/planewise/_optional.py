@@ -1,10 +1,9 @@
-"""Packages that only a part of planewise needs, and what is said when they are missing."""
+"""Packages that only a part of planewise needs, and the errors for missing ones."""
 
 from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -29,12 +28,6 @@ def require(what: str, module: str, extra: str | None = None) -> Any:
         if error.name not in (package, module):
             raise
         raise ModuleNotFoundError(needs(what, package, extra), name=package) from None
-
-
-def require_all(what: str, modules: Iterable[str], extra: str) -> None:
-    """The same for several modules."""
-    for module in modules:
-        require(what, module, extra)
 
 
 _HOME = str(Path(__file__).parent)

@@ -25,7 +25,7 @@ def heard_by(listener: Listener) -> Iterator[None]:
 
 
 def is_heard() -> bool:
-    """Whether somebody listens, so that work is worth doing piece by piece."""
+    """Return whether a progress listener is registered."""
     return _LISTENER.get() is not None
 
 

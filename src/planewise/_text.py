@@ -63,12 +63,12 @@ def percent(share: Any, decimals: int | None = None) -> str:
     """A share in per cent: with so many decimals, or with one where it is small.
 
     >>> percent(0.97), percent(0.031), percent(0), percent(0.97123, 1)
-    ('97 %', '3.1 %', '0 %', '97.1 %')
+    ('97%', '3.1%', '0%', '97.1%')
     """
     share = float(share)
     if decimals is None:
         decimals = 0 if share >= 0.1 else 1
-    return "0 %" if share == 0 else f"{100 * share:.{decimals}f} %"
+    return "0%" if share == 0 else f"{100 * share:.{decimals}f}%"
 
 
 def count(value: Any) -> str:
@@ -101,7 +101,7 @@ def tidy(value: Any) -> str:
 
 
 def shorten(value: Any, most: int = 80) -> str:
-    """One printable line of at most so many letters.
+    """One printable line of at most `most` characters.
 
     >>> shorten("concave  points error", 12)
     'concav…error'
@@ -110,7 +110,7 @@ def shorten(value: Any, most: int = 80) -> str:
 
 
 def cut(text: str, most: int = 80) -> str:
-    """At most so many letters, without the middle: names that begin alike often differ at the end."""
+    """At most `most` characters, without the middle: names that begin alike often differ at the end."""
     if len(text) <= most:
         return text
     tail = (most - 1) // 2
@@ -176,17 +176,15 @@ def one_line(thing: Any, facts: str, most: int = LONGEST_REPR) -> str:
     return f"<{name}: {shorten(facts, most - len(name) - 4)}>"
 
 
-def feature_names(estimator: Any, given: Sequence[Any] | None = None, X: Any = None) -> list[str]:
-    """Names of the columns: those given, those the estimator or the table knows, or x0, x1, ..."""
-    n_features = _n_features(estimator, X)
+def feature_names(estimator: Any, given: Sequence[Any] | None = None) -> list[str]:
+    """Names of the columns: those given, those the estimator knows, or x0, x1, ..."""
+    n_features = getattr(estimator, "n_features_in_", None)
     if given is not None:
         names = [str(name) for name in given]
         if n_features is not None and len(names) != n_features:
             raise ValueError(f"feature_names has {len(names)} names for {n_features} features; give one per feature.")
         return names
     known = getattr(estimator, "feature_names_in_", None)
-    if known is None and X is not None:
-        known = getattr(X, "columns", None)
     if known is not None:
         return [str(name) for name in known]
     if n_features is None:
@@ -194,17 +192,10 @@ def feature_names(estimator: Any, given: Sequence[Any] | None = None, X: Any = N
     return [f"x{place}" for place in range(n_features)]
 
 
-def _n_features(estimator: Any, X: Any) -> int | None:
-    found = getattr(estimator, "n_features_in_", None)
-    if found is None and X is not None:
-        found = np.shape(X)[1]
-    return None if found is None else int(found)
-
-
 def categories_of(estimator: Any) -> Mapping[int, Sequence[Any]]:
     """The categories of the estimator's categorical columns, by column."""
-    known = getattr(estimator, "categories_", None)
-    return known if isinstance(known, dict) else {}  # an encoder's are a list
+    known: Mapping[int, Sequence[Any]] = getattr(estimator, "categories_", {})
+    return known
 
 
 def find_feature(feature: Any, names: Sequence[str]) -> int:

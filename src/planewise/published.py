@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from inspect import Parameter, Signature
+from textwrap import fill
 from typing import Any, NamedTuple
 
 from planewise.machines.classifier import MCMClassifier
@@ -55,7 +56,10 @@ def _function(
     )
 
     def system(*args: Any, **given: Any) -> Any:
-        bound = signature.bind(*args, **given)
+        try:
+            bound = signature.bind(*args, **given)
+        except TypeError as error:
+            raise TypeError(f"{name}() {error}") from None
         bound.apply_defaults()
         known = bound.arguments
         made = {each.parameter: each.value(known) if each.value else known[key] for key, each in symbols.items()}
@@ -67,9 +71,11 @@ def _function(
         for key, each in symbols.items()
     ]
     fixed = ", ".join(f"{key}={value!r}" for key, value in settings.items())
+    indent = 4 * " "
+    result = fill(f"Not fitted, with ``{fixed}``.", 88, initial_indent=indent, subsequent_indent=indent)
     system.__doc__ = (
         f"{title}\n\nParameters\n----------\n" + "\n".join(told) + f"\n\nReturns\n-------\n{estimator.__name__}\n"
-        f"    Not fitted, with ``{fixed}``.\n"
+        f"{result}\n"
     )
     system.__name__ = system.__qualname__ = name
     system.__signature__ = signature  # type: ignore[attr-defined]

@@ -14,8 +14,7 @@ from sklearn.utils import Bunch
 
 from benchmarks import data
 
-BESIDE_THE_REPOSITORY = Path(__file__).resolve().parent / "../../../shared/data"
-HOME = Path(os.environ.get("PLANEWISE_DATA") or BESIDE_THE_REPOSITORY)
+HOME = Path(os.environ.get("PLANEWISE_DATA", ""))
 
 
 @pytest.fixture(autouse=True)

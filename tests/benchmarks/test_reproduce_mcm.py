@@ -24,8 +24,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 from planewise import LargeScaleMCMClassifier, MCMClassifier
 
-BESIDE_THE_REPOSITORY = Path(__file__).resolve().parent / "../../../shared/data"
-HOME = Path(os.environ.get("PLANEWISE_DATA") or BESIDE_THE_REPOSITORY)
+HOME = Path(os.environ.get("PLANEWISE_DATA", ""))
 TINY = Data("tiny", ("make_circle_and_ring", {"n_samples": 60}))
 pytestmark = pytest.mark.filterwarnings("ignore")  # that published programs are degenerate
 

@@ -400,10 +400,10 @@ def test_the_size_counts_at_the_printed_accuracy_or_the_best_reached(tmp_path, c
 def test_near_printed_counts_two_standard_errors_of_both_on_either_side(results):
     # Moons is less than two standard errors above, Rings eight points below
     verdict = near_printed("Tiny", 0.9, repetitions=3)(results)
-    assert not verdict.met and "1 of 2 table entries (50 %)" in verdict.sentence
-    assert "0 are above that range and 1 below it (target: 90 % within)" in verdict.sentence
+    assert not verdict.met and "1 of 2 table entries (50%)" in verdict.sentence
+    assert "0 are above that range and 1 below it (target: 90% within)" in verdict.sentence
     one = near_printed("Tiny", None, repetitions=3, margin=-1.0, block="Moons")(results)
-    assert one.met is None and "0 of 1 table entries (0 %)" in one.sentence
+    assert one.met is None and "0 of 1 table entries (0%)" in one.sentence
     assert "1 are above that range and 0 below it." in one.sentence
     assert near_printed("Tiny", 0.9, repetitions=3, margin=9.0)(results).met
 

@@ -29,8 +29,7 @@ from clean_shell import run_python, small_files
 from planewise.machines.search import GAMMAS_TIMES_FEATURES
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-BESIDE_THE_REPOSITORY = CHECKOUT / "../shared/data"
-HOME = Path(os.environ.get("PLANEWISE_DATA") or BESIDE_THE_REPOSITORY)
+HOME = Path(os.environ.get("PLANEWISE_DATA", ""))
 EVERY_TABLE = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 WITH_CELLS = pytest.mark.parametrize(
     "table",

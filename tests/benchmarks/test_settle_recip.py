@@ -295,12 +295,12 @@ def test_spam_has_the_papers_views_only_if_they_are_the_first_two():
     assert words(*claim, only((1,))) == "holds when lam is 1"
     assert words(*claim, only((), (1, 3, 9))) == MAIN
     kept = settled(*claim, lambda row, column: 0.0 if column == "both are the first two" else 100.0)
-    assert kept.words == "does not hold" and "kept at all in 100, 100, 100 %" in kept.evidence
+    assert kept.words == "does not hold" and "kept at all in 100, 100, 100%" in kept.evidence
 
 
 def test_rows_that_select_figure_1_must_be_right_and_there_must_be_some():
     def figures(right):
-        """Of 20 % of the test rows, by lam, so many are right; None: no row is there."""
+        """Of 20% of the test rows, by lam, so many are right; None: no row is there."""
 
         def value(row, column):
             share = right.get(row)
@@ -322,7 +322,7 @@ def test_the_accuracy_on_spam_is_that_of_recips_own_views():
     def figures(own, known):
         return lambda row, column: np.array([-0.7, 0.7]) + (known if row == "known" else own)
 
-    claim = recip.SPAM_TABLE, "76.8 %"
+    claim = recip.SPAM_TABLE, "76.8%"
     assert words(*claim, figures(76.8, 60.0)) == "holds"
     assert words(*claim, figures(85.0, 76.8)) == "holds when only the two views of Figure 1 are used"
     assert words(*claim, figures(85.0, 85.0)) == "does not hold"

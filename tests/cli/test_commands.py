@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -14,7 +15,6 @@ from clean_shell import run_python
 from planewise.cli.choose import Trial, _by_score, choose_family
 from planewise.cli.output import stage
 from planewise.cli.split import Split
-from planewise.store.file import checksum
 from planewise.table import TableModel
 
 FAMILIES = ["tree", "forest", "boosting", "kernel", "additive", "recip"]
@@ -35,7 +35,7 @@ def test_fit_says_what_it_found(csv, run):
         "class: 2 classes (classification)",
         "192 for training, 48 held out",
         "4: 2 numeric, 1 boolean, 1 categorical",
-        "size 7.9 %, town 3.8 %",
+        "size 7.9%, town 3.8%",
         "left out id: has a different whole number in every row: looks like an identifier",
         "left out note: has 192 different texts in 192 rows: looks like an identifier or free text",
         "left out country: has the same value in every row",
@@ -255,6 +255,13 @@ def test_an_estimator_saved_from_python_is_asked_about_tables_too(run, towns):
     assert run("describe", "tree.planewise").exit_code == 0
 
 
+def content_of(model):
+    """The bytes of the model's file without the record of its fit."""
+    model.record_, file = None, io.BytesIO()
+    pw.save(model, file)
+    return file.getvalue()
+
+
 def test_the_same_seed_gives_the_same_file_but_for_its_date(csv, run, monkeypatch):
     ask = ["fit", csv, "--target", "price", "--model", "boosting", "--seed", "3", "--out"]
     for name, seconds in (("a", "0"), ("b", "1700000000")):
@@ -263,7 +270,7 @@ def test_the_same_seed_gives_the_same_file_but_for_its_date(csv, run, monkeypatc
     a, b = (pw.load(f"{name}.planewise") for name in ("a", "b"))
     assert (a.record_["date"], b.record_["date"]) == ("1970-01-01T00:00:00Z", "2023-11-14T22:13:20Z")
     assert a.record_ | {"date": ""} == b.record_ | {"date": ""}
-    assert checksum(a) == checksum(b)
+    assert content_of(a) == content_of(b)
 
 
 def test_the_same_seed_and_date_give_the_same_file(csv, run, monkeypatch):

@@ -28,7 +28,8 @@ def with_a_word(towns, word):
 
 
 def test_a_table_that_is_not_there(run):
-    mistake(run("fit", "nowhere.csv", "--target", "y"), "'nowhere.csv': No such file or directory.")
+    for name in ("nowhere.csv", "http://localhost/rows.csv"):
+        mistake(run("fit", name, "--target", "y"), f"'{name}': No such file or directory.")
 
 
 def test_a_table_of_an_unknown_kind(run):
@@ -147,13 +148,21 @@ def test_a_message_of_several_lines_is_told_in_one(run, csv, monkeypatch):
     mistake(run("fit", csv, "--target", "class"), "planewise: no table: a hint")
 
 
-def test_a_bug_is_shown_with_its_traceback(run, csv, monkeypatch):
+@pytest.mark.parametrize("error", [KeyError, TypeError, ImportError])
+def test_a_bug_is_shown_with_its_traceback(run, csv, monkeypatch, error):
     def fail(path):
-        raise KeyError("oops")
+        raise error("oops")
 
     monkeypatch.setattr("planewise.data.InputTable.read", fail)
-    with pytest.raises(KeyError, match="oops"):
+    with pytest.raises(error, match="oops"):
         main(["fit", csv, "--target", "class"])
+
+
+@pytest.mark.parametrize("form", ["c", "onnx"])
+def test_a_model_that_cannot_be_exported_is_a_mistake(run, towns, form):
+    X = towns.select("size", "rooms").to_numpy()
+    pw.save(pw.ConformalKernel().fit(X, towns["class"].to_numpy()), "m.planewise")
+    mistake(run("export", "m.planewise", "--to", form, "--out", "m.out"), "ConformalKernel cannot be exported to")
 
 
 def test_a_long_message_is_cut_in_the_middle(run, csv, monkeypatch):

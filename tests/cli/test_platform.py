@@ -62,8 +62,8 @@ def test_a_dash_prints_what_would_be_in_the_file(run, fitted, csv):
         run(*command_line, "--html", "page.html", "--force")
         assert run(*command_line, "--html", "-").stdout == Path("page.html").read_text(encoding="utf-8")
         mistake(run(*command_line, "--html", "-", "--json"), "--json and --html - would both print; choose one.")
-    mistake(run("predict", model, csv, "--out", "-", "--json"), "--json describes the file of --out; give one.")
-    mistake(run("export", model, "--to", "c", "--out", "-", "--json"), "--json describes the file of --out; give one.")
+    mistake(run("predict", model, csv, "--out", "-", "--json"), "--json requires --out FILE.")
+    mistake(run("export", model, "--to", "c", "--out", "-", "--json"), "--json requires --out FILE.")
     assert not Path("-").exists()
 
 

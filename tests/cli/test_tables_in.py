@@ -27,7 +27,7 @@ def german(towns):
 
 def shell(command, data=b""):
     """What a shell says and prints, in a clean environment; "planewise" is the command."""
-    planewise = f"{sys.executable} -m planewise.cli"
+    planewise = f"{sys.executable} -m planewise"
     return subprocess.run(
         ["bash", "-o", "pipefail", "-c", re.sub(r"(^|[ (])planewise ", rf"\1{planewise} ", command)],
         input=data,

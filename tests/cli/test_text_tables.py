@@ -78,7 +78,7 @@ def test_names_that_come_twice(run, model):
     header, rows = text("a,a,y\n")
     table = write("t.csv", header, rows)
     for done in (run("fit", table, "--target", "y"), run("predict", model, table)):
-        mistake(done, "'t.csv' has more than one column 'a'; every column needs a different name.")
+        mistake(done, "'t.csv' has the duplicate column name 'a'.")
 
 
 def test_a_separator_that_is_not_that_of_the_table(run, model):

@@ -115,6 +115,13 @@ def test_missing_targets_and_wrong_weights(tree, table):
         tree.fit(X, frame(table[1], sizes), frame(weight, sizes))
 
 
+def test_targets_of_two_columns_are_refused(tree, boost, table):
+    X, y = frame(table[0], [300, 300]), array(np.zeros((600, 2)), [300, 300])
+    for model in (tree, boost):
+        with pytest.raises(ValueError, match=r"^Partition 0 of y has shape \(300, 2\); y must have one dimension\.$"):
+            model.fit(X, y)
+
+
 def test_targets_too_large_for_boosting_are_refused_by_their_partition(table, monkeypatch):
     monkeypatch.setattr(on_dask.SLMBoostRegressor, "_can_stay_in_parts", lambda *_: True)
     X, sizes = frame(table[0], [300, 300]), [300, 300]
@@ -142,9 +149,9 @@ def test_a_validation_set_with_other_columns(boost, table):
         boost.fit(X, y, X_val=table[0], y_val=y)
 
 
-def test_offsets_are_refused_by_name(boost, table):
+def test_offsets_are_refused(boost, table):
     X, y = frame(table[0], [600]), frame(table[1], [600])
-    with pytest.raises(ValueError, match=r"^offset is not possible on a cluster; use planewise.SLMBoostClassifier"):
+    with pytest.raises(ValueError, match=r"^Offsets are not supported on a cluster; use planewise.SLMBoostClassifier"):
         boost.fit(X, y, offset=y)
 
 

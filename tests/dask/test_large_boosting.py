@@ -310,10 +310,10 @@ def test_what_needs_all_rows_in_one_place_is_refused_by_name(client, rows, param
     assert remote.n_iter_ == 6
 
 
-def test_callbacks_of_scikit_learn_and_offsets_are_refused_by_name(client, rows):
+def test_callbacks_of_scikit_learn_and_offsets_are_refused(client, rows):
     X, y = lazily(rows[:2], SIZES[3])
     remote = boosting()[1]
-    with pytest.raises(ValueError, match=r"^offset is not possible on a cluster"):
+    with pytest.raises(ValueError, match=r"^Offsets are not supported on a cluster"):
         remote.fit(X, y, offset=da.zeros(N_ROWS))
-    with pytest.raises(ValueError, match=r"^offset_val is not possible on a cluster"):
+    with pytest.raises(ValueError, match=r"^Offsets are not supported on a cluster"):
         remote.fit(X, y, X_val=X, y_val=y, offset_val=da.zeros(N_ROWS))

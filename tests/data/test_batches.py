@@ -294,10 +294,10 @@ def test_an_interrupt_leaves_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("second", "message"),
     [
-        ({"a": [1.0], "y": [0]}, "Partition 1 has no column 'b', which partition 0 has"),
-        ({"a": [1.0], "b": ["x"], "y": [0]}, "'b' holds numbers in partition 0, but text such as 'x' in partition 1"),
-        ({"a": [1.0, 2.0], "b": [2.0, 1.0], "y": [0, None]}, "Partition 1: the target 'y' is missing in row 1"),
-        ({"a": [1.0], "b": [2.0]}, "Partition 1: there is no column 'y'"),
+        ({"a": [1.0], "y": [0]}, "Batch 1 has no column 'b', which batch 0 has"),
+        ({"a": [1.0], "b": ["x"], "y": [0]}, "'b' holds numbers in batch 0, but text such as 'x' in batch 1"),
+        ({"a": [1.0, 2.0], "b": [2.0, 1.0], "y": [0, None]}, "Batch 1: the target 'y' is missing in row 1"),
+        ({"a": [1.0], "b": [2.0]}, "Batch 1: there is no column 'y'"),
         ({"a": [1.0], "b": [2.0], "y": ["p"]}, "numbers in some batches and text in others"),
     ],
 )
@@ -313,7 +313,7 @@ def test_a_bad_batch_is_named_and_nothing_is_left(second, message, tmp_path):
     [
         (iter([]), "batches are read twice, but a list_iterator can be read only once"),
         (pl.DataFrame({"y": [1]}), "batches must be a function that returns data frames, or a list of them"),
-        ([np.ones((2, 2))], "Partition 0: a data frame is needed"),
+        ([np.ones((2, 2))], "Batch 0: a data frame is needed"),
     ],
 )
 def test_what_gives_no_batches_is_refused(batches, message):
@@ -332,7 +332,7 @@ def test_batches_must_have_the_same_rows_each_time(tmp_path):
 
 def test_wrong_weights_are_named():
     frame = table().with_columns(weight=pl.int_range(600) - 3)
-    with pytest.raises(ValueError, match=r"Partition 0: the weight 'weight' must be .* at least 0; row 0 has -3"):
+    with pytest.raises(ValueError, match=r"Batch 0: the weight 'weight' must be .* at least 0; row 0 has -3"):
         spooled(frame, weight="weight")
 
 

@@ -327,7 +327,7 @@ REFUSED = {
     "names that come twice in Excel": (
         "t.xlsx",
         lambda: excel(names=["age", "age", "town", "day"]),
-        ["more than one column 'age'"],
+        ["duplicate column name 'age'"],
     ),
     "an odd value in Excel": (
         "t.xlsx",
@@ -396,7 +396,7 @@ REFUSED = {
         rows() + '1,2,"Ulm,2024-01-01\n' + 3 * "1,2,Ulm,2024-01-01\n" + '1,2,"Ulm",2024-01-01\n',
         ["lines 62 to 66 are one row with", "Is a quote that opens in line 62 not closed?"],
     ),
-    "names that come twice": ("t.csv", rows(header="age,age,town,day"), ["more than one column 'age'"]),
+    "names that come twice": ("t.csv", rows(header="age,age,town,day"), ["duplicate column name 'age'"]),
     "columns separated by spaces": ("t.txt", "a   b  c\n" + "1   2  3\n" * 9, ["separated by spaces"]),
     "nothing": ("t.csv", "\n \n", ["'t.csv' is empty"]),
     "a header alone": ("t.csv", "a,b\n", ["'t.csv' has no rows"]),

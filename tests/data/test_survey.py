@@ -24,7 +24,7 @@ WORDS = ["ash", "birch", "cedar", "elm", None]
 
 
 def surveyed(parts, categorical_features="from_dtype"):
-    return join_surveys(survey_part(part, categorical_features, k) for k, part in enumerate(parts))
+    return join_surveys(survey_part(part, categorical_features, f"partition {k}") for k, part in enumerate(parts))
 
 
 def assert_read_alike(whole, parts, categorical_features="from_dtype"):
@@ -141,7 +141,7 @@ def test_origins_are_those_of_all_rows(size, n_codes, n_parts, dtype):
 def test_rows_that_do_not_count_have_no_say_in_origins():
     column = np.append(START + np.arange(600.0), [0.5])[:, None]
     counts = np.arange(601) < 600
-    found = join_surveys([survey_part(column, None, 0, counts=counts)])
+    found = join_surveys([survey_part(column, None, "partition 0", counts=counts)])
     assert found.origins == find_origins(column, counts) == {0: START}
 
 
@@ -205,5 +205,5 @@ def test_arrays_that_disagree_and_tables_without_rows():
 
 def test_a_survey_is_small():
     rows = np.random.default_rng(0).normal(size=(100_000, 20))
-    assert len(pickle.dumps(survey_part(rows, None, 0))) < 10_000
-    assert len(pickle.dumps(survey_part(START + rows, None, 0))) < 20 * 80_000
+    assert len(pickle.dumps(survey_part(rows, None, "partition 0"))) < 10_000
+    assert len(pickle.dumps(survey_part(START + rows, None, "partition 0"))) < 20 * 80_000

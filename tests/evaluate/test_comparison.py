@@ -36,7 +36,7 @@ def test_a_linear_truth_is_said_to_need_no_more_than_a_linear_model():
     classes = halves(lambda X, rng: np.where(straight(X, rng) > 0, "yes", "no"))
     found, _ = compared(SLMClassifier(random_state=0), *classes)
     assert found.linear.is_as_good and found.linear.name == "logistic_regression"
-    assert f"its accuracy is {100 * found.linear.linear:.1f} %" in found.linear.sentence()
+    assert f"its accuracy is {100 * found.linear.linear:.1f}%" in found.linear.sentence()
 
 
 def test_where_a_linear_model_fails_nothing_is_said():

@@ -34,7 +34,7 @@ def test_whole_numbers_of_up_to_seven_digits_lose_none(value):
 def test_years_have_no_separator_and_what_is_no_number_is_said():
     assert number(2015.5, 6) == "2015.5" and number(12345.6, 6) == "12,345.6"
     assert [number(each) for each in (0.0, -0.0, float("nan"), float("-inf"))] == ["0", "0", "nan", "−inf"]
-    assert [percent(each) for each in (0, 0.0004, 0.5, 1)] == ["0 %", "0.0 %", "50 %", "100 %"]
+    assert [percent(each) for each in (0, 0.0004, 0.5, 1)] == ["0%", "0.0%", "50%", "100%"]
     assert [value_in_words(each) for each in (None, float("nan"), 3, 2.5, "a  b")] == [
         *("missing", "missing", "3", "2.5", "a  b")
     ]

@@ -164,7 +164,7 @@ def test_the_sentence_tells_of_rows_that_are_equally_far():
     words = (
         "0 with probability 0.60: 5 of its 11 nearest rows in the view x0 are of this class (the last 8 are equally "
     )
-    assert near.to_text().startswith(words + "far and together count as 2 rows), with 70 % of the weight, which gives")
+    assert near.to_text().startswith(words + "far and together count as 2 rows), with 70% of the weight, which gives")
     assert near.data()["counts"] == {
         "n_for": 5, "n_against": 6, "n_tied": 8, "n_tied_for": 2, "tied_share": 0.25, "weight_for": 3.5,
         "weight_against": 1.5,

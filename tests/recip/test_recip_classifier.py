@@ -140,7 +140,7 @@ def test_sentences_say_the_weight_of_the_neighbours():
     assert told
     sides = told[0].data()["neighbours"]
     near, far = (sum(each["weight"] for each in sides[side]) for side in ("for", "against"))
-    assert f", with {100 * near / (near + far):.0f} % of the weight" in told[0].sentence()
+    assert f", with {100 * near / (near + far):.0f}% of the weight" in told[0].sentence()
     unweighted = RECIPClassifier(random_state=0).fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
     assert not any("weight" in each.sentence() for each in unweighted.explain(X[:50]))
     nothing = weighted.explain([[np.nan, np.nan]])[0]

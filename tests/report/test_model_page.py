@@ -62,8 +62,8 @@ def test_quality_is_what_was_measured():
     score = table("numbers")[1]
     y = targets("three", np.roll(score, 3))
     words = "".join(read(report(model, X=X, y=y)).words)
-    assert f"{100 * accuracy_score(y, model.predict(X)):.1f} %" in words
-    assert f"{100 * np.mean(y == pd.Series(y).mode()[0]):.1f} %" in words
+    assert f"{100 * accuracy_score(y, model.predict(X)):.1f}%" in words
+    assert f"{100 * np.mean(y == pd.Series(y).mode()[0]):.1f}%" in words
     number, X = fitted_tree("tree-numbers", "numbers")
     words = "".join(read(report(number, X=X, y=score)).words)
     assert f"{root_mean_squared_error(score, number.predict(X)):.4g}" in words

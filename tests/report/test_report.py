@@ -89,7 +89,7 @@ def test_every_family_has_a_report(family, tmp_path):
     assert wrong and len(wrong) <= 5
     if not is_regressor(model):
         accuracy = accuracy_score(y_new, model.predict(X_new))
-        assert found.row("accuracy")[1].startswith(f"{100 * accuracy:.1f} %")
+        assert found.row("accuracy")[1].startswith(f"{100 * accuracy:.1f}%")
         assert ("no probabilities" in found.text) == (not hasattr(model, "predict_proba"))
     assert plt.get_fignums() == []
 
@@ -100,11 +100,11 @@ def test_measures_of_classes_are_those_of_scikit_learn():
     found = read(report(model, X_new, y_new))
     hit = model.predict(X_new) == y_new
     bounds = binomtest(int(hit.sum()), len(hit)).proportion_ci(method="wilson")
-    assert found.row("accuracy")[1] == f"{100 * hit.mean():.1f} % ({100 * bounds.low:.1f} to {100 * bounds.high:.1f})"
+    assert found.row("accuracy")[1] == f"{100 * hit.mean():.1f}% ({100 * bounds.low:.1f} to {100 * bounds.high:.1f})"
     commonest = np.mean(y_new == pd.Series(y_new).mode()[0])
-    assert found.row("accuracy")[2].startswith(f"{100 * commonest:.1f} %")
+    assert found.row("accuracy")[2].startswith(f"{100 * commonest:.1f}%")
     recall = balanced_accuracy_score(y_new, model.predict(X_new))
-    assert found.row("balanced accuracy")[1].startswith(f"{100 * recall:.1f} %")
+    assert found.row("balanced accuracy")[1].startswith(f"{100 * recall:.1f}%")
     chance = model.predict_proba(X_new).astype(float)
     loss = log_loss(y_new, chance / chance.sum(axis=1, keepdims=True))
     assert found.row("log loss")[1].startswith(f"{loss:.4g} (")
@@ -230,7 +230,7 @@ def test_a_model_that_is_always_right_has_no_mistakes():
     model = SLMClassifier(random_state=0).fit(X, y)
     page = read(report(model, X, model.predict(X)))
     assert "Every row is predicted correctly." in page.text
-    assert page.row("accuracy")[1].startswith("100.0 % (")
+    assert page.row("accuracy")[1].startswith("100.0% (")
 
 
 def test_a_kernel_given_as_a_matrix_names_the_rows_that_decide():
@@ -249,7 +249,7 @@ def test_one_class_and_one_row_are_no_obstacle():
     assert "Confusion" not in read(report(SLMClassifier(random_state=0).fit(X, alike), X, alike)).headings
     model = SLMClassifier(random_state=0).fit(X, y)
     other = next(each for each in model.classes_ if each != model.predict(X[:1])[0])
-    assert read(report(model, X[:1], [other])).row("accuracy")[1].startswith("0 % (0.0 to ")
+    assert read(report(model, X[:1], [other])).row("accuracy")[1].startswith("0% (0.0 to ")
 
 
 def test_what_cannot_be_reported_is_refused():

@@ -226,6 +226,8 @@ def _large_machines():
     mixed = frame()[0]
     gaps = np.where(np.arange(X.size).reshape(X.shape) % 7 == 3, np.nan, X)
     yield "large machine, gaps", lambda: pw.LargeScaleMCMClassifier(**few, scaling="arcsinh").fit(gaps, y), gaps
+    large = X + 1e9  # float32 cannot resolve these columns
+    yield "large machine, origins", lambda: pw.LargeScaleMCMClassifier(**few).fit(large, y), large
     yield "large machine, categories", lambda: pw.LargeScaleMCMClassifier(**few).fit(mixed, labels("str")), mixed
     yield "conformal kernel, gaps", lambda: pw.ConformalKernel().fit(gaps[::3], y[::3]), gaps
     yield "conformal kernel, categories", lambda: pw.ConformalKernel().fit(mixed[::3], y[::3]), mixed
@@ -289,6 +291,8 @@ def _table_models():
         lambda: _with_record(TableModel("tree", random_state=0).fit(table[::2], "petal ü"), table[1::2]),
         table,
     )
+    dated = table.with_columns(day=pl.date(2024, 1, 1) + pl.duration(days=pl.col("key") // 10))
+    yield "table, dates", lambda: TableModel("tree", random_state=0).fit(dated.drop("key"), "kind"), dated
     quick = {"forest": settings, "boosting": settings, "additive": of_views}
     for family in ("tree", "forest", "additive", "recip"):
         yield (

@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 import planewise as pw
 from planewise.store import ModelFileError
 from planewise.store import container as _container
-from planewise.store.file import SCHEMA
+from planewise.store.file import SCHEMA, versions
 from planewise.trees import Forest
 from planewise.trees.saved import TREE_ARRAYS
 
@@ -203,15 +203,15 @@ def test_a_description_of_many_equal_values_is_saved_so_that_it_can_be_loaded(tm
 
 
 @pytest.mark.parametrize(
-    "versions",
+    "given",
     [
         *(None, [], "1.0", 3, {}, {"numpy": "2"}, {"planewise": None}, {"planewise": ["1"]}, {"numpy": {}}),
         *({"planewise": "1" * 101}, {"planewise": "1", "n" * 101: "1"}),
     ],
 )
-def test_versions_that_are_not_words_are_refused(tree_file, versions):
+def test_versions_that_are_not_words_are_refused(tree_file, given):
     document, arrays = parts_of(tree_file)
-    write(tree_file, document | {"versions": versions}, arrays)
+    write(tree_file, document | {"versions": given}, arrays)
     refused(tree_file, "does not say which versions")
     with pytest.raises(ModelFileError, match="does not say which versions"):
         versions(tree_file)

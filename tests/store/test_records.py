@@ -10,7 +10,6 @@ from rewrite import parts_of, write
 import planewise as pw
 from planewise.evaluate.quality import Quality
 from planewise.store import ModelFileError
-from planewise.store.file import checksum
 from planewise.table.record import record_in_words
 
 NAME = "table, numbers, record"
@@ -28,15 +27,6 @@ def test_the_record_and_the_errors_come_back_as_they_were(path):
     assert again.held_out_errors_.n_rows == 75
     np.testing.assert_array_equal(again.held_out_errors_.errors, model.held_out_errors_.errors)
     np.testing.assert_array_equal(again.held_out_errors_.ranks, np.arange(1, 76))
-
-
-def test_the_checksum_of_a_model_does_not_depend_on_its_record(path):
-    again = pw.load(path)
-    before = checksum(again)
-    again.record_ = None
-    assert checksum(again) == before
-    again.learn_intervals(fitted(NAME)[1])
-    assert checksum(again) != before
 
 
 def test_a_model_without_a_record_has_none_in_its_file(tmp_path):

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.dummy import DummyClassifier
 
 import planewise as pw
 from planewise.data.columns import find_columns, read_words
@@ -210,11 +211,29 @@ def test_kept_rows_of_a_sum_of_views_are_called_by_the_given_numbers():
         model.estimator_.renumber_rows(-np.arange(2000))
 
 
-def test_an_estimator_of_views_in_a_file_becomes_a_model_of_that_family():
+@pytest.mark.parametrize(
+    ("estimator", "family"),
+    [
+        (pw.SLMClassifier(), "tree"),
+        (pw.SLMForestClassifier(n_estimators=3), "forest"),
+        (pw.SLMBoostClassifier(n_estimators=3), "boosting"),
+        (pw.MCMClassifier(), "kernel"),
+        (pw.AdditiveClassifier(n_estimators=3, cv=2, max_views=2), "additive"),
+        (pw.RECIPClassifier(random_state=0), "recip"),
+    ],
+)
+def test_an_estimator_becomes_a_model_of_its_family_that_can_be_saved(estimator, family, tmp_path):
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=["a", "b", "c"])
-    few = {"n_estimators": 3, "cv": 2, "max_views": 2, "random_state": 0}
-    assert as_table_model(pw.AdditiveRegressor(**few).fit(X, X["a"])).family == "additive"
-    assert as_table_model(pw.RECIPClassifier(random_state=0).fit(X, X["a"] > 0)).family == "recip"
+    model = as_table_model(estimator.fit(X, X["a"] > 0))
+    assert model.family == family
+    pw.save(model, tmp_path / "m")
+    np.testing.assert_array_equal(pw.load(tmp_path / "m").predict(X), model.predict(X))
+
+
+def test_an_estimator_of_another_library_is_refused():
+    X = pd.DataFrame({"a": [0.0, 1.0]})
+    with pytest.raises(ValueError, match="holds a DummyClassifier, which cannot predict the rows of a table"):
+        as_table_model(DummyClassifier().fit(X, [0, 1]))
 
 
 @pytest.mark.parametrize("wrong", [[1, 2], np.zeros(N), -np.arange(N)])

@@ -53,7 +53,7 @@ class InParts(BoostsParts):
 
     def fit_parts(self, X, y, weight=None, *, sizes, validation=None, make=LocalParts):
         named = self.categorical_features
-        survey = join_surveys([survey_part(rows, named, k) for k, rows in enumerate(pieces(X, sizes))])
+        survey = join_surveys([survey_part(rows, named, f"partition {k}") for k, rows in enumerate(pieces(X, sizes))])
         learn_columns(self, survey)
         y = self._numbers_of(y, learns=True)
         parts, rows = parts_of(X, y, weight, sizes, survey, make), None

@@ -46,7 +46,7 @@ PUBLISHED = (
     "The first rows are the published method, `planewise.published.recip` with its defaults, alpha = 0.5 and lam = 9. "
     "The paper prints neither: it calls alpha “a value close to 1”, so 0.5 is our departure, chosen on the figures of "
     "`recip-lam`. Algorithm 1, solved exactly, keeps every view that any row uses. In the rows “main views”, "
-    'a view must also be the largest part of a row for more than 1 % of the rows (`keep="best"`). “Known” is given the '
+    'a view must also be the largest part of a row for more than 1% of the rows (`keep="best"`). “Known” is given the '
     "informative pairs. “Defaults” uses this library's defaults. "
     "We chose lam because the recall of the main views is then nearest to Table 1 (`recip-lam`), so the agreement of "
     "that recall, and of the accuracies in Tables 2 and 4 that depend on it, is no evidence."
@@ -482,7 +482,7 @@ TABLE_3 = Table(
         "RECIP is the published method on columns as they are, with lam of 1 or 30 and k of 1 or 3. As in the paper, "
         "all projections are candidates where that is possible (nine or ten features: Breast Cancer Wis (original), "
         "Breast Tissue, Vowel); elsewhere, those of one and two features and the view of all features. “Main views” "
-        "keeps a view only if it is the largest part of a row for more than 1 % of the rows. “RECIP, ours” considers "
+        "keeps a view only if it is the largest part of a row for more than 1% of the rows. “RECIP, ours” considers "
         "standardised views of one and two features and, if the inner folds favour it, the view of all features; it "
         "estimates by counts or distances. In Vowel, there are six rows for each speaker and vowel, so random splits "
         "put related rows in both parts. The two values of lam were chosen after a look at the first test fold, where "

@@ -107,9 +107,9 @@ GRIDS = (
     "tables; slm-grids confirms them."
 )
 # What a count of correct predictions would give instead.
-OF_228 = "impossible on 228 test rows (40 % of 569): {} would be printed as {}"
-OF_157 = "impossible on 157 test rows (40 % of 392): 124 correct predictions would be printed as 78.98"
-OF_141 = "impossible on 141 test rows (40 % of 351): 135 correct predictions would be printed as 95.74"
+OF_228 = "impossible on 228 test rows (40% of 569): {} would be printed as {}"
+OF_157 = "impossible on 157 test rows (40% of 392): 124 correct predictions would be printed as 78.98"
+OF_141 = "impossible on 141 test rows (40% of 351): 135 correct predictions would be printed as 95.74"
 
 TABLE_1 = Table(
     "slm-table-1",
@@ -215,8 +215,8 @@ TABLE_2 = Table(
         ["FF/BP-MLP", "LSVM", "SVM/RBF", "DT", TREES[0], "depth, DT", f"depth, {TREES[0]}"],
     ),
     doubts={
-        ("Pima", "LSVM"): "counts 461 training rows, but 60 % of the 392 rows of Table I are 235",
-        ("Pima", "SVM/RBF"): "counts 461 training rows, but 60 % of the 392 rows of Table I are 235",
+        ("Pima", "LSVM"): "counts 461 training rows, but 60% of the 392 rows of Table I are 235",
+        ("Pima", "SVM/RBF"): "counts 461 training rows, but 60% of the 392 rows of Table I are 235",
         ("", "DT"): "seems to count nodes instead of splits: all nine printed numbers of splits are odd",
     },
     digits=0,

@@ -47,7 +47,7 @@ def main(args: Sequence[str] | None = None) -> None:
 def _exit_code(error: Exception) -> int | None:
     """Return 2 for an error in what the user gave, 1 for one of the system, and None for a bug."""
     polars = sys.modules.get("polars")  # slow to import
-    user_errors = (ValueError, TypeError, ImportError, FileNotFoundError, IsADirectoryError, NotADirectoryError)
+    user_errors = (ValueError, ModuleNotFoundError, FileNotFoundError, IsADirectoryError, NotADirectoryError)
     if isinstance(error, user_errors) or (polars is not None and isinstance(error, polars.exceptions.PolarsError)):
         return 2
     return 1 if isinstance(error, OSError) else None
@@ -57,8 +57,8 @@ def _message(error: Exception) -> str:
     """Return the message of an error as one printable line."""
     from planewise._text import tidy
 
-    if isinstance(error, OSError) and error.filename is not None:
-        return tidy(f"{str(error.filename)!r}: {error.strerror}.")
+    if isinstance(error, OSError) and error.strerror is not None:
+        return tidy(f"{error.strerror}." if error.filename is None else f"{str(error.filename)!r}: {error.strerror}.")
     return tidy(error) or type(error).__name__
 
 

@@ -60,4 +60,4 @@ def options(
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
     ] = False,
 ) -> None:
-    """Small models you can see through, for tables."""
+    """Compact, readable models for tabular data."""

@@ -33,7 +33,7 @@ from planewise.plot.partition import PartitionDisplay
 from planewise.plot.style import new_axes, require_matplotlib
 from planewise.report import html
 
-HOW_MEASURED = "Quality is measured on 40 % held-out rows, with 95 % confidence intervals in brackets."
+HOW_MEASURED = "Quality is measured on 40% held-out rows, with 95% confidence intervals in brackets."
 HOW_TIMED = "Fit times: median of three fits (fewer if slow), on one thread each, planewise and scikit-learn in turns."
 HEADER = ["data", "model", "measure", "planewise", "scikit-learn", "our size", "their size", "our fit", "their fit"]
 WIDTHS = [15, 10, 10, 24, 24, 10, 11, 9, 9]
@@ -187,7 +187,7 @@ def cells_picture(train: Any, test: Any, y_train: Any, y_test: Any, names: list[
         (axes[1], theirs, f"decision tree: {splits} splits"),
     ):
         shown = PartitionDisplay.from_estimator(model, train, y_train, feature_names=names)
-        title += f", {100 * model.score(test, y_test):.1f} % accuracy"
+        title += f", {100 * model.score(test, y_test):.1f}% accuracy"
         shown.plot(ax, title=title, with_key=ax is axes[0])
     return axes[0].get_figure()
 
@@ -202,7 +202,7 @@ def page(
     header: list[str], rows: list[list[str]], words: list[str], machine: str, cells: Any, why: Reason | None
 ) -> str:
     """The whole page."""
-    title = "planewise: small models you can see through"
+    title = "planewise: compact, readable models for tabular data"
     body = [
         html.heading(title, level=1),
         html.paragraph(

@@ -35,7 +35,7 @@ def explain(
         str | None, typer.Option("--id", help="Value of the identifier in the row, as written.", show_default=False)
     ] = None,
     id_column: Annotated[
-        str | None, typer.Option(help="Column of --id, if several could be meant.", show_default=False)
+        str | None, typer.Option(help="Column that holds the value of --id, if ambiguous.", show_default=False)
     ] = None,
     html: Annotated[
         Path | None, typer.Option(help="HTML page to write as well; - prints it instead.", show_default=False)

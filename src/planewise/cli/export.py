@@ -13,7 +13,7 @@ import planewise.export as exports
 from planewise._atomic import write_whole
 from planewise.cli.output import is_stdout, note, print_data, say, show_json, size_in_words
 from planewise.cli.tables import refuse_existing
-from planewise.export.models import input_lines
+from planewise.export.models import input_lines, plain_model
 from planewise.recip.classifier import RECIPClassifier
 from planewise.report.page import report
 from planewise.store.file import load
@@ -60,9 +60,9 @@ def export(
         raise ValueError(f"--compact is for --to c, not for --to {to}.")
     printed = out is None or is_stdout(out)
     if printed and as_json:
-        raise ValueError("--json describes the file of --out; give one.")
+        raise ValueError("--json requires --out FILE.")
     loaded = load(model)
-    _refuse_recip(loaded, to)
+    _require_exportable(loaded, to)
     content = _content(loaded, to, name, compact)
     if printed and to == "text":
         say(*str(content).removesuffix("\n").split("\n"))  # names add no lines to it
@@ -82,13 +82,20 @@ def export(
             say(*lines)
 
 
-def _refuse_recip(loaded: Any, to: str) -> None:
+def _require_exportable(loaded: Any, to: str) -> None:
+    """Raise a ValueError if models of this kind cannot be written as C or ONNX."""
+    if to not in ("c", "onnx"):
+        return
     estimator = loaded.estimator_ if isinstance(loaded, TableModel) else loaded
-    if to in ("c", "onnx") and isinstance(estimator, RECIPClassifier):
+    if isinstance(estimator, RECIPClassifier):
         raise ValueError(
             "a recip model keeps its training rows and cannot be written as C or ONNX. Use --to text or --to html, or "
             "fit with --model tree, forest, boosting, kernel or additive."
         )
+    try:
+        plain_model(loaded, to)
+    except TypeError as error:  # for other commands and callers, it is not the user's error
+        raise ValueError(str(error)) from None
 
 
 def _content(loaded: Any, to: str, name: str, compact: bool) -> str | bytes:

@@ -83,10 +83,10 @@ def fit(
         ),
     ] = None,
     every_column: Annotated[
-        bool, typer.Option("--show-columns", help="Say for every column what it was taken for, and why.")
+        bool, typer.Option("--show-columns", help="Show how each column is read, and why.")
     ] = False,
     test_size: Annotated[
-        float, typer.Option(min=0.01, max=0.9, help="Share of the rows to hold out for measuring quality.")
+        float, typer.Option(min=0.01, max=0.9, help="Fraction of rows held out to measure quality.")
     ] = 0.2,
     group: Annotated[
         str | None,

@@ -66,7 +66,7 @@ def _cell(text: str) -> str:
 def show_leading(features: Mapping[str, float]) -> None:
     """Print the columns that matter most, if the model says which they are."""
     if features:
-        rows = [[name, f"{100 * fraction:.1f} %"] for name, fraction in features.items()]
+        rows = [[name, f"{100 * fraction:.1f}%"] for name, fraction in features.items()]
         show_table("leading features", ["column", "importance"], rows)
 
 

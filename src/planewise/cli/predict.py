@@ -36,7 +36,7 @@ def predict(
     interval: Annotated[
         float | None,
         typer.Option(
-            help="Add lower and upper: an interval that holds the number in this share of the rows, such as 0.9.",
+            help="Add lower and upper: an interval that contains the target in this fraction of rows, such as 0.9.",
             show_default=False,
         ),
     ] = None,
@@ -59,9 +59,9 @@ def predict(
         out = None
     if out is not None:
         check_ending(out)
-        refuse_existing(out, force, model, *table.local_names())
+        refuse_existing(out, force, model, *map(Path, table.given))
     elif as_json:
-        raise ValueError("--json describes the file of --out; give one.")
+        raise ValueError("--json requires --out FILE.")
     fitted = load_table_model(model, table)
     if proba and not hasattr(fitted, "predict_proba"):
         raise ValueError("--proba needs a classifier, but this model predicts numbers.")
@@ -121,7 +121,7 @@ def _predicted(
             found = [model.classes_[probability.argmax(axis=1)], *probability.T]
         else:
             predicted = model.predict(chunk)
-            found = [predicted] if predicted.ndim == 1 else list(predicted.T)
+            found = [predicted]
             if interval is not None and model.held_out_errors_ is not None:
                 found += list(model.held_out_errors_.around(predicted, interval).T)
         columns = [_series(name, values) for name, values in zip(names, found, strict=True)]

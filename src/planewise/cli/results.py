@@ -84,7 +84,7 @@ def _show_kinds(columns: list[dict[str, Any]]) -> None:
 
 
 def _percent(fraction: float) -> str:
-    return f"{100 * fraction:.2g} %"
+    return f"{100 * fraction:.2g}%"
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ class Split:
     def of(cls, group: str | None, time: str | None, share: float, seed: int) -> Split:
         """As the options say."""
         if group is not None and time is not None:
-            raise ValueError("--group and --time cannot be combined: give the one that new rows will differ in.")
+            raise ValueError("--group and --time cannot be combined: use the one in which future rows will differ.")
         kind = "group" if group is not None else "time" if time is not None else "random"
         return cls(kind, group if time is None else time, share, seed)
 

@@ -34,7 +34,7 @@ TABLE_HELP = (
     "CSV, TSV, JSON lines, Parquet, Arrow or Excel file, also compressed (.gz, .zst); several files; - is the standard "
     "input."
 )
-PANEL = "How the table is written (found out if not given)"
+PANEL = "Table format (detected by default)"
 
 
 def _option(help: str, *names: str) -> Any:

@@ -3,9 +3,10 @@
 They have the parameters and attributes of their namesakes, and `client`. Predictions of collections are lazy.
 """
 
-from planewise._optional import require_all
+from planewise._optional import require
 
-require_all("planewise.dask", ("dask", "distributed"), "dask")
+for _package in ("dask", "distributed"):
+    require("planewise.dask", _package, "dask")
 
 from planewise.dask.boosting import SLMBoostClassifier, SLMBoostRegressor  # noqa: E402
 from planewise.dask.errors import LostSchedulerError, LostWorkersError, PartitionError  # noqa: E402

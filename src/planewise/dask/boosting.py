@@ -47,25 +47,21 @@ class _BoostingOnDask(OnDask, BoostsParts):
         X : dask array or data frame of shape (n_samples, n_features)
             As in ``fit`` of the ordinary estimator. It is computed at least twice, to look at it and to learn from it:
             call ``persist`` first if that takes long.
-        y : dask array, series or data frame of shape (n_samples,)
+        y : dask array or series of shape (n_samples,), or data frame of one column
             Targets, in partitions that correspond to those of X. Arrays are rechunked if need be.
         sample_weight : dask array or series of shape (n_samples,), default=None
             Weights; zero leaves a row out.
         X_val, y_val, sample_weight_val : like X, y and sample_weight, default=None
             Validation rows.
         offset, offset_val : None
-            Offsets are not possible on a cluster.
+            Not supported on a cluster.
 
         Returns
         -------
         self
         """
         if offset is not None or offset_val is not None:
-            name = "offset" if offset is not None else "offset_val"
-            raise ValueError(
-                f"{name} is not possible on a cluster; use planewise.{type(self).__name__}, which takes tables in "
-                "memory."
-            )
+            raise ValueError(f"Offsets are not supported on a cluster; use planewise.{type(self).__name__}.")
         check_parameters(self)
         Given(X_val, y_val, sample_weight_val).check()
         given = None if X_val is None else Rows(X_val, y_val, sample_weight_val)

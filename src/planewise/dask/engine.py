@@ -73,7 +73,7 @@ class DaskParts:
         self._derived: list[DaskParts] = []
 
     def ask(self, question: Question, *common: Any, each: Sequence[Any] | None = None) -> list[Any]:
-        """The answers of all parts, in their order; see `planewise.data.Parts.ask`."""
+        """The answers of all parts, in their order; see `planewise.data.chunks.Parts.ask`."""
         left, answers = set(range(len(self._futures))), dict[int, Any]()
         since = time.monotonic()
         while left:

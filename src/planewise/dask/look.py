@@ -26,7 +26,7 @@ class Look:
     n_rows, n_counting, n_columns, n_bytes : int
         Of X; rows that count have a weight above zero.
     survey : PartSurvey or None
-        What its columns hold; None if the estimator reads no float32 rows.
+        What its columns hold; None for validation rows.
     labels : dict or None
         Of a classifier: how many rows of each class count.
     """
@@ -94,7 +94,9 @@ def _look(rows: Rows, number: int, wanted: _Wanted) -> Look:
 
 def _survey(X: Any, number: int, wanted: _Wanted, counts: NDArray[np.bool_]) -> PartSurvey:
     try:
-        return survey_part(X, wanted.categorical_features, number, counts=None if counts.all() else counts)
+        return survey_part(
+            X, wanted.categorical_features, f"partition {number}", counts=None if counts.all() else counts
+        )
     except (ValueError, TypeError) as error:
         raise WrongPartitionError(str(error)) from error
 
@@ -135,8 +137,10 @@ def difference(found: list[Any], expected: list[Any]) -> str:
 
 
 def _require_targets(y: NDArray[Any], number: int, name: str) -> None:
+    if y.ndim > 1 and y.shape[1:] != (1,):
+        raise WrongPartitionError(f"Partition {number} of {name} has shape {y.shape}; y must have one dimension.")
     if y.dtype.kind == "f":
-        wrong = np.unique(np.argwhere(~np.isfinite(y))[:, 0])
+        wrong = np.flatnonzero(~np.isfinite(y))
     elif y.dtype.kind == "O":
         wrong = np.array([row for row, value in enumerate(y.ravel()) if is_missing(value)])
     else:

@@ -48,7 +48,7 @@ class Partitions:
     ----------
     client : Client
     X : dask array or data frame
-    y : dask array, series, or data frame
+    y : dask array or series, or data frame of one column
     sample_weight : dask array, series or None
     estimator : estimator
         Named in errors.

@@ -33,7 +33,7 @@ class ReadTable:
     validation : DaskParts or None
         The validation rows, all of them.
     survey : Survey
-        Of the columns; `planewise.data.learn_columns` gives an estimator what it says.
+        Of the columns; `planewise.data.survey.learn_columns` gives an estimator what it says.
     classes : array or None
         The class labels, sorted.
     """
@@ -132,17 +132,17 @@ def _read(rows: Rows, number: int, reading: _Reading, first: int) -> Part:
 
 def _numbers(y: Any, number: int, name: str) -> NDArray[np.float64]:
     try:
-        target = np.array(y, dtype=np.float64, order="C")
+        target = np.array(y, dtype=np.float64).ravel()
     except (TypeError, ValueError):
         raise WrongPartitionError(f"Partition {number} of {name} must hold numbers.") from None
-    wrong = np.argwhere(np.abs(target) > IN_FLOAT32.largest)
+    wrong = np.flatnonzero(np.abs(target) > IN_FLOAT32.largest)
     if len(wrong):
-        row = wrong[0, 0]
+        row = wrong[0]
         raise WrongPartitionError(
-            f"Partition {number} of {name}: row {row} has the target {target[tuple(wrong[0])]:.3g}; boosting "
+            f"Partition {number} of {name}: row {row} has the target {target[row]:.3g}; boosting "
             f"{IN_FLOAT32.why} and accepts at most {IN_FLOAT32.largest:.2g} in size. Divide the targets by a constant."
         )
-    return target[:, 0].copy() if target.ndim == 2 and target.shape[1] == 1 else target
+    return target
 
 
 def _places(y: NDArray[Any], classes: NDArray[Any], number: int, name: str) -> NDArray[np.intp]:

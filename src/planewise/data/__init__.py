@@ -10,11 +10,16 @@ if TYPE_CHECKING:
 
 __all__ = ["InputTable", "Reading", "TableFileError", "from_batches"]
 
-_MODULES = {"InputTable": "files.tables", "from_batches": "batches"}
+_MODULES = {
+    "InputTable": "files.tables",
+    "Reading": "files.reading",
+    "TableFileError": "files.reading",
+    "from_batches": "batches",
+}
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: files need polars, and every estimator imports this package."""
     if name not in __all__:
         raise AttributeError(f"module 'planewise.data' has no attribute {name!r}")
-    return getattr(import_module(f"planewise.data.{_MODULES.get(name, 'files.reading')}"), name)
+    return getattr(import_module(f"planewise.data.{_MODULES[name]}"), name)

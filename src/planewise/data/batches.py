@@ -94,9 +94,10 @@ def from_batches(
     targets: list[NDArray[Any]] = []
     weights: list[NDArray[np.float64]] = []
     with _own_folder(folder) as own, Progress(None, "reading", shown=verbose > 0) as bar:
-        known = PartSurvey(0, 0)
+        known = PartSurvey("", 0)
         for number, batch in enumerate(read()):
-            known = known.joined(survey_part(_split(batch, number, target, weight).X, categorical_features, number))
+            rows = _split(batch, number, target, weight)
+            known = known.joined(survey_part(rows.X, categorical_features, f"batch {number}"))
             bar.step(f"{known.n_rows:,} rows")
         survey, path = survey_of(known), own / "rows.float32"
         with path.open("wb") as file:
@@ -153,7 +154,7 @@ class _Rows(NamedTuple):
 
 def _split(batch: Any, number: int, target: str, weight: str | None) -> _Rows:
     """Split a batch into features, targets and weights, without the rows of weight zero."""
-    with naming(number):
+    with naming(f"batch {number}"):
         frame = nw.from_native(_as_frame(batch), eager_only=True)
         names = [str(name) for name in frame.columns]
         if nw.dependencies.is_polars_dataframe(batch):

@@ -222,6 +222,3 @@ def what_to_do(kind: Any, estimator: str, *, takes_categories: bool) -> str:
         return f"{estimator} takes numbers only: encode it, as by sklearn.preprocessing.OneHotEncoder in a Pipeline"
     dtype = "" if kind in (nw.Categorical, nw.Enum) else ", give it a category dtype"
     return f"{estimator} needs numbers or categories: name it in categorical_features{dtype}"
-
-
-Numbers = NDArray[np.float64]

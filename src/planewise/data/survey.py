@@ -47,7 +47,7 @@ class ColumnSurvey:
     ----------
     kind : {"missing", "numbers", "categories", "other"}
         What the column holds; "missing" if nothing.
-    part : int
+    part : str
         The first part in which it holds that.
     dtype : numpy.dtype
         The type in which its values are read.
@@ -64,7 +64,7 @@ class ColumnSurvey:
     """
 
     kind: str
-    part: int
+    part: str
     dtype: np.dtype[Any]
     holds: str = "numbers"
     categories: NDArray[Any] | None = None
@@ -84,8 +84,8 @@ class ColumnSurvey:
             )
         if first.kind != second.kind or _is_text(first) != _is_text(second):
             raise ValueError(
-                f"Column {name!r} holds {first.holds} in partition {first.part}, but {second.holds} in "
-                f"partition {second.part}; give it the same type in all parts."
+                f"Column {name!r} holds {first.holds} in {first.part}, but {second.holds} in {second.part}; give it "
+                "the same type everywhere."
             )
         if first.kind == "categories":
             return replace(first, dtype=dtype, categories=_united(first, second, dtype, str(name)))
@@ -118,8 +118,8 @@ class PartSurvey:
 
     Attributes
     ----------
-    number : int
-        The number of the part, which errors name.
+    part : str
+        What errors call the part, such as "partition 3".
     n_rows : int
         Number of rows.
     labels : list or None
@@ -130,7 +130,7 @@ class PartSurvey:
         What each column holds; empty if there are no rows.
     """
 
-    number: int
+    part: str
     n_rows: int
     labels: list[Any] | None = None
     names: NDArray[Any] | None = None
@@ -153,12 +153,12 @@ class PartSurvey:
         ours, theirs = self.labels, other.labels
         if ours == theirs and len(self.columns) == len(other.columns):
             return
-        here, there = f"partition {self.number}", f"Partition {other.number}"
+        here, there = self.part, _as_start(other.part)
         if ours is None and theirs is None:
             raise ValueError(f"{there} has {len(other.columns)} columns, but {here} has {len(self.columns)}.")
         if ours is None or theirs is None:
-            named, plain = (other.number, self.number) if ours is None else (self.number, other.number)
-            raise ValueError(f"The columns of partition {named} have names, but those of partition {plain} have none.")
+            named, plain = (other.part, self.part) if ours is None else (self.part, other.part)
+            raise ValueError(f"The columns of {named} have names, but those of {plain} have none.")
         lacking, further = [each for each in ours if each not in theirs], [each for each in theirs if each not in ours]
         if lacking:
             raise ValueError(f"{there} has no column {lacking[0]!r}, which {here} has.")
@@ -171,13 +171,17 @@ class PartSurvey:
         )
 
 
+def _as_start(part: str) -> str:
+    return part[:1].upper() + part[1:]
+
+
 @contextmanager
-def naming(number: int) -> Iterator[None]:
-    """Let errors say which part they are about."""
+def naming(part: str) -> Iterator[None]:
+    """Let errors begin with the part that they are about."""
     try:
         yield
     except (ValueError, TypeError) as error:
-        raise type(error)(f"Partition {number}: {error}") from error
+        raise type(error)(f"{_as_start(part)}: {error}") from error
 
 
 class TableReader(BaseEstimator):
@@ -188,18 +192,18 @@ class TableReader(BaseEstimator):
 
 
 def survey_part(
-    part: Any, categorical_features: Any, number: int, *, counts: NDArray[np.bool_] | None = None
+    rows: Any, categorical_features: Any, part: str, *, counts: NDArray[np.bool_] | None = None
 ) -> PartSurvey:
     """What one part of a table tells of its columns.
 
     Parameters
     ----------
-    part : data frame (pandas, polars, Arrow) or array
-        Some rows of the table.
+    rows : data frame (pandas, polars, Arrow) or array
+        The part.
     categorical_features
         As in the estimators.
-    number : int
-        The number of the part, which errors name.
+    part : str
+        What errors call it, such as "partition 3".
     counts : bool array, default=None
         The rows that count, that is, have a weight above zero; others do not matter to origins.
 
@@ -207,64 +211,62 @@ def survey_part(
     -------
     survey : PartSurvey
     """
-    length = n_rows(part)
+    length = n_rows(rows)
     if not length:
-        return PartSurvey(number, 0)
-    with naming(number):
+        return PartSurvey(part, 0)
+    with naming(part):
         reader = TableReader(categorical_features)
-        if not is_table(part):
-            return PartSurvey(number, length, columns=tuple(_array_columns(reader, part, number, counts)))
-        frame = nw.from_native(part, eager_only=True)
-        names, found = _get_feature_names(part), _frame_columns(reader, frame, number, counts)
-        return PartSurvey(number, length, list(frame.columns), names, tuple(found[j] for j in range(frame.shape[1])))
+        if not is_table(rows):
+            return PartSurvey(part, length, columns=tuple(_array_columns(reader, rows, part, counts)))
+        frame = nw.from_native(rows, eager_only=True)
+        names, found = _get_feature_names(rows), _frame_columns(reader, frame, part, counts)
+        return PartSurvey(part, length, list(frame.columns), names, tuple(found[j] for j in range(frame.shape[1])))
 
 
 def _array_columns(
-    reader: TableReader, part: Any, number: int, counts: NDArray[np.bool_] | None
+    reader: TableReader, rows: Any, part: str, counts: NDArray[np.bool_] | None
 ) -> Iterator[ColumnSurvey]:
-    numbers = numbers_of(reader, without_words(reader, part, True), True, np.float32)
+    numbers = numbers_of(reader, without_words(reader, rows, True), True, np.float32)
     chosen = set(categorical_in_array(reader, numbers.shape[1], True))
-    others = _number_columns(numbers, number, counts)
+    others = _number_columns(numbers, part, counts)
     for j, column in enumerate(others):
         if j in chosen:
-            values = part[:, j] if holds_words(part, j) else array_column(numbers, j)
-            column = _category_column(values, str(j), number)
+            values = rows[:, j] if holds_words(rows, j) else array_column(numbers, j)
+            column = _category_column(values, str(j), part)
         yield column
 
 
 def _frame_columns(
-    reader: TableReader, frame: nw.DataFrame[Any], number: int, counts: NDArray[np.bool_] | None
+    reader: TableReader, frame: nw.DataFrame[Any], part: str, counts: NDArray[np.bool_] | None
 ) -> dict[int, ColumnSurvey]:
     plain = plain_columns(frame)
     chosen = categorical_in_frame(reader, frame, plain)
     names = frame.columns
-    found = {j: _category_column(coded(column_at(frame, j)).distinct, str(names[j]), number) for j in chosen}
+    found = {j: _category_column(coded(column_at(frame, j)).distinct, str(names[j]), part) for j in chosen}
     for places in plain.values():
         wanted = [j for j in places if j not in found]
         if wanted:
-            found |= dict(zip(wanted, _number_columns(block(frame, wanted), number, counts), strict=True))
+            found |= dict(zip(wanted, _number_columns(block(frame, wanted), part, counts), strict=True))
     for j in range(frame.shape[1]):
         if j not in found:
-            found[j] = _other_column(column_at(frame, j), number, counts)
+            found[j] = _other_column(column_at(frame, j), part, counts)
     return found
 
 
-def _category_column(values: NDArray[Any], name: str, number: int) -> ColumnSurvey:
+def _category_column(values: NDArray[Any], name: str, part: str) -> ColumnSurvey:
     known = learn_categories(values, name)
     if not len(known):
-        return ColumnSurvey("missing", number, np.dtype(np.float64), is_categorical=True)
+        return ColumnSurvey("missing", part, np.dtype(np.float64), is_categorical=True)
     holds = f"categories such as {known.tolist()[0]!r}"
-    return ColumnSurvey("categories", number, values.dtype, holds, categories=known, is_categorical=True)
+    return ColumnSurvey("categories", part, values.dtype, holds, categories=known, is_categorical=True)
 
 
-def _number_columns(values: Any, number: int, counts: NDArray[np.bool_] | None) -> list[ColumnSurvey]:
+def _number_columns(values: Any, part: str, counts: NDArray[np.bool_] | None) -> list[ColumnSurvey]:
     """Columns of an array or a CSR table of one number type."""
     found = spreads(values, counts)
     if values.dtype.kind == "f":
         return [
-            ColumnSurvey(
-                "numbers" if _has_values(spread, values, j) else "missing", number, values.dtype, floats=spread
-            )
+            ColumnSurvey("numbers" if _has_values(spread, values, j) else "missing", part, values.dtype, floats=spread)
             for j, spread in enumerate(found)
         ]
     floats = [spread.as_floats() for spread in found]
@@ -272,7 +274,7 @@ def _number_columns(values: Any, number: int, counts: NDArray[np.bool_] | None) 
     for j in large:
         floats[j] = spreads(array_column(values, j).astype(np.float64)[:, None], counts)[0]
     both = zip(found, floats, strict=True)
-    return [ColumnSurvey("numbers", number, values.dtype, whole=whole, floats=real) for whole, real in both]
+    return [ColumnSurvey("numbers", part, values.dtype, whole=whole, floats=real) for whole, real in both]
 
 
 def _has_values(spread: Spread, values: Any, j: int) -> bool:
@@ -284,14 +286,14 @@ def is_inexact(spread: Spread) -> bool:
     return bool(max(abs(spread.low), abs(spread.high)) > LARGEST_EXACT)
 
 
-def _other_column(column: nw.Series[Any], number: int, counts: NDArray[np.bool_] | None) -> ColumnSurvey:
+def _other_column(column: nw.Series[Any], part: str, counts: NDArray[np.bool_] | None) -> ColumnSurvey:
     """A column that is not plain numbers: with missing values, of objects, or of what no tree can read."""
     is_categorical = column.dtype in (nw.Categorical, nw.Enum)
     values = numbers_in(column, np.float64)
     if values is None:
         advice = what_to_do(column.dtype, "a planewise tree", takes_categories=True)
-        return ColumnSurvey("other", number, np.dtype(np.float64), what_it_holds(column), advice=advice)
-    return replace(_number_columns(values[:, None], number, counts)[0], is_categorical=is_categorical)
+        return ColumnSurvey("other", part, np.dtype(np.float64), what_it_holds(column), advice=advice)
+    return replace(_number_columns(values[:, None], part, counts)[0], is_categorical=is_categorical)
 
 
 # ------------------------------------------------------------------------------------------------------ the whole table
@@ -357,7 +359,7 @@ def join_surveys(parts: Iterable[PartSurvey]) -> Survey:
         If parts disagree in their columns, the order of these or what they hold, if a column cannot be read, or if
         there are no rows. The message names the part and the column.
     """
-    return survey_of(reduce(PartSurvey.joined, parts, PartSurvey(0, 0)))
+    return survey_of(reduce(PartSurvey.joined, parts, PartSurvey("", 0)))
 
 
 def survey_of(part: PartSurvey) -> Survey:
@@ -368,8 +370,7 @@ def survey_of(part: PartSurvey) -> Survey:
     for j, column in enumerate(part.columns):
         if column.kind == "other":
             raise ValueError(
-                f"Column {part.name_of(j)!r} holds {column.holds} in partition {column.part}; {column.advice}, or "
-                "leave it out."
+                f"Column {part.name_of(j)!r} holds {column.holds} in {column.part}; {column.advice}, or leave it out."
             )
     found = {j: column.origin() for j, column in enumerate(part.columns)}
     return Survey(

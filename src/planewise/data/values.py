@@ -253,7 +253,7 @@ def class_in_words(label: Any) -> str:
 
 
 def mix_in_words(share: NDArray[Any], classes: NDArray[Any]) -> str:
-    """Such as setosa 97 % (virginica 3 %)."""
+    """Such as setosa 97% (virginica 3%)."""
     order = np.argsort(-share, kind="stable")
     parts = [f"{class_in_words(classes[k])} {percent(share[k])}" for k in order if share[k] >= 0.005 or k == order[0]]
     others = ", ".join(parts[1:CLASSES_SHOWN]) + (", …" if len(parts) > CLASSES_SHOWN else "")

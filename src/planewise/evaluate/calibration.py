@@ -1,4 +1,4 @@
-"""Calibration: whether a class that is predicted with 80 % probability is right in 80 % of such rows."""
+"""Calibration: whether a class that is predicted with 80% probability is right in 80% of such rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weighted measures with their 95 % confidence intervals.
+"""Weighted measures with their 95% confidence intervals.
 
 Rows are taken as independent. Rows of unequal weights count as (sum of w)^2 / (sum of w^2) of them (Kish), so that
 weights may have any scale: multiplying all of them by a number changes nothing.
@@ -14,12 +14,12 @@ from scipy.optimize import brentq
 from sklearn.metrics import roc_auc_score
 
 Vector = NDArray[np.float64]
-Z = 1.959963984540054  # of the normal distribution, for 95 %
+Z = 1.959963984540054  # of the normal distribution, for 95%
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A measured value, and the bounds of its 95 % confidence interval."""
+    """A measured value, and the bounds of its 95% confidence interval."""
 
     value: float
     low: float

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from planewise._text import counted, number, one_line, percent
 from planewise.data.categories import as_label_array
 from planewise.data.tables import n_rows
-from planewise.evaluate import measures as _measured
 from planewise.evaluate.baselines import Answers, baselines
 from planewise.evaluate.evaluation import Evaluation, case_of, require_evaluation
-from planewise.evaluate.measures import Measured
+from planewise.evaluate.measures import Measured, area, explained, mean, mean_of_shares, root_mean, share
 from planewise.evaluate.verdict import (
     CONSTANT,
     LINEAR,
@@ -65,7 +64,7 @@ class Quality:
             name: {measure: Measured(**each) for measure, each in measures.items() if measure in MEASURES}
             for name, measures in record["quality"].items()
         }
-        note = "95 % confidence intervals in brackets."
+        note = "95% confidence intervals in brackets."
         constant, linear = (next((each for each in names if each in found), None) for names in (CONSTANT, LINEAR))
         if constant is not None and _is_worse(found["model"], found[constant]):
             note += f" On these rows, this model is no better than the {constant.replace('_', ' ')}."
@@ -154,7 +153,7 @@ def _training_rows(case: Evaluation, X_train: Any, y_train: Any) -> tuple[Any, N
 def _note(case: Evaluation, simple: list[str], on_training_rows: bool) -> str:
     weighted = ", weighted" if np.ptp(case.weight) > 0 else ""
     note = [
-        f"Measured on {counted(np.count_nonzero(case.weight), 'row')}{weighted}; 95 % confidence intervals in brackets."
+        f"Measured on {counted(np.count_nonzero(case.weight), 'row')}{weighted}; 95% confidence intervals in brackets."
     ]
     if case.n_without_target:
         were = "was" if case.n_without_target == 1 else "were"
@@ -179,15 +178,8 @@ def measures(case: Evaluation) -> dict[str, Measured]:
     return _measures(case, Answers(case.predicted, case.probability))
 
 
-def score(case: Evaluation) -> float:
-    """The figure that models are compared by: accuracy, or R² (0 where all targets are equal)."""
-    require_evaluation(case, "score")
-    found = measures(case)
-    return found["accuracy"].value if case.classes is not None else found["r2"].value if "r2" in found else 0.0
-
-
 def in_words(measure: str, found: Measured) -> str:
-    """Such as "93.8 % (83.2 to 97.9)", or "0.1234 (0.09 to 0.157)"."""
+    """Such as "93.8% (83.2 to 97.9)", or "0.1234 (0.09 to 0.157)"."""
     if found.low == found.high:  # by definition, as the AUC of a constant
         return number(found.value)
     if measure in SHARES:
@@ -202,9 +194,9 @@ def _measures(case: Evaluation, given: Answers) -> dict[str, Measured]:
 def _of_numbers(case: Evaluation, predicted: NDArray[Any]) -> dict[str, Measured]:
     error, found = case.target - predicted, {}
     if np.ptp(case.target[case.weight > 0]) > 0:
-        found["r2"] = _measured.explained(case.target, predicted, case.weight)
-    found["rmse"] = _measured.root_mean(error**2, case.weight)
-    found["mae"] = _measured.mean(np.abs(error), case.weight)
+        found["r2"] = explained(case.target, predicted, case.weight)
+    found["rmse"] = root_mean(error**2, case.weight)
+    found["mae"] = mean(np.abs(error), case.weight)
     return found
 
 
@@ -212,13 +204,13 @@ def _of_classes(case: Evaluation, given: Answers) -> dict[str, Measured]:
     hit, classes = given.predicted == case.target, case.classes
     assert classes is not None
     places = [(case.target == label) & (case.weight > 0) for label in classes]
-    recalls = [_measured.share(hit[here], case.weight[here]) for here in places if here.any()]
+    recalls = [share(hit[here], case.weight[here]) for here in places if here.any()]
     found = {
-        "accuracy": _measured.share(hit, case.weight),
-        "balanced_accuracy": _measured.mean_of_shares(recalls),
+        "accuracy": share(hit, case.weight),
+        "balanced_accuracy": mean_of_shares(recalls),
     }
     if given.probability is not None:
-        found["log_loss"] = _measured.mean(log_losses(case, given.probability), case.weight)
+        found["log_loss"] = mean(log_losses(case, given.probability), case.weight)
         if len(classes) == 2 and len(recalls) == 2:
-            found["roc_auc"] = _measured.area(given.probability[:, 1], places[1], case.weight)
+            found["roc_auc"] = area(given.probability[:, 1], places[1], case.weight)
     return found

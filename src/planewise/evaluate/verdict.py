@@ -92,10 +92,7 @@ class ConstantComparison:
         named = self.name.replace("_", " ")
         of = "" if self.target is None else f" of {self.target!r}"
         both = _both(self.measure, self.constant, self.model)
-        return (
-            f"The model is no better than the {named}{of} on these rows: {both}. It has found no columns that help to "
-            "predict the target."
-        )
+        return f"The model is no better than the {named}{of} on these rows: {both}. No column improves the prediction."
 
 
 def _both(measure: str, other: float, model: float) -> str:

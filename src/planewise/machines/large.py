@@ -147,7 +147,7 @@ class LargeScaleMCMClassifier(PreparesColumns, ExplainsLargeMachine, ShownInNote
         As in MCMClassifier: categorical columns are those of a category data type, or a list of names, numbers or a
         mask.
     scaling : {"robust", "standard", "arcsinh", None}, default="robust"
-        As in MCMClassifier: "robust" standardises without regard to the outermost 0.1 % of the values on either side,
+        As in MCMClassifier: "robust" standardises without regard to the outermost 0.1% of the values on either side,
         and columns with two values by half the distance between these; "standard" standardises all columns; "arcsinh"
         also compresses their long tails (a linear machine only standardises); None takes X as it is. Columns are
         compared in float32.

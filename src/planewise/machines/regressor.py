@@ -85,7 +85,7 @@ class MCMRegressor(
         mask.
     scaling : {"arcsinh", "standard", "robust", None}, default="arcsinh"
         "standard" standardises the columns of X; "arcsinh" also compresses their long tails (a linear machine only
-        standardises); "robust" standardises without regard to the outermost 0.1 % of the values on either side, and
+        standardises); "robust" standardises without regard to the outermost 0.1% of the values on either side, and
         columns with two values by half the distance between these; None takes X as it is. Support vectors are always
         reported in the units of X.
     tol : float, default=1e-8

@@ -152,8 +152,8 @@ class MCMRegressorCV(
         As in MCMRegressor: how the coefficients of the chosen support vectors are fitted again. 1 reproduces the paper.
     selection : {"balanced", "sparsest", "best"}, default="balanced"
         "best": the smallest held-out squared error. "balanced": of all machines whose error exceeds it by no more than
-        a fifth of the standard error of the difference, or by 1 %, the one with the fewest support vectors; "sparsest":
-        one standard error, or 3 %. Differences are taken row by row.
+        a fifth of the standard error of the difference, or by 1%, the one with the fewest support vectors; "sparsest":
+        one standard error, or 3%. Differences are taken row by row.
     max_support : float or "auto", default="auto"
         A path ends when its machines have more support vectors than this share of the rows: smaller mus are not tried.
         "auto": a fifth of the rows, but at least 80 vectors. 1 lets every machine through.

@@ -176,7 +176,7 @@ class PartitionDisplay(Display):
         if y is not None or y_test is not None:  # targets are shown on the scale of the predictions
             require_no_offset(estimator, "PartitionDisplay with targets")
             require_no_ranking(estimator, "PartitionDisplay with targets")
-        names = names_of_features(estimator, feature_names, X)
+        names = names_of_features(estimator, feature_names)
         if len(names) < 2:
             raise ValueError("A plane needs two features; this model has one.")
         if not isinstance(resolution, (int, np.integer)) or resolution < 2:
@@ -376,7 +376,7 @@ class PartitionDisplay(Display):
 
     def _share_wrong(self) -> str:
         assert self.test is not None
-        return f"{number(100 * float(np.mean(self.test.target != self.test.predicted)), 3)} %"
+        return f"{number(100 * float(np.mean(self.test.target != self.test.predicted)), 3)}%"
 
 
 def _marker_size(sizes: Sizes, n_rows: int) -> float:

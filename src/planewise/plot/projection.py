@@ -318,7 +318,7 @@ class ProjectionDisplay(Display):
 
     def _title(self, view: ViewOfRows, near: bool) -> str:
         if view.one is None:
-            return f"decides {number(100 * view.share, 3)} % of the queries{view.note}"
+            return f"decides {number(100 * view.share, 3)}% of the queries{view.note}"
         if near:
             return "around it"
         name = self.class_names[self.classes.index(view.one.answer)]

@@ -40,7 +40,7 @@ def report(
     """One page about a fitted model, and how it does on given rows, in a file that loads nothing from elsewhere.
 
     What the model is, its size, and what it looks at (importances, vectors or views). With rows to measure it on, also:
-    quality with 95 % confidence intervals, beside the most common class or the mean and a logistic or ridge regression;
+    quality with 95% confidence intervals, beside the most common class or the mean and a logistic or ridge regression;
     the pictures that suit the model; whether its probabilities can be trusted; and its worst mistakes, each with the
     reasons for the answer. The page can be sent by e-mail and printed, and follows the reader's choice of light or
     dark.

@@ -178,7 +178,7 @@ def _content(whole: bytes, entry: zipfile.ZipInfo, start: int) -> bytes:
         stream = zlib.decompressobj(-zlib.MAX_WBITS)
         content = stream.decompress(content, entry.file_size + 1)
         require(stream.eof and not stream.unused_data, f"is damaged: {entry.filename} does not end where it should")
-    require(len(content) == entry.file_size, f"is damaged: {entry.filename} has not the size it was written with")
+    require(len(content) == entry.file_size, f"is damaged: {entry.filename} does not have its recorded size")
     require(zlib.crc32(content) == entry.CRC, f"is damaged: {entry.filename} does not have its checksum")
     return content
 

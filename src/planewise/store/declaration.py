@@ -35,8 +35,6 @@ class Declaration:
         called when everything of the file is in place.
     derive : function of the estimator
         Sets the attributes that follow from others; called last.
-    reset : dict
-        Parameters that a file does not keep, and what they become.
     """
 
     cls: type
@@ -44,7 +42,6 @@ class Declaration:
     check: Callable[[Any], None]
     optional: Mapping[str, Kind] = field(default_factory=dict)
     derive: Callable[[Any], None] = _nothing
-    reset: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from planewise._params import check_parameters
-from planewise.store import container as _container
+from planewise.store import container
 from planewise.store.arrays import ArrayReader, ArrayWriter
 from planewise.store.declaration import Declaration, check_columns
 from planewise.store.errors import CannotBeSavedError, ModelFileError, require
@@ -97,14 +95,14 @@ def save(model: Any, target: Place) -> None:
         "model": pack_model(model, arrays),
         "arrays": arrays.described,
     }
-    parts = _container.Parts(document, arrays.content())
+    parts = container.Parts(document, arrays.content())
     try:
         _model_of(parts)
     except ModelFileError as error:
         raise CannotBeSavedError(
             f"This {type(model).__name__} cannot be saved, because its file could not be loaded: it {error}."
         ) from None
-    write_bytes(target, _container.packed(parts))
+    write_bytes(target, container.packed(parts))
 
 
 def load(source: Place) -> Any:
@@ -132,8 +130,8 @@ def load(source: Place) -> Any:
         return _model_of(_parts_of(source))
 
 
-def _parts_of(source: Place) -> _container.Parts:
-    parts = _container.unpacked(read_bytes(source))
+def _parts_of(source: Place) -> container.Parts:
+    parts = container.unpacked(read_bytes(source))
     _check_version(parts.document)
     return parts
 
@@ -168,7 +166,7 @@ def _errors_of(source: Place) -> Iterator[None]:
         raise ModelFileError(f"{named(source)} {str(error).removesuffix('.')}.") from error.__cause__
 
 
-def _model_of(parts: _container.Parts) -> Any:
+def _model_of(parts: container.Parts) -> Any:
     document, content = parts
     require(set(document) == {"format", "schema", "versions", "model", "arrays"}, "has missing or unknown parts")
     arrays = ArrayReader(document["arrays"], content)
@@ -183,20 +181,6 @@ def versions(source: Place) -> dict[str, str]:
     with _errors_of(source):
         found: dict[str, str] = _parts_of(source).document["versions"]
     return found
-
-
-def checksum(model: Any) -> str:
-    """SHA-256 of all that the model's file would hold except versions and the record of its fit, which has a date.
-
-    It is the same before saving and after loading.
-    """
-    arrays = ArrayWriter()
-    packed = pack_model(model, arrays)
-    packed["fitted"].pop("record_", None)
-    digest = hashlib.sha256(json.dumps(packed, sort_keys=True).encode())
-    digest.update(json.dumps(arrays.described, sort_keys=True).encode())
-    digest.update(arrays.content())
-    return digest.hexdigest()
 
 
 NEEDED_BY_FIT = {
@@ -232,7 +216,7 @@ def _declared(model: Any) -> Declaration:
     if _is_known(cls):
         return declaration(cls.__name__)
     base = next((each.__name__ for each in cls.__mro__[1:] if _is_known(each)), None)
-    why = "" if base is None else f", because it is a class of its own, derived from {base}"
+    why = "" if base is None else f", because it is a subclass of {base}"
     raise TypeError(
         f"A {cls.__name__} cannot be saved to a model file{why}; planewise.save takes only estimators of planewise: "
         f"{', '.join(sorted(KNOWN))}. Save pipelines and other estimators of scikit-learn with skops.io.dump."
@@ -267,7 +251,7 @@ def _pack_fitted(model: Any, declared: Declaration, arrays: ArrayWriter) -> dict
 
 def _pack_parameters(model: Any, declared: Declaration, arrays: ArrayWriter) -> dict[str, Any]:
     packed = {}
-    for parameter, value in (model.get_params(deep=False) | dict(declared.reset)).items():
+    for parameter, value in model.get_params(deep=False).items():
         try:
             packed[parameter] = pack_value(value, arrays)
         except (NotPlainError, ValueError) as error:
@@ -328,11 +312,6 @@ def _constructed(declared: Declaration, packed: Any, arrays: ArrayReader) -> Any
     unknown = sorted(set(packed) - known)
     require(not unknown, f"has a {name} with parameters that this version does not know: {', '.join(unknown)[:200]}")
     values = {parameter: unpack_value(value, arrays) for parameter, value in packed.items()}
-    for parameter, value in declared.reset.items():
-        given = values.get(parameter, value)  # of any kind: an array equals nothing as a whole
-        require(
-            type(given) is type(value) and given == value, f"has a {name} with a {parameter}, which no file should hold"
-        )
     try:
         model = declared.cls(**values)
         check_parameters(model)

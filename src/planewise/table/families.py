@@ -23,7 +23,14 @@ MAX_ROWS_REGRESSION_MACHINE = 20_000
 MAX_ROWS_RECIP = 20_000  # a model that keeps its rows should not keep more
 MAX_ROWS_FOREST_TREE = 100_000  # beyond, a forest would take the time and space of a hundred large trees
 
-
+ESTIMATORS = {
+    "tree": ("SLMClassifier", "SLMRegressor"),
+    "forest": ("SLMForestClassifier", "SLMForestRegressor"),
+    "boosting": ("SLMBoostClassifier", "SLMBoostRegressor", "SLMBoostRanker"),
+    "kernel": ("MCMClassifier", "MCMRegressor", "MCMClassifierCV", "MCMRegressorCV", "LargeScaleMCMClassifier"),
+    "additive": ("AdditiveClassifier", "AdditiveRegressor"),
+    "recip": ("RECIPClassifier",),
+}
 _PREFIXES = {
     "tree": "SLM",
     "forest": "SLMForest",
@@ -77,6 +84,12 @@ def estimator_class(family: str, task: str, n_rows: int) -> type:
     """The estimator for a table of so many rows."""
     cls: type = getattr(planewise, estimator_name(family, task, n_rows))
     return cls
+
+
+def family_of(estimator: Any) -> str | None:
+    """Return the family of a fitted estimator or of one derived from it, such as those of planewise.dask."""
+    names = [cls.__name__ for cls in type(estimator).__mro__]
+    return next((family for family, known in ESTIMATORS.items() if not set(known).isdisjoint(names)), None)
 
 
 def read_setting(cls: type, name: str, text: str) -> Any:

@@ -26,7 +26,6 @@ from planewise.data.columns import (
     kind_of,
     longest_text,
     polars,
-    read_words,
     require_columns,
 )
 from planewise.data.problem import all_or_nothing
@@ -42,7 +41,7 @@ from planewise.explain.describe import (
 )
 from planewise.explain.reasons import Reason
 from planewise.export.models import PlainModel, Reading, TreeEnsemble, plain_model
-from planewise.table.families import FAMILIES, estimator_class
+from planewise.table.families import FAMILIES, estimator_class, family_of
 from planewise.table.intervals import HeldOutErrors, require_intervals
 from planewise.table.record import Record, facts_of
 
@@ -419,42 +418,19 @@ def read_target(target: Any, task: str) -> NDArray[Any]:
     return text_array(target.cast(pl.String).to_list())
 
 
-def read_as(target: Any, dtype: Any) -> Any:
-    """A target of a part of a table, as text files have it, in the type that it has in a sample of the table."""
-    pl = polars()
-    if target.dtype == dtype:
-        return target
-    if dtype == pl.Boolean and target.dtype == pl.String:
-        return read_words(target, "truth").cast(pl.Boolean).alias(target.name)
-    found = target.cast(dtype)
-    if target.dtype.is_float() and dtype.is_integer():
-        odd = target.filter(target != found.cast(target.dtype))
-        if len(odd):
-            raise ValueError(
-                f"The target {target.name!r} holds {odd[0]}, but whole numbers in the sample from which its type was "
-                "found; to predict it as a number, choose regression."
-            )
-    return found
-
-
 def as_table_model(model: Any, named: str = "The model") -> TableModel:
     """A TableModel as it is; an estimator that was fitted on a data frame, wrapped.
 
     Raises
     ------
     ValueError
-        If it makes no predictions, or does not know the names of its columns.
+        If it is not an estimator of planewise that predicts, or does not know the names of its columns.
     """
     if isinstance(model, TableModel):
         return model
-    kind = type(model).__name__
-    if type(model).__module__.startswith("sklearn."):
-        raise ValueError(
-            f"{named} holds a {kind} of scikit-learn, which does not know how to read the columns of a table file. Use "
-            "it in Python with a data frame like the one it was fitted on: planewise.load(file).predict(frame)."
-        )
-    if not hasattr(model, "predict"):
-        raise ValueError(f"{named} holds a {kind}, which makes no predictions.")
+    kind, family = type(model).__name__, family_of(model)
+    if family is None or not hasattr(model, "predict"):
+        raise ValueError(f"{named} holds a {kind}, which cannot predict the rows of a table.")
     if not hasattr(model, "feature_names_in_"):
         raise ValueError(
             f"{named} holds a {kind} that was fitted on an array without column names, so the columns of a table "
@@ -463,9 +439,7 @@ def as_table_model(model: Any, named: str = "The model") -> TableModel:
     categories = getattr(model, "categories_", {})
     if any(known.dtype.kind in "iuf" for known in categories.values()):
         raise ValueError("The model has categories that are numbers, but categories in a table must be text.")
-    trees, has_views = hasattr(model, "tree_") or hasattr(model, "forest_"), hasattr(model, "projections_")
-    of_views, others = ("additive", "recip"), ("boosting", "kernel")
-    wrapped = TableModel((of_views if has_views else others)[0 if trees else 1])
+    wrapped = TableModel(family)
     wrapped.estimator_ = model
     wrapped.target_ = "prediction"
     wrapped.task_ = "classification" if hasattr(model, "classes_") else "regression"

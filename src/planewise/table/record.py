@@ -36,14 +36,14 @@ def new_record(
 ) -> Record:
     """A record of a fit that ends now; `reading` is how the table was written.
 
-    Of the files it keeps the names, not the folders and parameters of addresses, which may be private.
+    Of the files it keeps the names, not the folders, which may be private.
     """
     import planewise
 
     return {
         "date": date_of_record(),
         "planewise": planewise.__version__,
-        "files": [_base_name(file) for file in files[:MAX_FILES]],
+        "files": [os.path.basename(file) for file in files[:MAX_FILES]],
         "n_files": len(files),
         "rows": None if rows is None else {name: rows[name] for name in ("read", "with_target", "fitted", "held_out")},
         "split": None if split is None else {name: split[name] for name in ("kind", "column", "share")},
@@ -52,10 +52,6 @@ def new_record(
         "linear_is_as_good": linear_is_as_good,
         "reading": reading,
     }
-
-
-def _base_name(file: str) -> str:
-    return os.path.basename((file.partition("?")[0] if "://" in file else file).rstrip("/")) or file
 
 
 def date_of_record() -> str:

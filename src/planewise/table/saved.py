@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from planewise.store.kinds import (
     unpack_parts,
 )
 from planewise.store.nested import Nested
-from planewise.table.families import FAMILIES, can_predict, estimator_name
+from planewise.table.families import ESTIMATORS
 from planewise.table.intervals import HeldOutErrors
 from planewise.table.model import TableModel
 from planewise.table.record import SPLITS
@@ -119,19 +120,12 @@ _COLUMN = Record(
         "clock": Maybe(Plain(str)),
     },
 )
-_ESTIMATORS = {
-    estimator_name(family, task, n_rows)
-    for family in FAMILIES
-    for task in ("classification", "regression")
-    for n_rows in (1, 10**9)
-    if can_predict(family, task)
-}
 _FITTED: dict[str, Kind] = {
     "target_": Plain(str),
     "task_": Word(("classification", "regression")),
     "columns_": Several(_COLUMN),
     "left_out_": Several(Record(LeftOut, {"name": Plain(str), "why": Plain(str)})),
-    "estimator_": Nested(*sorted(_ESTIMATORS)),
+    "estimator_": Nested(*chain.from_iterable(ESTIMATORS.values())),
 }
 
 
@@ -146,9 +140,7 @@ def _check(model: Any) -> None:
     )
     estimator = model.estimator_
     require(hasattr(estimator, "classes_") == (model.task_ == "classification"), "has an estimator for the wrong task")
-    require(can_predict(model.family, model.task_), "has a family that cannot predict its target")
-    allowed = {estimator_name(model.family, model.task_, n_rows) for n_rows in (1, 10**9)}
-    require(type(estimator).__name__ in allowed, "has an estimator that does not belong to its family")
+    require(type(estimator).__name__ in ESTIMATORS[model.family], "has an estimator that does not belong to its family")
     require(
         hasattr(estimator, "feature_names_in_") and estimator.feature_names_in_.tolist() == names,
         "has an estimator whose columns do not match the table's",

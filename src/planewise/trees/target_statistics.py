@@ -2,7 +2,7 @@
 
 In the rows that trees read, the statistics of all such columns follow after the columns of X. The categories stay where
 they are and are split into sets as well: sets are fitted to what other columns leave unexplained. With statistics
-alone, the error on `fuel_economy` (3,198 car models) is 12 % larger than with sets alone, with both 1 %. On 2,000
+alone, the error on `fuel_economy` (3,198 car models) is 12% larger than with sets alone, with both 1%. On 2,000
 categories with 15 rows each and a noisy target, sets reach an AUC of 0.684, statistics 0.767, both 0.766.
 """
 

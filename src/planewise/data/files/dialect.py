@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from planewise.data.files.fields import split_fields, unclosed_quote
 from planewise.data.files.reading import Reading, TableFileError
-from planewise.data.files.sources import LocalFile
+from planewise.data.files.sources import TableFile
 from planewise.data.files.text import find_encoding, head_of
 from planewise.data.frames import refuse_patterns
 
@@ -59,7 +59,7 @@ class Dialect:
         return ", ".join([*said, *self.notes])
 
 
-def find_dialect(file: LocalFile, reading: Reading) -> Dialect:
+def find_dialect(file: TableFile, reading: Reading) -> Dialect:
     """The dialect of a text file by its first rows; what the user gave comes first."""
     encoding = find_encoding(file, reading.encoding)
     head, whole = head_of(file, encoding)
@@ -95,7 +95,7 @@ def find_dialect(file: LocalFile, reading: Reading) -> Dialect:
 
 
 def _with_header(
-    file: LocalFile, reading: Reading, found: Dialect, cells: list[tuple[int, list[str]]], header: str
+    file: TableFile, reading: Reading, found: Dialect, cells: list[tuple[int, list[str]]], header: str
 ) -> Dialect:
     """The dialect with the names of the columns, and where the rows begin."""
     first, width = cells[0][1], len(cells[0][1])
@@ -122,14 +122,13 @@ def _with_header(
     )
 
 
-def one_name_each(file: LocalFile, names: list[str]) -> None:
+def one_name_each(file: TableFile, names: list[str]) -> None:
     """An error if two columns have the same name, or one has a name that cannot be read."""
     refuse_patterns(names, repr(file.name), TableFileError)
     twice = [name for name, count in Counter(names).items() if name and count > 1]
     if twice:
         raise TableFileError(
-            f"{file.name!r} has more than one column {twice[0]!r}; every column needs a different name. --no-header "
-            "reads the first line as a row."
+            f"{file.name!r} has the duplicate column name {twice[0]!r}. --no-header reads the first line as a row."
         )
 
 
@@ -216,7 +215,7 @@ def _one_column(rows: list[str]) -> bool:
     return len(rows) > 1 and "," not in rows[0] and all(DECIMAL_COMMA.match(row.strip()) for row in rows[1:])
 
 
-def _refuse_spaces(file: LocalFile, rows: list[str], separator: str) -> None:
+def _refuse_spaces(file: TableFile, rows: list[str], separator: str) -> None:
     """An error if fields seem to be separated by spaces."""
     if any(separator in row for row in rows):
         return

@@ -10,7 +10,7 @@ import numpy as np
 from planewise.data.files.dialect import Dialect
 from planewise.data.files.fields import split_fields, unclosed_quote
 from planewise.data.files.reading import TableFileError
-from planewise.data.files.sources import LocalFile
+from planewise.data.files.sources import TableFile
 from planewise.data.files.text import utf8_blocks
 
 CHUNK_BYTES = 16 << 20
@@ -18,7 +18,7 @@ LONGEST_ROW = 256 << 20
 LINE_BREAK = ord("\n")
 
 
-def row_blocks(file: LocalFile, dialect: Dialect) -> Iterator[bytes]:
+def row_blocks(file: TableFile, dialect: Dialect) -> Iterator[bytes]:
     """Blocks that end at the end of a row, which line breaks inside quotes do not; an error where rows do not fit."""
     left, line = b"", dialect.first_line
     for block in _below_header(file, dialect):
@@ -40,7 +40,7 @@ def row_blocks(file: LocalFile, dialect: Dialect) -> Iterator[bytes]:
         yield rows
 
 
-def _refuse_open_quote(file: LocalFile, row: bytes, dialect: Dialect, line: int) -> None:
+def _refuse_open_quote(file: TableFile, row: bytes, dialect: Dialect, line: int) -> None:
     """An error if the last row ends inside quotes; a quote in the middle of a field or in a comment opens none."""
     text = row.decode("utf-8", "replace")
     if dialect.comment and text.startswith(dialect.comment):
@@ -49,7 +49,7 @@ def _refuse_open_quote(file: LocalFile, row: bytes, dialect: Dialect, line: int)
         raise unclosed_quote(file.name, line, text, at)
 
 
-def _below_header(file: LocalFile, dialect: Dialect) -> Iterator[bytes]:
+def _below_header(file: TableFile, dialect: Dialect) -> Iterator[bytes]:
     """The text from the first row on, in blocks of about CHUNK_BYTES."""
     to_skip, held = dialect.first_line - 1, b""
     for block in utf8_blocks(file, dialect.encoding):
@@ -93,7 +93,7 @@ class _Rows:
         self.n_fields = np.diff(row_ends, prepend=-1)
 
 
-def _checked(file: LocalFile, block: bytes, dialect: Dialect, line: int) -> bytes:
+def _checked(file: TableFile, block: bytes, dialect: Dialect, line: int) -> bytes:
     """The block without empty lines and comments; an error names the first line with a wrong number of fields."""
     kept = _kept(file, block, dialect, line)
     if kept is None:
@@ -105,7 +105,7 @@ def _checked(file: LocalFile, block: bytes, dialect: Dialect, line: int) -> byte
     return np.frombuffer(block, np.uint8)[keep].tobytes()
 
 
-def _kept(file: LocalFile, block: bytes, dialect: Dialect, line: int) -> tuple[_Rows, list[int]] | None:
+def _kept(file: TableFile, block: bytes, dialect: Dialect, line: int) -> tuple[_Rows, list[int]] | None:
     """The lines of a block, and the numbers of those to skip (empty lines and comments); None if all are rows.
 
     In a table of one column an empty line is a missing value.
@@ -133,7 +133,7 @@ def _kept(file: LocalFile, block: bytes, dialect: Dialect, line: int) -> tuple[_
     return (rows, dropped) if dropped else None
 
 
-def _wrong_number(file: LocalFile, dialect: Dialect, line: int, there: int, text: bytes) -> TableFileError:
+def _wrong_number(file: TableFile, dialect: Dialect, line: int, there: int, text: bytes) -> TableFileError:
     header = f"the header in line {dialect.header_line}" if dialect.header_line > 1 else "the header"
     what = header if dialect.has_header else "the first row"
     n_lines = text.rstrip().count(b"\n") + 1
@@ -149,7 +149,7 @@ def _wrong_number(file: LocalFile, dialect: Dialect, line: int, there: int, text
     )
 
 
-def stray_quote(file: LocalFile, dialect: Dialect) -> int | None:
+def stray_quote(file: TableFile, dialect: Dialect) -> int | None:
     """The first line with a quote inside a field that does not begin with one."""
     inside = re.compile(rf'(^|[{re.escape(dialect.separator)}])[^"{re.escape(dialect.separator)}\n]+"'.encode())
     line = 1
@@ -160,7 +160,7 @@ def stray_quote(file: LocalFile, dialect: Dialect) -> int | None:
     return None
 
 
-def line_of_row(file: LocalFile, dialect: Dialect, row: int) -> int:
+def line_of_row(file: TableFile, dialect: Dialect, row: int) -> int:
     """The line of the file in which a row begins, counted from 1."""
     left, line, at = b"", dialect.first_line, 0
     for block in _below_header(file, dialect):

@@ -14,7 +14,7 @@ import polars as pl
 from planewise._optional import needs
 from planewise.data.files.dialect import header_place, is_header, one_name_each
 from planewise.data.files.reading import Reading, TableFileError
-from planewise.data.files.sources import LocalFile, read_some
+from planewise.data.files.sources import TableFile, read_some
 from planewise.data.frames import named
 
 JSON_BYTES = 16 << 20
@@ -25,7 +25,7 @@ _PLACE = "planewise: place"
 class Rows:
     """The rows of a file, to be read in parts; those of Parquet and Arrow files stay on the disk."""
 
-    file: LocalFile
+    file: TableFile
     frame: pl.LazyFrame | pl.DataFrame
     note: str = ""
     places: list[int] | None = None  # of the rows in a sheet, counted from 1
@@ -52,7 +52,7 @@ class Rows:
             yield chunk
 
 
-def open_rows(file: LocalFile, reading: Reading) -> Rows:
+def open_rows(file: TableFile, reading: Reading) -> Rows:
     """The rows of a file that is not text with separators."""
     with _errors_of(file):
         if file.form == "Parquet":
@@ -67,7 +67,7 @@ def open_rows(file: LocalFile, reading: Reading) -> Rows:
 
 
 @contextlib.contextmanager
-def _errors_of(file: LocalFile) -> Iterator[None]:
+def _errors_of(file: TableFile) -> Iterator[None]:
     """Errors of polars in words; on damaged files it may also panic."""
     try:
         yield
@@ -77,12 +77,12 @@ def _errors_of(file: LocalFile) -> Iterator[None]:
         raise _cannot(file, error) from error
 
 
-def _cannot(file: LocalFile, error: BaseException) -> TableFileError:
+def _cannot(file: TableFile, error: BaseException) -> TableFileError:
     words = str(error).strip().splitlines()
     return TableFileError(f"{file.name!r} cannot be read as {file.form}: {words[0] if words else type(error).__name__}")
 
 
-def _read_json(file: LocalFile) -> pl.DataFrame:
+def _read_json(file: TableFile) -> pl.DataFrame:
     """JSON lines, or one JSON array of objects."""
     parts = []
     with contextlib.closing(file.open()) as stream:
@@ -100,7 +100,7 @@ def _read_json(file: LocalFile) -> pl.DataFrame:
         raise
 
 
-def _name_line(file: LocalFile, text: bytes) -> None:
+def _name_line(file: TableFile, text: bytes) -> None:
     """An error that names the first line that is not a JSON object, if there is one."""
     if text.lstrip().startswith(b"["):
         return
@@ -115,12 +115,12 @@ def _name_line(file: LocalFile, text: bytes) -> None:
             raise TableFileError(f'{file.name!r}: line {number} is not a JSON object such as {{"age": 41}}.')
 
 
-def _read_excel(file: LocalFile, sheet: str | None, header: bool | None) -> Rows:
+def _read_excel(file: TableFile, sheet: str | None, header: bool | None) -> Rows:
     """A sheet of a workbook; titles above its header are skipped."""
     try:
         import fastexcel
     except ImportError:
-        raise ImportError(needs("Reading a workbook", "fastexcel", "excel")) from None
+        raise ModuleNotFoundError(needs("Reading a workbook", "fastexcel", "excel")) from None
     try:
         book = fastexcel.read_excel(file.source)
         names = book.sheet_names
@@ -145,7 +145,7 @@ def _read_excel(file: LocalFile, sheet: str | None, header: bool | None) -> Rows
     return Rows(file, _with_days(kept.drop(_PLACE)), ", ".join(notes), kept[_PLACE].to_list())
 
 
-def _excel_header(file: LocalFile, first: pl.DataFrame, header: bool | None) -> tuple[int, bool]:
+def _excel_header(file: TableFile, first: pl.DataFrame, header: bool | None) -> tuple[int, bool]:
     """The place of the header among the first rows, and whether there is one."""
     cells = [(k + 1, ["" if v is None else str(v) for v in row]) for k, row in enumerate(first.iter_rows())]
     if not cells:

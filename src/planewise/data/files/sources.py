@@ -24,7 +24,6 @@ TEXT, JSON = (".csv", ".tsv", ".tab", ".txt", ".dat"), (".jsonl", ".ndjson", ".j
 PARQUET, ARROW, STREAM = (".parquet", ".pq"), (".arrow", ".feather", ".ipc"), (".arrows",)
 EXCEL = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bzip2", ".xz": "xz"}
-ENDINGS = (*TEXT, *JSON, *PARQUET, *ARROW, *STREAM, *EXCEL)
 BY_ENDING = {
     **dict.fromkeys(TEXT, "text"),
     **dict.fromkeys(JSON, "JSON lines"),
@@ -47,7 +46,7 @@ STANDARD_INPUT = ("-", "/dev/stdin")
 
 
 @dataclass(frozen=True)
-class LocalFile:
+class TableFile:
     """One file of a table."""
 
     path: Path
@@ -100,7 +99,7 @@ def _zstd(source: Path | BinaryIO) -> BinaryIO:
     return opened
 
 
-def read_some(file: LocalFile, stream: BinaryIO, n_bytes: int) -> bytes:
+def read_some(file: TableFile, stream: BinaryIO, n_bytes: int) -> bytes:
     """The next bytes; an error in words if the compressed file is damaged."""
     try:
         return stream.read(n_bytes)
@@ -111,7 +110,7 @@ def read_some(file: LocalFile, stream: BinaryIO, n_bytes: int) -> bytes:
         raise
 
 
-def local_files(names: Sequence[str | os.PathLike[str]]) -> list[LocalFile]:
+def find_files(names: Sequence[str | os.PathLike[str]]) -> list[TableFile]:
     """Return the named files in their order; the standard input and pipes are read into memory."""
     found = [_meant(os.fspath(name)) for name in names]
     if not found:
@@ -122,11 +121,11 @@ def local_files(names: Sequence[str | os.PathLike[str]]) -> list[LocalFile]:
     return found
 
 
-def _meant(name: str) -> LocalFile:
+def _meant(name: str) -> TableFile:
     if name in STANDARD_INPUT:
         return look_at(Path(name), "the standard input", _standard_input().read())
     path = Path(name)
-    mode = path.stat().st_mode
+    mode = os.stat(name).st_mode  # its errors name the file as given: Path makes http:/ of http://
     if stat.S_ISDIR(mode):
         raise TableFileError(
             f"{name!r} is a folder: name the files in it, such as {name.rstrip('/')}/*.csv in a shell."
@@ -142,9 +141,9 @@ def _standard_input() -> Any:
     return getattr(sys.stdin, "buffer", None) or sys.stdin
 
 
-def look_at(path: Path, name: str, content: bytes | None = None) -> LocalFile:
+def look_at(path: Path, name: str, content: bytes | None = None) -> TableFile:
     """Find out what a file holds, by its first bytes and its ending."""
-    file = LocalFile(path, name, "", "", content)
+    file = TableFile(path, name, "", "", content)
     with contextlib.closing(file.open()) as stream:
         packed = _by_start(stream.read(16), PACKED)
     file = replace(file, packed=packed)
@@ -164,7 +163,7 @@ def _by_start(start: bytes, known: dict[bytes, str]) -> str:
     return next((what for magic, what in known.items() if start.startswith(magic)), "")
 
 
-def _form(file: LocalFile, start: bytes) -> str:
+def _form(file: TableFile, start: bytes) -> str:
     found = _by_start(start, MAGIC)
     if found == "zip":
         return _in_zip(file)
@@ -177,7 +176,7 @@ def _form(file: LocalFile, start: bytes) -> str:
     return "JSON lines" if text.startswith((b"{", b"[{")) else "text"
 
 
-def _in_zip(file: LocalFile) -> str:
+def _in_zip(file: TableFile) -> str:
     """Workbooks are zip files; others are not unpacked."""
     try:
         with contextlib.closing(file.open()) as stream, zipfile.ZipFile(stream) as archive:

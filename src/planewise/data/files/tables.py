@@ -20,7 +20,7 @@ from planewise.data.files.lines import line_of_row, row_blocks, stray_quote
 from planewise.data.files.numbers import NumberForm, looks_like_number
 from planewise.data.files.others import Rows, open_rows
 from planewise.data.files.reading import Reading, TableFileError
-from planewise.data.files.sources import STANDARD_INPUT, LocalFile, local_files
+from planewise.data.files.sources import STANDARD_INPUT, TableFile, find_files
 from planewise.data.files.values import (
     FoundColumn,
     Marks,
@@ -71,9 +71,9 @@ class InputTable:
         self.reading = self.reading.with_remembered(known)
 
     @cached_property
-    def files(self) -> list[LocalFile]:
-        """The files on this machine, in order; all have the same format."""
-        return local_files(self.given)
+    def files(self) -> list[TableFile]:
+        """The files, in order; all have the same format."""
+        return find_files(self.given)
 
     @property
     def form(self) -> str:
@@ -86,10 +86,6 @@ class InputTable:
         names = [Path(each).name or each for each in self.given]
         first = "the standard input" if self.given[0] in STANDARD_INPUT else names[0]
         return first if len(names) == 1 else f"{first} and {len(names) - 1} more"
-
-    def local_names(self) -> list[Path]:
-        """Return what the user named; nothing is opened."""
-        return [Path(name) for name in self.given]
 
     @property
     def paths(self) -> list[Path]:
@@ -344,7 +340,7 @@ def _frame(columns: list[pl.Series]) -> pl.DataFrame:
     return pl.DataFrame({column.name: column for column in columns})
 
 
-def _words(file: LocalFile, dialect: Dialect) -> pl.DataFrame:
+def _words(file: TableFile, dialect: Dialect) -> pl.DataFrame:
     parts = [_parse(file, block, dialect, None) for block in row_blocks(file, dialect)]
     return joined(parts) if parts else _no_rows(dialect)
 
@@ -353,7 +349,7 @@ def _no_rows(dialect: Dialect) -> pl.DataFrame:
     return pl.DataFrame(schema=dict.fromkeys(dialect.names, pl.String))
 
 
-def _parse(file: LocalFile, block: bytes, dialect: Dialect, names: list[str] | None) -> pl.DataFrame:
+def _parse(file: TableFile, block: bytes, dialect: Dialect, names: list[str] | None) -> pl.DataFrame:
     """The fields of whole rows as text."""
     try:
         table = pl.read_csv(
@@ -375,7 +371,7 @@ def _first_line(error: BaseException) -> str:
     return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
 
 
-def _all_of(files: list[LocalFile], parts: list[pl.DataFrame]) -> pl.DataFrame:
+def _all_of(files: list[TableFile], parts: list[pl.DataFrame]) -> pl.DataFrame:
     """The rows of files with the same columns, in the order of the first one."""
     names = parts[0].columns
     for file, part in zip(files, parts, strict=True):

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Iterator
 
 from planewise.data.files.reading import TableFileError
-from planewise.data.files.sources import LocalFile, read_some
+from planewise.data.files.sources import TableFile, read_some
 
 HEAD_BYTES = 1 << 20  # that tell the encoding and the dialect
 BLOCK_BYTES = 4 << 20
@@ -21,7 +21,7 @@ MARKS = {  # of byte order; the longer ones first
 CONTROLS = bytes(set(range(32)) - {9, 10, 11, 12, 13, 26, 27})
 
 
-def find_encoding(file: LocalFile, given: str | None) -> str:
+def find_encoding(file: TableFile, given: str | None) -> str:
     """The encoding of a file by its first bytes, or the given one."""
     with contextlib.closing(file.open()) as stream:
         head = read_some(file, stream, HEAD_BYTES)
@@ -54,7 +54,7 @@ def _is_cp1252(head: bytes) -> bool:
     return not any(head.find(each) >= 0 for each in (0x81, 0x8D, 0x8F, 0x90, 0x9D))
 
 
-def utf8_blocks(file: LocalFile, encoding: str) -> Iterator[bytes]:
+def utf8_blocks(file: TableFile, encoding: str) -> Iterator[bytes]:
     """The text of a file as UTF-8 with line breaks that are, or end in, a line feed."""
     decoder = codecs.getincrementaldecoder(encoding)()
     plain, returns, line, first = encoding == "utf-8-sig", None, 1, True
@@ -84,13 +84,13 @@ def utf8_blocks(file: LocalFile, encoding: str) -> Iterator[bytes]:
                 return
 
 
-def _wrong(file: LocalFile, encoding: str, line: int) -> str:
+def _wrong(file: TableFile, encoding: str, line: int) -> str:
     name = "utf-8" if encoding == "utf-8-sig" else encoding
     other = "cp1252" if name == "utf-8" else "utf-8"
     return f"{file.name!r}: line {line} is not text in the encoding {name}: --encoding {other} may read it."
 
 
-def head_of(file: LocalFile, encoding: str) -> tuple[bytes, bool]:
+def head_of(file: TableFile, encoding: str) -> tuple[bytes, bool]:
     """The first bytes as UTF-8, and whether these are all."""
     head = b""
     for block in utf8_blocks(file, encoding):

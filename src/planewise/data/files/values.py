@@ -104,7 +104,7 @@ def form_of_numbers(words: pl.Series, reading: Reading, marks: Marks, line_of: L
         if words.filter(with_points).str.contains(EITHER).all() and at is not None:
             raise TableFileError(
                 f"Column {words.name!r} holds numbers such as {words[at]!r} in {line_of(at)}, where the point could be "
-                "the decimal mark or separate thousands: --decimal . or --decimal , says which."
+                "the decimal mark or separate thousands: --decimal . or --decimal , specifies which."
             )
     simple = simple_numbers(words, usual)
     if simple is not None and simple.null_count() == words.null_count():
@@ -121,7 +121,7 @@ def form_of_dates(words: pl.Series, reading: Reading, line_of: LineOf) -> DateFo
         assert first is not None
         raise TableFileError(
             f"Column {name!r} holds dates such as {words[first]!r} in {line_of(first)}, where the day or the month "
-            f"could come first: --date-format '{form.format}' or --date-format '{form.or_else}' says which."
+            f"could come first: --date-format '{form.format}' or --date-format '{form.or_else}' specifies which."
         )
     return form
 

@@ -1,4 +1,4 @@
-"""``python -m planewise.cli``."""
+"""``python -m planewise``."""
 
 from planewise.cli import main
 

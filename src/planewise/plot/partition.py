@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._text import class_names as names_of_classes
-from planewise._text import counted, find_feature, number, with_unit
+from planewise._text import counted, find_feature, names_of_classes, number, with_unit
 from planewise._text import feature_names as names_of_features
 from planewise.data.tables import numeric_column, rows_like, usual_row
 from planewise.data.values import ValueKind, kinds_of
@@ -176,7 +175,7 @@ class PartitionDisplay(Display):
         if y is not None or y_test is not None:  # targets are shown on the scale of the predictions
             require_no_offset(estimator, "PartitionDisplay with targets")
             require_no_ranking(estimator, "PartitionDisplay with targets")
-        names = names_of_features(estimator, feature_names, X)
+        names = names_of_features(estimator, feature_names)
         if len(names) < 2:
             raise ValueError("A plane needs two features; this model has one.")
         if not isinstance(resolution, (int, np.integer)) or resolution < 2:

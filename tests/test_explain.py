@@ -322,12 +322,6 @@ def test_the_table_and_the_sentence_write_a_label_the_same_way():
         assert "0.0" not in reason.table().heading and reason.table().rows[-1][-1] != "0.0, 100%"
 
 
-def test_a_path_says_how_sure_it_is_once():
-    path = pw.SLMClassifier(**SMALL).fit(X, NAMED).explain(X[:1])[0]
-    assert path.sentence(" (90%)").startswith("setosa (90%), because ") and "probability" not in path.sentence(" (90%)")
-    assert "where its probability is" in path.sentence()
-
-
 def test_a_table_of_reasons_adds_up_even_if_not_all_rows_fit():
     X, y = load_breast_cancer(return_X_y=True)
     added = pw.SLMBoostClassifier(n_estimators=20, random_state=0).fit(X, y).explain(X[:1])[0]

@@ -120,7 +120,7 @@ WRONG_FOR_LARGE = WRONG_FOR_MACHINES | {
     "scaling": (WRONG_FOR_MACHINES["scaling"][0], "'robust', 'standard', 'arcsinh' or None"),
     "gamma": (
         ["wide", "auto", 0, -1.0, np.inf, None],
-        "a number above 0, 'search', 'smooth', 'medium' or 'scale' ('auto' is now called 'search')",
+        "a number above 0, 'search', 'smooth', 'medium' or 'scale'",
     ),
 }
 WORDS_OF_MACHINES = {

@@ -214,7 +214,7 @@ def with_unit(name: str, units: Mapping[str, str] | None) -> str:
     return f"{name} ({units[name]})" if units and name in units else name
 
 
-def class_names(classes: Sequence[Any], given: Sequence[Any] | Mapping[Any, Any] | None = None) -> list[str]:
+def names_of_classes(classes: Sequence[Any], given: Sequence[Any] | Mapping[Any, Any] | None = None) -> list[str]:
     """Names of the classes: as in a mapping {label: name}, in the order of ``classes_``, or the labels themselves."""
     if given is None:
         return [tidy(label) for label in classes]

@@ -127,17 +127,6 @@ def test_undecided_cases_say_why(case):
             assert way * against["score"] == min(way * one for one in others) < 0
 
 
-def test_another_view_of_the_same_case(case):
-    model, rows = case
-    each = model.explain(rows[:1])[0]
-    for other in each.data()["runner_ups"]:
-        data = each.data_in(other["columns"], other.get("label"))
-        assert data["score"] == other["score"]
-        assert data["prediction"] == each.prediction
-    with pytest.raises(ValueError, match="view must be the columns of one of projections_"):
-        each.data_in((0, 1, 2))
-
-
 def test_missing_values_are_named():
     frame, score = table()
     model = AdditiveClassifier(projections=[("age", "size"), "kind"], **QUICK).fit(frame, score > 2)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from compiled import c_answers, needs_compiler
 from fitted import machine_rows, table, targets
-from test_c_machines import golden_machine
 
 from planewise import LargeScaleMCMClassifier, MCMClassifier
 from planewise.export import to_c, to_onnx
-from planewise.export.c_machines import machine_scores as c_scores
-from planewise.export.machine_scores import raw_scores
-from planewise.machines.kernels import KERNEL_NAMES, Kernel
+from planewise.machines.kernels import KERNEL_NAMES
 
 
 def machines(kernel):
@@ -51,23 +46,3 @@ def test_onnx_gives_the_classes_of_predict(kernel):
         session = onnxruntime.InferenceSession(made, providers=["CPUExecutionProvider"])
         label, sure = session.run(None, {"X": rows})[0], decided(model, rows)
         np.testing.assert_array_equal(label[sure], model.predict(rows)[sure])
-
-
-def test_an_unknown_kernel_is_not_taken_for_another():
-    machine = replace(golden_machine(), kernel="cosine")
-    rows = np.zeros((2, 2), np.float32)
-    for export in (lambda: raw_scores(machine, rows, np.float64), lambda: c_scores(machine, "model", True)):
-        with pytest.raises(ValueError, match="the kernel 'cosine' cannot be exported"):
-            export()
-    for values in (lambda: Kernel("cosine")(rows, rows), lambda: Kernel("cosine").diagonal(rows)):
-        with pytest.raises(ValueError, match="no kernel 'cosine'; there are linear, rbf"):
-            values()
-
-
-def test_an_unknown_kernel_is_not_written_to_onnx():
-    pytest.importorskip("onnx")
-    from planewise.export.onnx_graph import Graph
-    from planewise.export.onnx_machines import machine_scores
-
-    with pytest.raises(ValueError, match="the kernel 'cosine' cannot be exported"):
-        machine_scores(Graph(), replace(golden_machine(), kernel="cosine"))

@@ -586,7 +586,6 @@ def test_features_exist_for_some_rows_at_a_time_only():
         ({"mu": -1}, "'mu'.*0 or more"),
         ({"kernel": "rbff"}, "'kernel'"),
         ({"gamma": "wide"}, "'gamma'.*'search', 'smooth', 'medium' or 'scale'"),
-        ({"gamma": "auto"}, "'gamma'.*'auto' is now called 'search'"),
         ({"n_components": 0}, "'n_components'.*1 or more"),
         ({"refine": True, "kernel": "poly"}, "refine=True needs kernel='rbf'"),
         ({"conformal": "yes"}, "'conformal'"),

@@ -146,15 +146,9 @@ def test_a_hundred_thousand_rows_are_drawn_by_density():
     assert "class 2" in {artist.get_gid() for artist in display.axes_[0].collections}
     assert_readable(display.figure_)
 
-    data = {
-        "kind": "view", "task": "classification", "query": {"a": 0.1, "b": 0.2}, "prediction": 1,
-        "k": 1, "ratio": 0.5, "power": 1.0,
-        "view": {
-            "features": ["a", "b"], "columns": [0, 1], "units": ["mm", None], "scaling": [{"kind": "numbers"}] * 2,
-        },
-        "neighbours": {"for": [{"values": {"a": 0.0, "b": 0.2}, "label": 1}], "against": []},
-    }  # fmt: skip
-    display = ProjectionDisplay.from_explanation(data, X, y).plot()
+    recip = RECIPClassifier(projections=[(0, 1)], random_state=0).fit(X[:1000], y[:1000])
+    explanation = recip.explain(X[:1], feature_names=["a", "b"], units={"a": "mm"})[0]
+    display = ProjectionDisplay.from_explanation(explanation, X, y).plot()
     assert display.axes_[0].get_xlabel() == "a (mm)"
     assert sum(len(artist.get_offsets()) for artist in display.axes_[0].collections) < 1000
 

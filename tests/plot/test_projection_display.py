@@ -76,7 +76,7 @@ def test_the_shaded_ratio_is_that_of_the_model(estimate, dimension):
 @pytest.mark.parametrize("estimate", ["counts", "distances"])
 @pytest.mark.parametrize("weighted", [True, False])
 def test_what_is_shaded_is_what_the_model_decides(estimate, weighted):
-    """Equal rows, weights and missing values count as in the model, which a dict knows but for the weights."""
+    """Equal rows, weights and missing values count as in the model."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 2))
     y = np.where(X[:, 0] + rng.normal(size=200) > 0, "a", "b")
@@ -86,13 +86,12 @@ def test_what_is_shaded_is_what_the_model_decides(estimate, weighted):
     weight = np.where(y == "a", 5.0, 1.0) if weighted else None
     model = RECIPClassifier(estimate=estimate, projections=[(0, 1)], random_state=0).fit(X, y, sample_weight=weight)
     explanation = model.explain([[0.1, 0.2]])[0]
-    for told in (explanation,) if weighted else (explanation, explanation.data()):
-        view = ProjectionDisplay.from_explanation(told, X, y, resolution=25).views[0]
-        grid = np.meshgrid(*(axis.values(at) for axis, at in zip(view.axes, (view.grid_x, view.grid_y), strict=True)))
-        decided = model.predict(np.column_stack([part.ravel() for part in grid])).reshape(25, 25)
-        assert np.mean(model.classes_[view.ratio.argmin(axis=2)] == decided) > 0.99
-        ratio = model.explain([[grid[0][9, 9], grid[1][9, 9]]])[0].ratio
-        assert view.ratio[9, 9].min() == pytest.approx(ratio, rel=2e-3)
+    view = ProjectionDisplay.from_explanation(explanation, X, y, resolution=25).views[0]
+    grid = np.meshgrid(*(axis.values(at) for axis, at in zip(view.axes, (view.grid_x, view.grid_y), strict=True)))
+    decided = model.predict(np.column_stack([part.ravel() for part in grid])).reshape(25, 25)
+    assert np.mean(model.classes_[view.ratio.argmin(axis=2)] == decided) > 0.99
+    ratio = model.explain([[grid[0][9, 9], grid[1][9, 9]]])[0].ratio
+    assert view.ratio[9, 9].min() == pytest.approx(ratio, rel=2e-3)
 
 
 @pytest.mark.parametrize("k", [1, 3])
@@ -221,4 +220,4 @@ def test_errors_name_what_is_wrong(iris):
     with pytest.raises(ValueError, match="shows one query"):
         many.plot(panels=["near"])
     with pytest.raises(ValueError, match="No view could judge"):
-        ProjectionDisplay.from_explanation({"view": None, "reasons": []}, X, y)
+        ProjectionDisplay.from_explanation(model.explain(np.full((1, 4), np.nan))[0], X[left], y[left])

@@ -76,10 +76,10 @@ def test_an_explanation_stays_true_when_the_model_is_fitted_again():
     X, y = rng.normal(size=(120, 3)), rng.integers(0, 3, 120)
     model = RECIPClassifier(projections=[(0, 1), (2,)], random_state=0).fit(X, y)
     old, same = model.explain(X[:1])[0], model.explain(X[:1])[0]
-    said = same.data(), same.data_in((2,)), same._repr_html_()
+    said = same.data(), same._repr_html_()
     rows = same.model._rows
     fewer = pd.DataFrame(rng.normal(size=(15, 4)), columns=list("abcd"))
     model.set_params(projections=[("b", "d")], k=2).fit(fewer, np.arange(15) % 2 + 7.0)
-    assert (old.data(), old.data_in((2,)), old._repr_html_()) == said
+    assert (old.data(), old._repr_html_()) == said
     assert old.model._rows is rows  # kept, not copied
     assert model.explain(fewer[:1])[0].view["features"] == ["b", "d"]

@@ -77,7 +77,7 @@ class ReferenceTree:
                     self.search(k)
             waiting += [k for k in fresh if self.nodes[k].planes]
             now = waiting
-            if self.estimator.max_leaf_nodes:  # the better half, the largest gain first, then the oldest
+            if self.estimator.max_leaf_nodes:  # the most promising half, the largest gain first, then the oldest
                 by_gain = sorted(waiting, key=lambda k: (-plain_sum(p.gain for p in self.nodes[k].planes), k))
                 now = by_gain[: (len(by_gain) + 1) // 2]
             waiting = [k for k in waiting if k not in now]

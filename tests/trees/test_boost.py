@@ -713,10 +713,10 @@ def test_a_log_loss_of_ones_own_is_the_built_in_one():
 @pytest.mark.parametrize(
     ("loss", "words"),
     [
-        (lambda y, score: (score[:-1], score[:-1]), "gradient of your loss has shape"),
+        (lambda y, score: (score[:-1], score[:-1]), "gradient of the custom loss has shape"),
         (lambda y, score: score, "two arrays"),
-        (lambda y, score: (score * np.nan, score), "gradient of your loss has values that are not finite"),
-        (lambda y, score: (score, score - 1), "Hessian of your loss has negative values"),
+        (lambda y, score: (score * np.nan, score), "gradient of the custom loss has values that are not finite"),
+        (lambda y, score: (score, score - 1), "Hessian of the custom loss has negative values"),
     ],
 )
 def test_a_wrong_loss_of_ones_own_is_refused(loss, words):

@@ -67,14 +67,7 @@ class ViewsBatch:
         data["undecided"] = bool(data["reasons"])
         return data
 
-    def describe_in(self, query: int, view: int, label: Any = None) -> dict[str, Any]:
-        """The same row in another view; `label` is a class to speak for, and the prediction unless given."""
-        if self.classes is None and label is not None:
-            raise ValueError(f"label applies only to classifiers; leave it out (got {label!r}).")
-        data = self._answered(query, label)
-        return data | self._judged(query, view, data, self._margins(query, data))
-
-    def _answered(self, query: int, label: Any = None) -> dict[str, Any]:
+    def _answered(self, query: int) -> dict[str, Any]:
         """What does not depend on a view."""
         rows = self.rows[query]
         data: dict[str, Any] = {
@@ -99,7 +92,7 @@ class ViewsBatch:
         whole = self.scores[query].sum(axis=0) + self.model.view_base_
         if self.classes is None:
             return data | self._number(whole)
-        return data | self._class(query, whole, label)
+        return data | self._class(whole)
 
     def _number(self, whole: Floats) -> dict[str, Any]:
         link = "log" if self.model._loss.link == "exp" else "identity"
@@ -110,17 +103,12 @@ class ViewsBatch:
             "total": float(whole[0]),
         }
 
-    def _class(self, query: int, whole: Floats, label: Any) -> dict[str, Any]:
+    def _class(self, whole: Floats) -> dict[str, Any]:
         classes = self.classes
         assert classes is not None
         every = by_class(whole)
         probability = softmax(every) if len(classes) > 1 else np.ones(1)
         place = int(every.argmax()) if len(classes) > 1 else 0
-        if label is not None:
-            found = np.flatnonzero(classes == label)
-            if not len(found):
-                raise ValueError(f"label must be one of the model's classes; got {label!r}.")
-            place = int(found[0])
         data = {
             "prediction": plain(classes[place]),
             "probability": float(probability[place]),

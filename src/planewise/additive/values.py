@@ -116,7 +116,6 @@ class Leading(NamedTuple):
     whole: Floats  # rows x classes: scores of the sum
     first: NDArray[np.intp]  # the class that is predicted
     second: NDArray[np.intp]  # the next one
-    margins: Floats  # rows x views: scores of the first class less those of the second
     lead: NDArray[np.intp]  # the view with the largest margin
     alone: NDArray[np.intp]  # the class that this view alone would predict
 
@@ -131,4 +130,4 @@ def leading(scores: Floats, base: Floats) -> Leading:
     second = rivals.argmax(axis=1)
     margins = scores[each, :, first] - scores[each, :, second]
     lead = margins.argmax(axis=1)
-    return Leading(whole, first, second, margins, lead, (scores[each, lead] + base).argmax(axis=1))
+    return Leading(whole, first, second, lead, (scores[each, lead] + base).argmax(axis=1))

@@ -44,16 +44,6 @@ def rows_as_given(X: Any) -> list[Any]:
     return list(nw.from_native(X, eager_only=True).iter_rows()) if is_table(X) else as_array(X).tolist()
 
 
-def distinct_rows(X: Any, target: NDArray[Any]) -> tuple[NDArray[np.intp], Numbers]:
-    """Rows that differ in any column or the target, each by its first place, and how often it is there."""
-    width = nw.from_native(X, eager_only=True).shape[1] if is_table(X) else np.shape(X)[1]
-    columns = [target.tolist(), *(column_values(X, place).tolist() for place in range(width))]
-    found: dict[Any, list[int]] = {}
-    for at, row in enumerate(zip(*columns, strict=True)):
-        found.setdefault(tuple(None if is_missing(value) else value for value in row), []).append(at)
-    return np.array([places[0] for places in found.values()]), np.array([float(len(each)) for each in found.values()])
-
-
 def numeric_column(X: Any, place: int, name: str) -> Numbers:
     """A column as numbers, or an error that names it."""
     values = column_values(X, place)

@@ -117,7 +117,7 @@ def fitted_model(model: Any) -> Any:
     if isinstance(model, Pipeline):
         raise TypeError(
             "A Pipeline cannot be exported or described as a whole; pass its last step (pipeline[-1]) and apply the "
-            "steps before it to the rows yourself, or fit a planewise.table.TableModel, which has its own steps."
+            "steps before it to the rows yourself."
         )
     if hasattr(model, "best_estimator_") and not hasattr(model, "describe"):
         return fitted_model(model.best_estimator_)

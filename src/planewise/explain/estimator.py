@@ -49,13 +49,6 @@ class ShownInNotebooks:
         return bundle
 
 
-def explanation_html(explanation: Any) -> str:
-    """What a notebook shows of an explanation by a view."""
-    from planewise.report.notebook import explanation_html as made  # reports know estimators, not the other way round
-
-    return made(explanation)
-
-
 def _summary(estimator: Any) -> str:
     try:
         check_is_fitted(estimator)

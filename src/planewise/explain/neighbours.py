@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -13,8 +13,6 @@ class Batch(Protocol):
     """The answers to some queries, from which explanations are made when asked for."""
 
     def describe(self, query: int) -> dict[str, Any]: ...
-
-    def describe_in(self, query: int, view: int, label: Any = None) -> dict[str, Any]: ...
 
     def sentence(self, data: dict[str, Any]) -> str: ...
 
@@ -81,34 +79,13 @@ class ProjectionExplanation(View):
         """Everything as plain numbers, words, lists and dicts, ready for JSON; changing it changes nothing here."""
         return self._batch.describe(self._query)
 
-    def data_in(self, view: Sequence[int], label: Any = None) -> dict[str, Any]:
-        """The same case in another view: what :meth:`data` gives, with that view's neighbours and ratio or score.
-
-        Parameters
-        ----------
-        view : sequence of int
-            The columns of a kept view, such as ``columns`` of a runner-up or of ``against``.
-        label : object, default=None
-            The class to speak for, such as that of ``against``; None: the one this view prefers (in sums of views, the
-            prediction).
-
-        Returns
-        -------
-        data : dict
-            It says nothing about other views: runner-ups, the view against and reasons are empty.
-        """
-        kept = [tuple(columns) for columns in self.model.projections_]
-        if tuple(view) not in kept:
-            raise ValueError(f"view must be the columns of one of projections_; got {tuple(view)!r}.")
-        return self._batch.describe_in(self._query, kept.index(tuple(view)), label)
-
-    def sentence(self, sure: str = "") -> str:
+    def sentence(self) -> str:
         """One sentence for people, which says so where the case is not clear."""
         return self._batch.sentence(self._known)
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the sentence, the plot of the view, and the nearest training rows."""
-        from planewise.explain.estimator import explanation_html  # which is built on words
+        from planewise.report.notebook import explanation_html  # a report is made of explanations, not the other way
 
         return explanation_html(self)
 

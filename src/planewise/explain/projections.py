@@ -47,7 +47,7 @@ def _column(feature: Any, n_features: int, known: list[str], parameter: str) -> 
 
 
 class ViewsReport:
-    """A plain table with one row per view: ``report[0]["accuracy"]``, ``print(report)``, ``report.to_pandas()``.
+    """A plain table with one row per view: ``report[0]["accuracy"]``, ``print(report)``, ``pandas.DataFrame(report)``.
 
     Made by ``views_report`` of :class:`RECIPClassifier` and :class:`AdditiveClassifier`.
     """
@@ -72,18 +72,6 @@ class ViewsReport:
         return "\n".join(lines)
 
     __repr__ = __str__
-
-    def to_pandas(self) -> Any:
-        """A pandas DataFrame; needs pandas."""
-        import pandas as pd
-
-        return pd.DataFrame(self.rows)
-
-    def to_polars(self) -> Any:
-        """A polars DataFrame; needs polars."""
-        import polars as pl
-
-        return pl.DataFrame(self.rows)
 
 
 def _cell(value: Any) -> str:

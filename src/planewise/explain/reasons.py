@@ -40,8 +40,8 @@ class Reason(ABC):
         """Everything as plain numbers, strings, lists and dicts, ready for JSON; its "kind" says which reason it is."""
 
     @abstractmethod
-    def sentence(self, sure: str = "") -> str:
-        """The prediction, how sure it is where that is given, and why, in one sentence."""
+    def sentence(self) -> str:
+        """Return the prediction, and why, in one sentence."""
 
     @abstractmethod
     def table(self) -> TableSection:
@@ -136,14 +136,13 @@ class Path(Reason):
         leaf = {"node": self.node, "depth": self.depth, "n_samples": self.n_samples, "value": list(self.value)}
         return plain_data({"kind": "path", "prediction": self.prediction, "steps": steps, "leaf": leaf})
 
-    def sentence(self, sure: str = "") -> str:
+    def sentence(self) -> str:
         if not self.steps:
-            words = f"{self.prediction_in_words}{sure}"
-            return f"{words}: the tree has a single leaf, so every row gets the same prediction."
+            return f"{self.prediction_in_words}: the tree has a single leaf, so every row gets the same prediction."
         questions = "one question leads" if len(self.steps) == 1 else f"{len(self.steps)} questions lead"
-        share = "" if sure or len(self.value) == 1 else f", where its probability is {percent(max(self.value), 0)}"
+        share = "" if len(self.value) == 1 else f", where its probability is {percent(max(self.value), 0)}"
         rows = counted(self.n_samples, "training row")
-        return f"{self.prediction_in_words}{sure}, because {questions} to a leaf of {rows}{share}."
+        return f"{self.prediction_in_words}, because {questions} to a leaf of {rows}{share}."
 
     def table(self) -> TableSection:
         rows = [[str(step.depth), step.plane, step.value_in_words, step.side] for step in self.steps]
@@ -217,8 +216,8 @@ class Contributions(Reason):
             }
         )
 
-    def sentence(self, sure: str = "") -> str:
-        return f"{self.prediction_in_words}{sure}{self._why()}."
+    def sentence(self) -> str:
+        return f"{self.prediction_in_words}{self._why()}."
 
     def _why(self) -> str:
         if self.only_class:
@@ -345,7 +344,7 @@ class Vectors(Reason):
             }
         )
 
-    def sentence(self, sure: str = "") -> str:
+    def sentence(self) -> str:
         words, score = self.prediction_in_words, number(self.score, 3)
         if self.of is None:
             added = signed(self.score - self.intercept, 3)
@@ -360,7 +359,7 @@ class Vectors(Reason):
         else:
             what = f"its score is {score}, the highest of the classes' scores"
         return (
-            f"{words}{sure}, because {what}: vectors near it add {number(for_it, 3)} for {words} and "
+            f"{words}, because {what}: nearby vectors contribute {number(for_it, 3)} in favour of {words} and "
             f"{number(against, 3)} against it, starting from {number(self.intercept, 3)}."
         )
 

@@ -15,7 +15,7 @@ from planewise.export.c_text import (
     unsigned_type,
 )
 from planewise.export.c_trees import RawScores
-from planewise.export.machine_scores import float_is_enough, pairs, unknown_kernel
+from planewise.export.machine_scores import float_is_enough, pairs
 from planewise.export.models import Floats, KernelMachine, Reading
 from planewise.machines.columns import MISSING, NUMBER
 
@@ -257,12 +257,10 @@ class _Writer:
         term = "            s += z[j] * c;"
         if model.kernel == "product":
             return term, ""
-        if model.kernel == "poly":
-            inner = f"{gamma} * s + {self.literal(model.coef0)}"
-            value = f"        {{\n            const {self.real} base = {inner};\n            s = base;\n"
-            value += f"            for (j = 1; j < {model.degree}u; ++j) s *= base;\n        }}"
-            return term, value
-        raise unknown_kernel(model)
+        inner = f"{gamma} * s + {self.literal(model.coef0)}"  # "poly"
+        value = f"        {{\n            const {self.real} base = {inner};\n            s = base;\n"
+        value += f"            for (j = 1; j < {model.degree}u; ++j) s *= base;\n        }}"
+        return term, value
 
     def factor(self) -> str:
         bumps = self.model.factor

@@ -79,14 +79,7 @@ def _kernel_values(machine: KernelMachine, z: NDArray[Any], to: Any) -> NDArray[
     product = _added(z[:, None, :] * vectors)
     if machine.kernel == "product":
         return product
-    if machine.kernel == "poly":
-        return (to(machine.gamma) * product + to(machine.coef0)) ** machine.degree
-    raise unknown_kernel(machine)
-
-
-def unknown_kernel(machine: KernelMachine) -> ValueError:
-    """The error for a kernel that no export knows how to write."""
-    return ValueError(f"A machine with the kernel {machine.kernel!r} cannot be exported.")
+    return (to(machine.gamma) * product + to(machine.coef0)) ** machine.degree  # "poly"
 
 
 def _added(terms: NDArray[Any]) -> NDArray[Any]:

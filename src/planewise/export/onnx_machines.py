@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from planewise.data.scaling import TAIL_FACTOR
-from planewise.export.machine_scores import pairs, unknown_kernel
+from planewise.export.machine_scores import pairs
 from planewise.export.models import Floats, KernelMachine, Reading
 from planewise.export.onnx_graph import Graph
 from planewise.machines.columns import MISSING
@@ -70,10 +70,8 @@ def _kernel_values(graph: Graph, model: KernelMachine, z: str) -> str:
     product = graph.add("MatMul", z, graph.constant(vectors.T))
     if model.kernel == "product":
         return product
-    if model.kernel == "poly":
-        inner = graph.add("Add", graph.add("Mul", product, graph.constant(model.gamma)), graph.constant(model.coef0))
-        return graph.add("Pow", inner, graph.constant(model.degree))
-    raise unknown_kernel(model)
+    inner = graph.add("Add", graph.add("Mul", product, graph.constant(model.gamma)), graph.constant(model.coef0))
+    return graph.add("Pow", inner, graph.constant(model.degree))  # "poly"
 
 
 def _gaussian(graph: Graph, z: str, centres: Floats, gamma: float) -> str:

@@ -339,7 +339,7 @@ def _refuse_categories_of_matrix(machine: Any) -> None:
 
 
 def level_counts(machine: Any) -> dict[int, int]:
-    """How many categories each categorical column of a fitted machine has; one from an old file has none."""
+    """Return the number of categories of each categorical column of a fitted machine."""
     return {j: len(known) for j, known in getattr(machine, "categories_", {}).items()}
 
 

@@ -23,6 +23,7 @@ from planewise.machines.kernels import Kernel
 
 Numbers = NDArray[np.float64]
 SHRINKAGES = (0.0, 0.25, 0.5, 0.75, 1.0)
+RIDGE = 1e-3  # epsilon, as a share of the mean diagonal of W
 BLOCK = 1024  # rows whose kernel values are held at once
 
 
@@ -70,7 +71,6 @@ def fit_conformal_factor(
     cores: NDArray[Any],
     gamma_conformal: float,
     sample_weight: Numbers | None = None,
-    regularisation: float = 1e-3,
     *,
     printed: bool = False,
 ) -> ConformalFactor:
@@ -88,8 +88,6 @@ def fit_conformal_factor(
         gamma_c of k1.
     sample_weight : array of shape (n_samples,), default=None
         omega; none zero.
-    regularisation : float, default=1e-3
-        epsilon, as a share of the mean diagonal of W.
     printed : bool, default=False
         Solve eqs 13 to 15 with 1 / M in place of 1 / M_c, as they are printed.
     """
@@ -97,14 +95,13 @@ def fit_conformal_factor(
     weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     design = _design(X, cores, gamma_conformal)
     scatters = _scatters_of_kernel(kernel, X, label, weight, design)
-    return _solve(scatters, cores, gamma_conformal, regularisation, printed)
+    return _solve(scatters, cores, gamma_conformal, printed)
 
 
 def fit_factor_on_features(
     blocks: Iterable[tuple[NDArray[Any], NDArray[Any], NDArray[Any], Numbers]],
     cores: NDArray[Any],
     gamma_conformal: float,
-    regularisation: float = 1e-3,
     *,
     printed: bool = False,
 ) -> ConformalFactor:
@@ -134,7 +131,7 @@ def fit_factor_on_features(
         everything @ everything.T / total,
         moment / total,
     )
-    return _solve(scatters, cores, gamma_conformal, regularisation, printed)
+    return _solve(scatters, cores, gamma_conformal, printed)
 
 
 class Scatters(NamedTuple):
@@ -179,9 +176,7 @@ def _scatters_of_kernel(
     return Scatters(own, classes, together / total, everything / total, design.T @ weighted / total)
 
 
-def _solve(
-    scatters: Scatters, cores: NDArray[Any], gamma: float, regularisation: float, printed: bool
-) -> ConformalFactor:
+def _solve(scatters: Scatters, cores: NDArray[Any], gamma: float, printed: bool) -> ConformalFactor:
     """The alpha of the largest eta, with a mean r of 0 or more and a mean r^2 of 1."""
     between, within = scatters.forms(printed=False)
     moment, size = scatters.moment, len(between)
@@ -190,7 +185,7 @@ def _solve(
     numerator, denominator = scatters.forms(printed)
     # Where the rows of a class are all alike, the scatter within is rounding and cannot say what is small.
     spread = max(np.trace(denominator), 1e-6 * np.trace(between))
-    ridge = regularisation * spread / size
+    ridge = RIDGE * spread / size
     (eigenvalue,), vectors = eigh(numerator, denominator + ridge * np.eye(size), subset_by_index=[size - 1, size - 1])
     coef = vectors[:, 0]
     if moment[0] @ coef < 0:

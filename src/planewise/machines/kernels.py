@@ -12,14 +12,6 @@ from numpy.typing import NDArray
 from planewise._params import Limit, real
 
 Matrix = NDArray[np.float64]
-# What each word for ``gamma`` means, in every machine, on scaled rows; "search" is for machines that can.
-GAMMA_WORDS = {
-    "auto": "1 / n_features",
-    "scale": "1 / (n_features * variance), which is about 1 / n_features for scaled columns",
-    "medium": '"scale" divided by the square root of n_features, but by at most that of 20',
-    "smooth": '"scale" divided by n_features, but by at most 20',
-    "search": "the best of several multiples of 1 / n_features, or three times that where the kernel is learned",
-}
 SMOOTHEST = 0.05  # of "scale": many features say less each, and a smoother kernel holds them together
 KERNEL_NAMES = ("linear", "rbf", "poly")
 
@@ -74,9 +66,7 @@ class Kernel:
             return values
         values *= self.gamma
         values += self.coef0
-        if self.name == "poly":
-            return values**self.degree
-        raise self._unknown()
+        return values**self.degree
 
     def diagonal(self, X: NDArray[Any]) -> NDArray[np.float64]:
         """The kernel value of every row with itself."""
@@ -86,17 +76,12 @@ class Kernel:
             squares = np.einsum("ij,ij->i", X, X)
             if self.name == "linear":
                 return squares
-            if self.name == "poly":
-                return (self.gamma * squares + self.coef0) ** self.degree
-        raise self._unknown()
+            return (self.gamma * squares + self.coef0) ** self.degree
 
     @property
     def is_semidefinite(self) -> bool:
         """Whether every matrix of kernel values is positive semidefinite."""
-        return self.name in ("linear", "rbf") or (self.name == "poly" and self.coef0 >= 0)
-
-    def _unknown(self) -> ValueError:
-        return ValueError(f"There is no kernel {self.name!r}; there are {', '.join(KERNEL_NAMES)}.")
+        return self.name != "poly" or self.coef0 >= 0
 
 
 def squared_distances(X: NDArray[Any], Y: NDArray[Any]) -> Matrix:
@@ -108,18 +93,18 @@ def squared_distances(X: NDArray[Any], Y: NDArray[Any]) -> Matrix:
     return np.maximum(values, 0, out=values)
 
 
-def gamma_limit(words: Sequence[str] = ("smooth", "medium", "scale", "auto"), remark: str = "") -> Limit:
-    """What the parameter ``gamma`` may be: a number, or one of these words of `GAMMA_WORDS`."""
+def gamma_limit(words: Sequence[str] = ("smooth", "medium", "scale", "auto")) -> Limit:
+    """What the parameter ``gamma`` may be: a number, or one of these words."""
 
     def allows(value: Any) -> bool:
         return value in words if isinstance(value, str) else real(0, open_low=True).allows(value)
 
     *first, last = (repr(word) for word in words)
-    return Limit(allows, f"a number above 0, {', '.join(first)} or {last}{remark}")
+    return Limit(allows, f"a number above 0, {', '.join(first)} or {last}")
 
 
 def gamma_value(gamma: float | str, X: NDArray[Any], weight: NDArray[np.float64], n_features: int) -> float:
-    """The number that ``gamma`` means for these prepared and scaled rows, by `GAMMA_WORDS`; X had `n_features` columns.
+    """Return the number that ``gamma`` means for these prepared and scaled rows; X had `n_features` columns.
 
     The columns that categories and missing values become do not count as features; what they add to distances does.
     """

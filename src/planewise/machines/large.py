@@ -252,7 +252,7 @@ class LargeScaleMCMClassifier(PreparesColumns, ExplainsLargeMachine, ShownInNote
         "C": real(0, open_low=True),
         "mu": either(real(0), one_of("auto")),
         "kernel": one_of(*KERNEL_NAMES),
-        "gamma": gamma_limit(("search", "smooth", "medium", "scale"), " ('auto' is now called 'search')"),
+        "gamma": gamma_limit(("search", "smooth", "medium", "scale")),
         "degree": integer(1),
         "coef0": real(-1e30),
         "slack": one_of("mean", "sum"),

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.data.scaling import TAIL_FACTOR
 from planewise.machines.columns import Preparation, PreparedScaling
 from planewise.machines.maps import PrototypeMap
 
@@ -49,11 +48,6 @@ class PlainMachine:
     n_features: int  # that the kernel takes
     feature_names: list[str]
     preparation: Preparation  # how they are made of the columns of X
-
-    def standardised(self, rows: NDArray[Any]) -> Floats:
-        """Prepared rows as the kernel sees them."""
-        z = (rows - self.mean) / self.spread
-        return z if self.tails is None else (np.arcsinh(TAIL_FACTOR * z) - self.tails[0]) / self.tails[1]
 
 
 def plain_machine(model: Any, form: str) -> PlainMachine:

@@ -113,7 +113,7 @@ def read_classes(classifier: Any, X: Any, y: Any, sample_weight: Any) -> ClassPr
     check_kernel(classifier, problem, "LargeScaleMCMClassifier, ")
     if has_no_function(classifier) and classifier.conformal != "none":
         raise ValueError(
-            f"conformal={classifier.conformal!r} improves a kernel function; kernel={classifier.kernel!r} has none. "
+            f"conformal={classifier.conformal!r} requires a kernel function; kernel={classifier.kernel!r} has none. "
             "Use another kernel, such as 'rbf'."
         )
     classifier.classes_ = problem.classes

@@ -30,7 +30,7 @@ from planewise.machines.settings import Settings
 # machine without a vector would be the best one.
 LEAST_MUS = (1e-6, 1e-5, 1e-4)
 # Without a penalty, the programs of sixteen of the paper's small sets took at most eight steps per row if they could be
-# solved; the others went round in circles.
+# solved; the others cycled.
 STEPS_A_ROW = 20
 LEAST_EIGENVALUE = 1e-8  # of the largest: what rounding, also to float32, makes of zero
 MOST_CHECKED = 1000  # rows by which a kernel is found to be positive semidefinite

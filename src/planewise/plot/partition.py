@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from planewise._text import class_names as names_of_classes
-from planewise._text import counted, find_feature, number, with_unit
+from planewise._text import counted, find_feature, names_of_classes, number, with_unit
 from planewise._text import feature_names as names_of_features
 from planewise.data.tables import numeric_column, rows_like, usual_row
 from planewise.data.values import ValueKind, kinds_of

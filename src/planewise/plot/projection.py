@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise._text import class_names as names_of_classes
-from planewise._text import count, counted, number, tidy
-from planewise.data.tables import column_values, distinct_rows, n_rows, take
+from planewise._text import count, counted, names_of_classes, number, tidy
+from planewise.data.tables import column_values, n_rows, take
+from planewise.explain.projections import FittedRows
 from planewise.plot.cell_grid import cell_size, draw_cells, lane_height, name_lanes_up
 from planewise.plot.cells import CellGrid, Place, cell_grid, is_grid
 from planewise.plot.points import draw_classes
@@ -52,10 +52,8 @@ class QueryInView:
 
     at: Numbers
     answer: Any
-    ratio: float | None
     supporting: Numbers
     opposing: Numbers
-    opposing_labels: list[Any]
     undecided: bool = False
     cell: Place | None = None
     cells_near: dict[Place, int] = field(default_factory=dict)
@@ -159,24 +157,21 @@ class ProjectionDisplay(Display):
 
         Parameters
         ----------
-        explanation : ProjectionExplanation, or what its ``data()`` returns
-            A dict with "query" {name: value}, "prediction", "k", "ratio", "power", "estimate" ("distances", or "counts"
-            with "prior_weight"), "view" {"features", "columns", "units", "scaling"} and "neighbours" ({"for",
-            "against"}), each with "values" {name: value}.
+        explanation : ProjectionExplanation
+            As ``explain`` of :class:`RECIPClassifier` returns it.
         X, y : table and targets of the rows the model was fitted on
-            They are drawn. The shading comes from the model's own rows and weights, which an explanation knows; a dict
-            does not, so that every row of X then has a weight of 1.
+            They are drawn. The shading comes from the model's own rows and weights.
         class_names : list or mapping, default=None
             Names in the order of the sorted labels, or {label: name}.
         resolution : int, default=90
             Steps of the shading along each axis.
         """
-        data = explanation if isinstance(explanation, Mapping) else explanation.data()
-        if data.get("estimate") == "score":
+        data = explanation.data()
+        if data["estimate"] == "score":
             raise ValueError("ProjectionDisplay draws explanations of RECIP; for sums of views, use ViewsDisplay.")
-        if data.get("view") is None:
+        if data["view"] is None:
             raise ValueError("No view could judge this query, so there is nothing to draw: " + _reasons(data))
-        classes = _labels(data, y)
+        classes = [each["label"] for each in data["probabilities"]]
         near = [*data["neighbours"]["for"], *data["neighbours"]["against"]]
         view = _view(data["view"], X, y, classes, [data["query"], *(each["values"] for each in near)])
         view.one = _query(data, view.axes, classes)
@@ -184,8 +179,7 @@ class ProjectionDisplay(Display):
             view.grid = _grid_of(view, X, classes)
             _add_cells(view.one, view, data, near)
         if all(not axis.categories for axis in view.axes):
-            known = None if isinstance(explanation, Mapping) else explanation.model.fitted_rows()
-            _add_ratio(view, data, resolution, _deciding_rows(view, X, classes, known))
+            _add_ratio(view, data, resolution, _deciding_rows(view, classes, explanation.model.fitted_rows()))
         return cls([view], classes, names_of_classes(classes, class_names))
 
     @classmethod
@@ -407,13 +401,6 @@ class ProjectionDisplay(Display):
         key_of_figure(axes, handles, labels)
 
 
-def _labels(data: Mapping[str, Any], y: Any) -> list[Any]:
-    known = data.get("probabilities")
-    if known:
-        return [each["label"] for each in known]
-    return np.unique(np.asarray(y)).tolist()
-
-
 def _view(view: Mapping[str, Any], X: Any, y: Any, classes: list[Any], cases: list[Any]) -> ViewOfRows:
     """The rows in a view; of three features the first two are drawn, of many categories those of the cases first."""
     axes = drawn_axes(axes_of(view, X), X, view, cases)
@@ -447,10 +434,10 @@ def _query(data: Mapping[str, Any], axes: Sequence[Axis], classes: list[Any]) ->
     at = _points([data["query"]], data, axes, [lane])[0]
     against = [float(classes.index(each["label"])) for each in opposing]
     return QueryInView(
-        at, answer, data.get("ratio"),
+        at, answer,
         _points([each["values"] for each in supporting], data, axes, [lane] * len(supporting)),
         _points([each["values"] for each in opposing], data, axes, against),
-        [each["label"] for each in opposing], bool(data.get("undecided")),
+        bool(data["undecided"]),
     )  # fmt: skip
 
 
@@ -502,7 +489,7 @@ def _add_cells(one: QueryInView, view: ViewOfRows, data: Mapping[str, Any], near
     for each in near:
         at = place_of(each["values"])
         if at is not None:
-            one.cells_near[at] = one.cells_near.get(at, 0) + max(len(each.get("rows", ())), 1)
+            one.cells_near[at] = one.cells_near.get(at, 0) + len(each["rows"])
 
 
 def _add_queries(view: ViewOfRows, found: list[Any], truth: NDArray[Any] | None, classes: list[Any]) -> None:
@@ -513,16 +500,11 @@ def _add_queries(view: ViewOfRows, found: list[Any], truth: NDArray[Any] | None,
         view.right = np.array([a == b for a, b in zip(view.predicted, truth.tolist(), strict=True)])
 
 
-def _deciding_rows(view: ViewOfRows, X: Any, classes: list[Any], known: Any) -> DecidingRows:
-    """The rows as the model counts them; where those are not known, as it would count X."""
-    if known is None:
-        first, weight = distinct_rows(X, view.target)
-        places, label = rows_in(view.axes, X)[first], view.target[first]
-    else:
-        place = {label: at for at, label in enumerate(classes)}
-        places, weight = rows_in(view.axes, known.values), known.weight
-        label = np.array([place[each] for each in known.target.tolist()], dtype=np.intp)
-    return DecidingRows(view.axes, places, label, weight, len(classes))
+def _deciding_rows(view: ViewOfRows, classes: list[Any], known: FittedRows) -> DecidingRows:
+    """Return the training rows as the model counts them."""
+    place = {label: at for at, label in enumerate(classes)}
+    label = np.array([place[each] for each in known.target.tolist()], dtype=np.intp)
+    return DecidingRows(view.axes, rows_in(view.axes, known.values), label, known.weight, len(classes))
 
 
 def _add_ratio(view: ViewOfRows, data: Mapping[str, Any], resolution: int, rows: DecidingRows) -> None:
@@ -562,4 +544,4 @@ def _surroundings(view: ViewOfRows) -> tuple[float, float, float, float]:
 
 
 def _reasons(data: Mapping[str, Any]) -> str:
-    return tidy("; ".join(data.get("reasons") or ["its values are missing"])) + "."
+    return tidy("; ".join(data["reasons"])) + "."

@@ -63,14 +63,10 @@ class Sizes:
         return cls(width, height, 6.5 + 2.5 * share, 5.5 + 2.5 * share, 8 + 20 * share, 0.6 + 0.5 * share)
 
 
-def new_axes(
-    n_rows: int = 1, n_columns: int = 1, *, size: tuple[float, float], share_x: Any = False, share_y: Any = False
-) -> NDArray[Any]:
+def new_axes(n_rows: int = 1, n_columns: int = 1, *, size: tuple[float, float]) -> NDArray[Any]:
     """Axes of a new figure whose parts keep out of each other's way."""
     plt = require_matplotlib()
-    _, axes = plt.subplots(
-        n_rows, n_columns, figsize=size, layout="constrained", squeeze=False, sharex=share_x, sharey=share_y
-    )
+    _, axes = plt.subplots(n_rows, n_columns, figsize=size, layout="constrained", squeeze=False)
     return axes
 
 

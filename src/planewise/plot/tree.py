@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
-from planewise._text import class_names as names_of_classes
-from planewise._text import count, counted, number
+from planewise._text import count, counted, names_of_classes, number
 from planewise.data.tables import n_rows
 from planewise.data.values import Columns
 from planewise.explain.planes import formula

@@ -309,7 +309,7 @@ class DecidingRows:
         known = np.isfinite(self.places).all(axis=1)
         points, rows = scaled_in(self.axes, places), scaled_in(self.axes, self.places[known])
         label, k, power = self.label[known], int(data["k"]), float(data["power"])
-        if data.get("estimate", "distances") == "distances":
+        if data["estimate"] == "distances":
             return ratio_at(points, rows, label, self.n_classes, k, power)
         share = np.zeros(self.n_classes)
         np.add.at(share, self.label, self.weight)  # of all rows; unlike np.bincount, never writes outside

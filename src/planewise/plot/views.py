@@ -10,8 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise._text import class_names as names_of_classes
-from planewise._text import counted, percent, shorten
+from planewise._text import counted, names_of_classes, percent, shorten
 from planewise.plot.style import (
     GREY,
     INK,

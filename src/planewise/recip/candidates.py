@@ -15,10 +15,10 @@ from itertools import chain, combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.explain.projections import ViewColumns as View
+from planewise.explain.projections import ViewColumns
 from planewise.recip.rows import FloatArray, Vector, weighted_sum
 
-Loss = Callable[[Sequence[View], NDArray[np.intp]], FloatArray]  # views, rows -> (views, rows), NaN: missing
+Loss = Callable[[Sequence[ViewColumns], NDArray[np.intp]], FloatArray]  # views, rows -> (views, rows), NaN: missing
 
 SCREENING_ROWS = 400
 SCREENED_PER_KEPT = 4  # so many grown views are screened for each that can be kept
@@ -34,14 +34,14 @@ def candidate_views(
     loss: Loss,
     weight: Vector,
     random: np.random.RandomState,
-) -> list[View]:
+) -> list[ViewColumns]:
     """At most `max_candidates` views of the columns, by dimension and then in the order of columns.
 
     With None there is no limit for views of one and two features; larger ones may be as many as those.
     """
     rows = some_rows(weight, SCREENING_ROWS, random)
     limit = math.inf if max_candidates is None else max_candidates
-    singles: list[View] = [(j,) for j in columns]
+    singles: list[ViewColumns] = [(j,) for j in columns]
     views = singles if len(singles) <= limit else best_views(singles, int(limit), loss, weight, rows)
     last = views
     for dim in range(2, min(max_dim, len(columns)) + 1):
@@ -78,15 +78,17 @@ def some_rows(weight: Vector, most: int | None, random: np.random.RandomState) -
     return counting if most is None or len(counting) <= most else np.sort(random.permutation(counting)[:most])
 
 
-def scores(views: Sequence[View], loss: Loss, weight: Vector, rows: NDArray[np.intp]) -> Vector:
+def scores(views: Sequence[ViewColumns], loss: Loss, weight: Vector, rows: NDArray[np.intp]) -> Vector:
     """How much clearer than nothing the classes of these rows are in each view: sum_i w_i max(0, 1 - Z_ij)."""
     clear = 1 - loss(views, rows)
     return weighted_sum(weight[rows], np.where(clear > 0, clear, 0))  # NaN is not above 0
 
 
-def best_views(views: Iterable[View], keep: int, loss: Loss, weight: Vector, rows: NDArray[np.intp]) -> list[View]:
+def best_views(
+    views: Iterable[ViewColumns], keep: int, loss: Loss, weight: Vector, rows: NDArray[np.intp]
+) -> list[ViewColumns]:
     """The `keep` views of the highest score, the best first; they are screened in blocks."""
-    best: list[View] = []
+    best: list[ViewColumns] = []
     best_score = np.zeros(0)
     for block in _blocks(views):
         pool = best + block
@@ -96,14 +98,16 @@ def best_views(views: Iterable[View], keep: int, loss: Loss, weight: Vector, row
     return best
 
 
-def ordered_by_score(views: Sequence[View], loss: Loss, weight: Vector, rows: NDArray[np.intp]) -> list[View]:
+def ordered_by_score(
+    views: Sequence[ViewColumns], loss: Loss, weight: Vector, rows: NDArray[np.intp]
+) -> list[ViewColumns]:
     """Return all of the views, the one with the highest score first."""
     return best_views(views, len(views), loss, weight, rows)
 
 
-def grown_views(parents: Sequence[View], columns: Sequence[int], most: int) -> list[View]:
+def grown_views(parents: Sequence[ViewColumns], columns: Sequence[int], most: int) -> list[ViewColumns]:
     """Views of one feature more than these, the children of the best parents first."""
-    grown: dict[View, None] = {}
+    grown: dict[ViewColumns, None] = {}
     for parent in parents:
         for j in columns:
             if j not in parent:
@@ -113,7 +117,7 @@ def grown_views(parents: Sequence[View], columns: Sequence[int], most: int) -> l
     return list(grown)[:most]
 
 
-def _blocks(views: Iterable[View]) -> Iterator[list[View]]:
+def _blocks(views: Iterable[ViewColumns]) -> Iterator[list[ViewColumns]]:
     views = iter(views)
     for first in views:
         yield [first, *(view for _, view in zip(range(SCREENED_AT_ONCE - 1), views, strict=False))]
@@ -164,7 +168,7 @@ def memory_limit() -> int:
         return 4 * 10**9
 
 
-def with_all_features(views: list[View], columns: Sequence[int]) -> list[View]:
+def with_all_features(views: list[ViewColumns], columns: Sequence[int]) -> list[ViewColumns]:
     """And the view of all columns, last."""
     everything = tuple(columns)
     return views if everything in views else list(chain(views, [everything]))

@@ -38,8 +38,7 @@ from planewise.data.values import kinds_of, plain_value
 from planewise.explain.describe import Description, Limits, TableSection
 from planewise.explain.estimator import ShownInNotebooks
 from planewise.explain.neighbours import ProjectionExplanation
-from planewise.explain.projections import FittedRows, ViewsReport, given_views, row_numbers
-from planewise.explain.projections import ViewColumns as View
+from planewise.explain.projections import FittedRows, ViewColumns, ViewsReport, given_views, row_numbers
 from planewise.recip.decision import Decisions, Ratios, select, vote
 from planewise.recip.estimates import Counts, Distances, Estimate, Reference, Sides, in_blocks
 from planewise.recip.explain import ClassBatch
@@ -226,7 +225,7 @@ class RECIPClassifier(ClassifierMixin, ShownInNotebooks, BaseEstimator):
     n_features_in_: int
     categories_: Mapping[int, NDArray[Any]]
     classes_: NDArray[Any]
-    projections_: list[View]
+    projections_: list[ViewColumns]
     projection_support_: Vector
     projection_entropy_: Vector
     _ranks: dict[int, NDArray[Any]]
@@ -303,10 +302,10 @@ class RECIPClassifier(ClassifierMixin, ShownInNotebooks, BaseEstimator):
         self._warn_of_light_rows(rows)
         reference = Reference(points, rows.target, rows.weight, self._scaling.gap, len(self.classes_))
 
-        def loss(views: Sequence[View], chosen: Indices, step: Callable[[], object] | None) -> FloatArray:
+        def loss(views: Sequence[ViewColumns], chosen: Indices, step: Callable[[], object] | None) -> FloatArray:
             return self._estimate.entropies(reference, views, chosen, n_threads, step)
 
-        def judge(views: list[View], chosen: Indices) -> Judge:
+        def judge(views: list[ViewColumns], chosen: Indices) -> Judge:
             return lambda sets: self._errors(sets, views, reference, chosen, n_threads)
 
         weight = self._weight_for_choice(rows)
@@ -314,7 +313,7 @@ class RECIPClassifier(ClassifierMixin, ShownInNotebooks, BaseEstimator):
         self._keep_views(found, rows)
         return self
 
-    def _given(self) -> list[View] | None:
+    def _given(self) -> list[ViewColumns] | None:
         if self.projections is None:
             return None
         names = getattr(self, "feature_names_in_", None)
@@ -345,7 +344,7 @@ class RECIPClassifier(ClassifierMixin, ShownInNotebooks, BaseEstimator):
         self._overall_entropy = found.overall_entropy
         self._columns = sorted({j for view in found.views for j in view})
         place = {j: at for at, j in enumerate(self._columns)}
-        self._views: list[View] = [tuple(place[j] for j in view) for view in found.views]
+        self._views: list[ViewColumns] = [tuple(place[j] for j in view) for view in found.views]
         self._rows = DistinctRows(
             np.ascontiguousarray(rows.values[:, self._columns]),
             rows.target,
@@ -413,7 +412,7 @@ class RECIPClassifier(ClassifierMixin, ShownInNotebooks, BaseEstimator):
         return rows.weight * (size[rows.target] > self.k_)
 
     def _errors(
-        self, sets: list[list[int]], views: list[View], reference: Reference, rows: Indices, n_threads: int
+        self, sets: list[list[int]], views: list[ViewColumns], reference: Reference, rows: Indices, n_threads: int
     ) -> list[Vector]:
         """1 for every row that a set of views gets wrong when the row itself is left out."""
         union = sorted({j for kept in sets for j in kept})

@@ -11,8 +11,7 @@ from scipy.special import gammaln
 from sklearn.base import BaseEstimator
 
 from planewise.data.problem import class_problem, thread_count
-from planewise.explain.projections import ViewColumns as View
-from planewise.explain.projections import given_views
+from planewise.explain.projections import ViewColumns, given_views
 from planewise.recip.neighbours import nearest, own_and_other_distances
 from planewise.recip.rows import FloatArray, Vector, distinct_rows, find_coordinates, read_ranked
 
@@ -23,7 +22,7 @@ VIEWS_AT_ONCE = 512
 def local_entropies(
     points: FloatArray,
     labels: NDArray[np.int32],
-    views: Sequence[View],
+    views: Sequence[ViewColumns],
     rows: NDArray[Any],
     *,
     k: int,

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from planewise.explain.projections import ViewColumns as View
+from planewise.explain.projections import ViewColumns
 from planewise.recip.decision import Ratios, class_ratios
 from planewise.recip.entropy import LARGEST, local_entropies
 from planewise.recip.neighbours import (
@@ -67,7 +67,12 @@ class Estimate(Protocol):
     """What the classifier asks of an estimate."""
 
     def entropies(
-        self, reference: Reference, views: Sequence[View], rows: Indices, n_threads: int, step: Callable[[], Any] | None
+        self,
+        reference: Reference,
+        views: Sequence[ViewColumns],
+        rows: Indices,
+        n_threads: int,
+        step: Callable[[], Any] | None,
     ) -> FloatArray:
         """Z as (views, rows); NaN where a row lacks a value of the view."""
         ...
@@ -77,7 +82,7 @@ class Estimate(Protocol):
         ...
 
     def judge(
-        self, reference: Reference, views: list[View], queries: FloatArray, exclude: Any, n_threads: int
+        self, reference: Reference, views: list[ViewColumns], queries: FloatArray, exclude: Any, n_threads: int
     ) -> tuple[Ratios, Sides]:
         """Ratios of all classes, and the neighbours they come from."""
         ...
@@ -90,7 +95,7 @@ class Estimate(Protocol):
 def in_blocks(
     estimate: Estimate,
     reference: Reference,
-    views: list[View],
+    views: list[ViewColumns],
     queries: FloatArray,
     exclude: NDArray[np.int32] | None,
     n_threads: int,
@@ -111,7 +116,12 @@ class Distances:
     tsallis_order: float
 
     def entropies(
-        self, reference: Reference, views: Sequence[View], rows: Indices, n_threads: int, step: Callable[[], Any] | None
+        self,
+        reference: Reference,
+        views: Sequence[ViewColumns],
+        rows: Indices,
+        n_threads: int,
+        step: Callable[[], Any] | None,
     ) -> FloatArray:
         return local_entropies(
             reference.points,
@@ -132,7 +142,7 @@ class Distances:
         return n_classes * self.k
 
     def judge(
-        self, reference: Reference, views: list[View], queries: FloatArray, exclude: Any, n_threads: int
+        self, reference: Reference, views: list[ViewColumns], queries: FloatArray, exclude: Any, n_threads: int
     ) -> tuple[Ratios, Sides]:
         rows, distance = class_neighbours(
             reference.points,
@@ -180,7 +190,12 @@ class Counts:
     share: Vector  # of the classes in training
 
     def entropies(
-        self, reference: Reference, views: Sequence[View], rows: Indices, n_threads: int, step: Callable[[], Any] | None
+        self,
+        reference: Reference,
+        views: Sequence[ViewColumns],
+        rows: Indices,
+        n_threads: int,
+        step: Callable[[], Any] | None,
     ) -> FloatArray:
         own, odds = own_and_other_weights(
             reference.points,
@@ -209,7 +224,7 @@ class Counts:
         return 3 * n_classes + 1
 
     def judge(
-        self, reference: Reference, views: list[View], queries: FloatArray, exclude: Any, n_threads: int
+        self, reference: Reference, views: list[ViewColumns], queries: FloatArray, exclude: Any, n_threads: int
     ) -> tuple[Ratios, Sides]:
         how: dict[str, Any] = {"exclude": exclude, "categorical": reference.gap, "n_threads": n_threads}
         counts, nearer, tied = nearest_class_weights(
@@ -230,7 +245,7 @@ class SidesOfCounts:
     """The nearest rows, sought again where they are asked for; how many there are is known: (views, queries)."""
 
     reference: Reference
-    views: list[View]
+    views: list[ViewColumns]
     queries: FloatArray
     exclude: NDArray[np.int32] | None
     k: int

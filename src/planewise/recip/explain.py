@@ -53,21 +53,6 @@ class ClassBatch:
         data["undecided"] = bool(data["reasons"])
         return data
 
-    def describe_in(self, query: int, view: int, label: Any = None) -> dict[str, Any]:
-        """The same query in another view, for a given class or for the class which that view predicts."""
-        classes = self.wording.estimator.classes_
-        if label is None:
-            place = int(self.choice_by_view[view, query])
-        else:
-            found = np.flatnonzero(classes == label)
-            if not len(found):
-                raise ValueError(f"label must be one of the model's classes; got {label!r}.")
-            place = int(found[0])
-        if not np.isfinite(self.ratios.ratio[view, query, place]):
-            words = self.wording.in_words(self.wording.view(view))
-            raise ValueError(f"The view {words} cannot judge this case: a value is missing, or there are too few rows.")
-        return self._answered(query, place) | self._judged(query, view, place)
-
     def _answered(self, query: int, label: int) -> dict[str, Any]:
         """What does not depend on a view."""
         estimator = self.wording.estimator

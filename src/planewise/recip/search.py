@@ -12,8 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from planewise._optional import warn_user
 from planewise._progress import Progress
-from planewise.explain.projections import ViewColumns as View
-from planewise.recip import selection as _selection
+from planewise.explain.projections import ViewColumns
+from planewise.recip import selection
 from planewise.recip.candidates import (
     candidate_views,
     refuse_too_many_views,
@@ -32,15 +32,15 @@ FOLDS = 5
 
 Choose = Callable[[Vector, float], list[int]]  # weights of the rows, lam -> kept views
 Judge = Callable[[list[list[int]]], list[Vector]]  # sets of views -> the loss of every row, by its other neighbours
-LossOfViews = Callable[[Sequence[View], NDArray[np.intp], Callable[[], object] | None], FloatArray]
-JudgeOf = Callable[[list[View], Indices], Judge]  # candidates, rows that choose -> what compares sets of views
+LossOfViews = Callable[[Sequence[ViewColumns], NDArray[np.intp], Callable[[], object] | None], FloatArray]
+JudgeOf = Callable[[list[ViewColumns], Indices], Judge]  # candidates, rows that choose -> what compares sets of views
 
 
 @dataclass(frozen=True)
 class Found:
     """The kept views, the most used first, with what is known of them and of the way to them."""
 
-    views: list[View]
+    views: list[ViewColumns]
     support: Vector
     entropy: Vector
     overall_entropy: Vector
@@ -53,7 +53,7 @@ class Found:
 
 def find_views(
     estimator: Any,
-    given: list[View] | None,
+    given: list[ViewColumns] | None,
     columns: Sequence[int],
     loss: LossOfViews,
     judge: JudgeOf,
@@ -84,7 +84,7 @@ def find_views(
     refuse_too_much_memory(len(views), len(rows))
     with Progress(-(-len(views) // VIEWS_PER_STEP), "views", shown=bool(estimator.verbose)) as bar:
         Z = loss(views, rows, bar.step)
-    weight = _selection.without_missing(Z, weight[rows])
+    weight = selection.without_missing(Z, weight[rows])
     if not weight.any():
         raise ValueError("No row of X can be judged in any view: too many values are missing, or k is too large.")
     lam, losses, objective = None, None, []
@@ -99,7 +99,7 @@ def find_views(
         kept = choice.views(weight, lam)
         objective = choice.objective
         choice.warn_if_unsolved()
-    kept, support, place = _selection.support_and_order(Z, weight, kept)
+    kept, support, place = selection.support_and_order(Z, weight, kept)
     served = Z[kept]
     own = [_mean(served[j], weight * (place == j)) for j in range(len(kept))]
     overall = weighted_sum(weight, served) / weight.sum()
@@ -108,7 +108,7 @@ def find_views(
         support,
         np.array(own),
         overall,
-        _selection.optimality_gap(Z, weight, kept),
+        selection.optimality_gap(Z, weight, kept),
         len(views),
         lam,
         losses,
@@ -126,37 +126,37 @@ class Choice:
         check_keep(estimator, self.way)
         self.keep: str = estimator.keep
         self.needs_lam = self.way not in WITHOUT_LAM
-        self.least = _selection.least_by_row(Z)
+        self.least = selection.least_by_row(Z)
         self.objective: list[float] = []
-        tol = _selection.EXACT if self.way == "lasso" else _selection.LOOSE
-        self._lasso = _selection.RootLasso(estimator.unit_columns, tol)
+        tol = selection.EXACT if self.way == "lasso" else selection.LOOSE
+        self._lasso = selection.RootLasso(estimator.unit_columns, tol)
 
     def lams(self) -> tuple[float, ...]:
         """Those tried by cross-validation."""
         if self.way == "recip":
             return LAMS
-        largest = _selection.largest_penalty(self.Z, self.weight, self._lasso.unit)
+        largest = selection.largest_penalty(self.Z, self.weight, self._lasso.unit)
         return tuple(share * largest for share in LASSO_SHARES)
 
     def views(self, weight: Vector, lam: float | None) -> list[int]:
         """The views chosen by rows of these weights."""
         if self.way == "answers":
-            return _selection.answering_views(self.Z, weight, self.most, self.min_support, self.n_threads)
+            return selection.answering_views(self.Z, weight, self.most, self.min_support, self.n_threads)
         if self.way == "greedy" or lam is None:
-            return _selection.greedy_views(self.Z, weight, self.most, self.min_support, self.n_threads)
+            return selection.greedy_views(self.Z, weight, self.most, self.min_support, self.n_threads)
         if self.way == "lasso":
-            return _selection.lasso_views(self.Z, weight, lam, self.most, self._lasso)
+            return selection.lasso_views(self.Z, weight, lam, self.most, self._lasso)
         if self.way == "robust_lasso":
-            return _selection.robust_lasso_views(self.Z, weight, lam, self.most, self.min_support, self._lasso)
-        loop = _selection.recip_loop(self.Z, weight, lam, least=self.least, n_threads=self.n_threads)
+            return selection.robust_lasso_views(self.Z, weight, lam, self.most, self.min_support, self._lasso)
+        loop = selection.recip_loop(self.Z, weight, lam, least=self.least, n_threads=self.n_threads)
         self.objective = loop.objective
         if self.keep == "used":
-            kept = _selection.used_views(loop)
+            kept = selection.used_views(loop)
         else:
-            kept = _selection.kept_views(loop, weight, self.min_support)
+            kept = selection.kept_views(loop, weight, self.min_support)
         if self.most is None or len(kept) <= self.most:
             return kept
-        best = _selection.greedy_views(self.Z[kept], weight, self.most, self.min_support, self.n_threads)
+        best = selection.greedy_views(self.Z[kept], weight, self.most, self.min_support, self.n_threads)
         return [kept[j] for j in best]
 
     def warn_if_unsolved(self) -> None:

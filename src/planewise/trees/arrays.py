@@ -13,37 +13,7 @@ from scipy.sparse import csr_matrix
 from planewise import _core
 from planewise._text import counted, feature_names, one_line
 from planewise.data.problem import prediction_rows
-from planewise.trees.losses import (
-    CLASSIFICATION_LOSSES,
-    REGRESSION_LOSSES,
-    RawLoss,
-    class_loss_name,
-)
-from planewise.trees.target_statistics import (
-    Place,
-    Statistics,
-    TargetStatistics,
-    n_tree_columns,
-    statistic_places,
-    with_statistics,
-)
-
-__all__ = [
-    "CLASSIFICATION_LOSSES",
-    "REGRESSION_LOSSES",
-    "Forest",
-    "Place",
-    "RawLoss",
-    "Statistics",
-    "TargetStatistics",
-    "Trials",
-    "class_loss_name",
-    "n_tree_columns",
-    "start_and_link",
-    "statistic_places",
-    "tree_column_names",
-    "tree_rows",
-]
+from planewise.trees.target_statistics import Statistics, statistic_places, with_statistics
 
 IntArray = NDArray[np.int32]
 _T = TypeVar("_T")
@@ -116,7 +86,7 @@ class Forest:
         its one term reads 1 for a row whose category is among them, else 0. Other planes have no categories.
         Categories are numbered by their place in the estimator's ``categories_``.
     n_outputs : int
-        Number of values per row. When nodes have one value, trees take turns with the outputs.
+        Number of values per row. In boosting with more than two classes, trees take turns with the classes.
     """
 
     node_start: _Fixed[IntArray] = _Fixed()
@@ -177,7 +147,7 @@ class Forest:
 
     @property
     def trees_per_round(self) -> int:
-        """In boosting: one, or one per output where nodes have one value."""
+        """In boosting: one, or one per class if there are more than two."""
         return self.n_outputs if self.value.shape[1] == 1 else 1
 
     @property
@@ -194,10 +164,6 @@ class Forest:
     def max_depth(self) -> int:
         """Number of levels below the root of the deepest tree."""
         return int(self.depth.max(initial=0))
-
-    def is_compact(self) -> bool:
-        """Whether it has what predictions need and no more: float32 values, no weights, impurities or gains."""
-        return self.value.dtype == np.float32 and not {"weight", "impurity", "gain"} & set(self.arrays())
 
     @property
     def is_leaf(self) -> NDArray[np.bool_]:

@@ -38,11 +38,11 @@ class SLMBoostClassifier(ClassifierMixin, Boosting):
     max_depth : int, "auto" or None, default="auto"
         Maximum depth of each tree; None for no limit. "auto" chooses a depth between 1 and 6 by trials: in every fourth
         round, a quarter of the rows is set aside while a tree is grown one level deeper than usual, and the depth that
-        serves those rows best is used from then on. Where nothing is tried (beyond `max_rows_per_tree` rows, with
+        serves those rows best is used from then on. When no trials are run (beyond `max_rows_per_tree` rows, with
         `monotonic_cst`, and for the absolute and the quantile loss), it is 3, and 4 for more than 262,144 rows.
     max_leaf_nodes : int or None, default=None
-        Maximum number of leaves. If given, growth is not level by level: each step splits the better half of the open
-        nodes.
+        Maximum number of leaves. If given, growth is not level by level: each step splits the most promising half of
+        the open nodes.
     min_samples_split : int, default=2
         Minimum number of rows for a node to be split.
     min_samples_leaf : int, default=10

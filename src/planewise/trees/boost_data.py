@@ -49,7 +49,7 @@ class Given(NamedTuple):
             raise ValueError("X_val and y_val go together: give both or neither.")
         for name in ("sample_weight_val", "offset_val"):
             if self.X_val is None and getattr(self, name) is not None:
-                raise ValueError(f"{name} needs X_val and y_val, whose rows it belongs to.")
+                raise ValueError(f"{name} requires X_val and y_val.")
 
 
 # Targets as given, their rows and how to call them in errors -> targets as numbers.

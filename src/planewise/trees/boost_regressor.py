@@ -44,11 +44,11 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
     max_depth : int, "auto" or None, default="auto"
         Maximum depth of each tree; None for no limit. "auto" chooses a depth between 1 and 6 by trials: in every fourth
         round, a quarter of the rows is set aside while a tree is grown one level deeper than usual, and the depth that
-        serves those rows best is used from then on. Where nothing is tried (beyond `max_rows_per_tree` rows, with
+        serves those rows best is used from then on. When no trials are run (beyond `max_rows_per_tree` rows, with
         `monotonic_cst`, and for the absolute and the quantile loss), it is 3, and 4 for more than 262,144 rows.
     max_leaf_nodes : int or None, default=None
-        Maximum number of leaves. If given, growth is not level by level: each step splits the better half of the open
-        nodes.
+        Maximum number of leaves. If given, growth is not level by level: each step splits the most promising half of
+        the open nodes.
     min_samples_split : int, default=2
         Minimum number of rows for a node to be split.
     min_samples_leaf : int, default=10
@@ -128,7 +128,7 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         split such a column alone, into two sets of categories. An unseen category goes to the heavier side.
     target_statistics : int, "auto" or None, default="auto"
         Beside a categorical column with more than this many categories, planes also use, as a number like any other,
-        the mean of each target in each category. Categories with few rows are shrunk towards the mean of all rows,
+        the mean of the target in each category. Categories with few rows are shrunk towards the mean of all rows,
         which unseen ones have. For a training row it is computed from the rows of other folds (there are ten). "auto"
         is 50; None uses sets alone.
     monotonic_cst : list of int, dict or None, default=None
@@ -139,7 +139,7 @@ class SLMBoostRegressor(RegressorMixin, Boosting):
         group, a list or set of names or numbers; columns in no group form a further one. "pairwise" lets any two
         columns meet, "no_interactions" none. Scores are then sums of functions of one group each.
     base_score : float or None, default=None
-        Where the scores of all outputs start. None starts each at its best constant; with a function as `loss`, at 0.
+        Where the scores start. None starts them at the best constant, and with a function as `loss` at 0.
         0 reproduces the paper.
     early_stopping : bool, default=False
         Stop when the validation loss has not improved for `n_iter_no_change` rounds, and keep the rounds up to the

@@ -201,8 +201,8 @@ class Boosting(BoostedTrees):
         """An error if a warm start would validate on rows that its trees were grown from."""
         if self._continues() and self.forest_.n_samples[0] > max(1, round(self.subsample * n_learned)):
             raise ValueError(
-                "warm_start=True with early_stopping=True needs X_val and y_val here: the trees that are there were "
-                "grown from all rows, so none of them can be set aside. Or fit with both from the first fit on."
+                "warm_start=True with early_stopping=True requires X_val and y_val here: the existing trees were "
+                "fitted on all rows, so no rows are left for validation. Or fit with both from the first fit on."
             )
 
     def _check_given(self, given: Given, offset: Floats | None) -> None:
@@ -261,8 +261,8 @@ class Boosting(BoostedTrees):
             check_earlier_trees(self, self.forest_, self._statistic_sources())
         if continues and self.n_estimators < start.rounds:
             raise ValueError(
-                f"n_estimators={self.n_estimators} must be at least the {start.rounds} rounds that are there already "
-                "when warm_start=True."
+                f"n_estimators={self.n_estimators} must be at least the {start.rounds} existing rounds when "
+                "warm_start=True."
             )
         return start
 

@@ -15,7 +15,7 @@ from planewise.data.categories import Categories
 from planewise.data.chunks import Part, Parts
 from planewise.data.problem import thread_count
 from planewise.trees.arrays import Forest
-from planewise.trees.boost_data import Data, Floats, Given
+from planewise.trees.boost_data import Data, Floats
 from planewise.trees.boosting import Boosting
 from planewise.trees.chunked_columns import training_table_of
 from planewise.trees.chunked_rounds import BoostingInParts, Setup, places_by_part
@@ -32,8 +32,6 @@ from planewise.trees.target_statistics import (
     training_rows_with_statistics,
     with_statistics,
 )
-
-__all__ = ["BoostsParts", "Given", "class_loss_of", "number_loss_of"]
 
 
 # ------------------------------------------------------------------------------------------------ what parts are asked

@@ -1,4 +1,4 @@
-"""Rounds of boosting on rows that lie in parts, in this process or on workers.
+"""Rounds of boosting on rows that lie in parts.
 
 Beyond `max_rows_per_tree` rows, a sample of them decides the planes of a round's trees, and the values are sums over
 all rows. So a round asks the parts twice: for the largest derivatives of their rows, while the trees are grown here;
@@ -248,11 +248,11 @@ class BoostingInParts:
         return self._rounds.forest()
 
     def trial_losses(self) -> Floats:
-        """Nothing is tried where rows abound."""
+        """Return zeros: no trials are run on large data."""
         return np.zeros((self.n_outputs, _core.N_TRIAL_LOSSES))
 
     def left_out(self) -> Floats:
-        """Nothing is tried where rows abound."""
+        """Return no rows: no trials are run on large data."""
         return np.empty((0, self.n_outputs))
 
     # ------------------------------------------------------------------------------------------------------- inside

@@ -213,8 +213,8 @@ class SLMForestClassifier(ClassifierMixin, _SLMForest):
     min_samples_leaf : int, default=3
         Minimum number of rows in a child; a smaller cell is merged with its nearest neighbour.
     max_leaf_nodes : int or None, default=None
-        Maximum number of leaves. If given, growth is not level by level: each step splits the better half of the open
-        nodes.
+        Maximum number of leaves. If given, growth is not level by level: each step splits the most promising half of
+        the open nodes.
     min_impurity_decrease : float, default=0.0
         A split must lower the loss, divided by the weight of all rows, by at least this. Entropy is in nats.
     min_loss : float, default=0.0
@@ -525,8 +525,8 @@ class SLMForestRegressor(RegressorMixin, _SLMForest):
     min_samples_leaf : int, default=2
         Minimum number of rows in a child; a smaller cell is merged with its nearest neighbour.
     max_leaf_nodes : int or None, default=None
-        Maximum number of leaves. If given, growth is not level by level: each step splits the better half of the open
-        nodes.
+        Maximum number of leaves. If given, growth is not level by level: each step splits the most promising half of
+        the open nodes.
     min_impurity_decrease : float, default=0.0
         A split must lower the loss, divided by the weight of all rows, by at least this. Entropy is in nats.
     min_loss : float, default=0.0

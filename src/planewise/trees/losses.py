@@ -71,7 +71,7 @@ class RawLoss:
         if offset is None and self.starts_at_mean:
             return self.start_of_sums(self.sums(target, weight)[None])
         if offset is not None and self.link == "exp":
-            return self._best_logarithms(target[:, None], weight[:, None], offset)
+            return np.array([self._best_logarithm(target, weight, offset[:, 0])])
         if offset is not None:
             target, weight = self.without_offset(target, weight, offset)
         return np.array([self._best_constant(target, weight)])
@@ -114,12 +114,12 @@ class RawLoss:
             return _logarithms(np.where(mean > 0, mean, _LEAST_SHARE))
         return mean
 
-    def _best_logarithms(self, target: Floats, weight: Floats, offset: Floats) -> Floats:
-        """The logarithm of the mean of what offsets leave, without exponentials that overflow."""
-        some = target.any(axis=0)
-        total = logsumexp((1 - self.power) * offset, axis=0, b=weight * np.where(some, target, 1.0))
-        found = total - logsumexp((2 - self.power) * offset, axis=0, b=weight)
-        return np.where(some, found, found + np.log(_LEAST_SHARE))
+    def _best_logarithm(self, target: Floats, weight: Floats, offset: Floats) -> float:
+        """Return the logarithm of the mean of what offsets leave, without exponentials that overflow."""
+        some = target.any()
+        total = logsumexp((1 - self.power) * offset, b=weight * target if some else weight)
+        found = float(total - logsumexp((2 - self.power) * offset, b=weight))
+        return found if some else found + float(np.log(_LEAST_SHARE))
 
     def core_options(self) -> _core.BoostOptions:
         """The core's options with this loss, all others at their defaults."""
@@ -164,11 +164,11 @@ class RawLoss:
         expected = score.shape if self.n_outputs > 1 else (len(score),)
         for name, part in zip(("gradient", "Hessian"), parts, strict=True):
             if part.shape not in (expected, score.shape):
-                raise ValueError(f"The {name} of your loss has shape {part.shape}; expected {expected}.")
+                raise ValueError(f"The {name} of the custom loss has shape {part.shape}; expected {expected}.")
             if not np.isfinite(part).all():
-                raise ValueError(f"The {name} of your loss has values that are not finite.")
+                raise ValueError(f"The {name} of the custom loss has values that are not finite.")
         if (parts[1] < 0).any():
-            raise ValueError("The Hessian of your loss has negative values; it must be zero or more everywhere.")
+            raise ValueError("The Hessian of the custom loss has negative values; it must be zero or more everywhere.")
         gradient, hessian = (np.ascontiguousarray(part.reshape(score.shape)) for part in parts)
         return gradient, hessian
 

@@ -37,7 +37,7 @@ class TargetStatistics:
     Attributes
     ----------
     values : float32 array of shape (n_categories, n_statistics)
-        The weighted mean of each target, or the weighted share of a class, in the training rows of each category,
+        The weighted mean of the target, or the weighted share of a class, in the training rows of each category,
         shrunk towards `prior`.
     prior : float32 array of shape (n_statistics,)
         The same in all training rows. Categories not seen in ``fit`` have it.

@@ -110,8 +110,8 @@ class SLMClassifier(ClassifierMixin, _SLMTree):
     min_samples_leaf : int, default=1
         Minimum number of rows in a child; a smaller cell is merged with its nearest neighbour.
     max_leaf_nodes : int or None, default=None
-        Maximum number of leaves. If given, growth is not level by level: each step splits the better half of the open
-        nodes.
+        Maximum number of leaves. If given, growth is not level by level: each step splits the most promising half of
+        the open nodes.
     min_impurity_decrease : float, default=0.0
         A split must lower the loss, divided by the weight of all rows, by at least this. Entropy is in nats.
     min_loss : float, default=0.0
@@ -337,8 +337,8 @@ class SLMRegressor(RegressorMixin, _SLMTree):
     min_samples_leaf : int, default=5
         Minimum number of rows in a child; a smaller cell is merged with its nearest neighbour.
     max_leaf_nodes : int or None, default=None
-        Maximum number of leaves. If given, growth is not level by level: each step splits the better half of the open
-        nodes.
+        Maximum number of leaves. If given, growth is not level by level: each step splits the most promising half of
+        the open nodes.
     min_impurity_decrease : float, default=0.0
         A split must lower the loss, divided by the weight of all rows, by at least this. Entropy is in nats.
     min_loss : float, default=0.0

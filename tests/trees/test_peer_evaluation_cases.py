@@ -130,7 +130,7 @@ def test_a_ranker_asks_for_the_queries_of_all_rows():
         ranker().fit(X, y)
     with pytest.raises(ValueError, match="X_val needs qid_val"):
         ranker().fit(X, y, group=sizes, X_val=X, y_val=y)
-    with pytest.raises(ValueError, match="qid_val needs X_val and y_val"):
+    with pytest.raises(ValueError, match="qid_val requires X_val and y_val"):
         ranker().fit(X, y, group=sizes, qid_val=np.zeros(300))
     with pytest.raises(ValueError, match="group adds up to 10 rows, but there are 300"):
         ranker().fit(X, y, group=[10])

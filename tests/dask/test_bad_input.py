@@ -143,7 +143,7 @@ def test_a_validation_set_with_other_columns(boost, table):
         boost.fit(X, y, X_val=X.assign(more=1), y_val=y)
     with pytest.raises(ValueError, match="X_val and y_val go together"):
         boost.fit(X, y, X_val=X)
-    with pytest.raises(ValueError, match="sample_weight_val needs X_val"):
+    with pytest.raises(ValueError, match="sample_weight_val requires X_val"):
         boost.fit(X, y, sample_weight_val=y)
     with pytest.raises(TypeError, match=r"X_val is a pandas.DataFrame"):
         boost.fit(X, y, X_val=table[0], y_val=y)

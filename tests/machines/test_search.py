@@ -17,17 +17,19 @@ from sklearn.preprocessing import StandardScaler
 import planewise
 from planewise import LargeScaleMCMClassifier, MCMClassifier, MCMClassifierCV
 from planewise.machines import search as _search
-from planewise.machines.choice import (
+from planewise.machines.folds import (
     TOLERANCES,
+    Held,
     Losses,
+    Point,
     Tolerance,
     choose,
     held_out_losses,
     near_the_best,
     smooth,
     stay_in_the_race,
+    stratified_folds,
 )
-from planewise.machines.folds import Held, Point, stratified_folds
 from planewise.machines.kernels import Kernel
 from planewise.machines.search import first_of_the_best
 

@@ -23,7 +23,8 @@ from sklearn.preprocessing import StandardScaler
 import planewise as pw
 from planewise.store import ModelFileError
 from planewise.store import container as _container
-from planewise.store.file import SCHEMA, versions
+from planewise.store.file import SCHEMA
+from planewise.store.file import versions as versions_of
 from planewise.trees import Forest
 from planewise.trees.saved import TREE_ARRAYS
 
@@ -214,7 +215,7 @@ def test_versions_that_are_not_words_are_refused(tree_file, given):
     write(tree_file, document | {"versions": given}, arrays)
     refused(tree_file, "does not say which versions")
     with pytest.raises(ModelFileError, match="does not say which versions"):
-        versions(tree_file)
+        versions_of(tree_file)
 
 
 @pytest.mark.parametrize(

@@ -599,7 +599,7 @@ def test_a_warm_start_keeps_its_seed_and_cannot_go_back():
     assert_array_equal(model.forest_.threshold[: head.n_planes], head.threshold)
     before = model.predict_proba(X)
     assert_array_equal(model.fit(X, y).predict_proba(X), before)  # nothing left to do
-    with pytest.raises(ValueError, match="n_estimators=5 must be at least the 6 rounds"):
+    with pytest.raises(ValueError, match="n_estimators=5 must be at least the 6 existing rounds"):
         model.set_params(n_estimators=5).fit(X, y)
     assert model.n_iter_ == 6
 

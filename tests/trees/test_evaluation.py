@@ -61,7 +61,7 @@ def test_wrong_validation_rows_are_refused_by_name():
         model.fit(X, y, X_val=X, y_val=y + 6)
     with pytest.raises(ValueError, match="sample_weight_val: "):
         model.fit(X, y, X_val=X, y_val=y, sample_weight_val=-np.ones(len(y)))
-    with pytest.raises(ValueError, match="sample_weight_val needs X_val and y_val"):
+    with pytest.raises(ValueError, match="sample_weight_val requires X_val and y_val"):
         model.fit(X, y, sample_weight_val=np.ones(len(y)))
     with pytest.raises(ValueError, match="offset_val has shape"):
         model.fit(X, y, X_val=X, y_val=y, offset_val=np.zeros(2))

@@ -349,7 +349,7 @@ def test_other_wrong_offsets_are_refused_by_name():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match=r"offset has shape \(150,\); expected \(150, 3\), one column per class"):
         SLMBoostClassifier().fit(X, y, offset=np.zeros(150))
-    with pytest.raises(ValueError, match="offset_val needs X_val and y_val"):
+    with pytest.raises(ValueError, match="offset_val requires X_val and y_val"):
         SLMBoostClassifier().fit(X, y, offset_val=np.zeros(150))
     with pytest.raises(ValueError, match=r"offset_val has shape \(2,\)"):
         SLMBoostRegressor().fit(X, y, X_val=X, y_val=y, offset_val=np.zeros(2))

@@ -236,7 +236,7 @@ def test_categories_and_their_statistics_are_those_of_grades():
         ({"y": -1}, r"grades from 0 to 31; one of them is -1.0"),
         ({"y": 40}, "gain='linear' has no upper limit"),
         ({"y": 1}, "no query has rows of different grades"),
-        ({"qid_val": [1]}, "needs X_val and y_val"),
+        ({"qid_val": [1]}, "requires X_val and y_val"),
     ],
 )
 def test_what_cannot_be_ranked_is_refused_in_words(change, words):

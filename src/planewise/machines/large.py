@@ -58,7 +58,9 @@ from planewise.machines.descent import (
     Places,
     Sample,
     batches_of,
+    find_start,
     learn,
+    rows_to_start_from,
     scores_of,
 )
 from planewise.machines.kernels import KERNEL_NAMES, Kernel, gamma_limit, gamma_value
@@ -69,7 +71,6 @@ from planewise.machines.large_factor import (
     choose_shrinkage,
     factor_on_map,
 )
-from planewise.machines.large_start import find_start, rows_to_start_from
 from planewise.machines.maps import FeatureMap, KernelMap, PrototypeMap
 from planewise.machines.rows import balanced_draw
 from planewise.machines.scores import calibrate, choose_class, probabilities

@@ -29,19 +29,24 @@ from planewise.data.problem import ClassProblem, all_or_nothing, thread_count
 from planewise.explain.estimator import ShownInNotebooks
 from planewise.explain.reasons import Reason
 from planewise.machines.blas import one_blas_thread
-from planewise.machines.choice import (
-    RACES,
-    TOLERANCES,
-    choose,
-    held_out_losses,
-    smooth,
-    stay_in_the_race,
-)
 from planewise.machines.classifier import MCMClassifier, share_of_samples
 from planewise.machines.columns import PreparesColumns, machine_rows, scaling_of_folds
 from planewise.machines.conformal_factor import SHRINKAGES
 from planewise.machines.explain_exact import ExplainsExactMachine
-from planewise.machines.folds import Folds, Held, Point, evaluate, given_folds, stratified_folds
+from planewise.machines.folds import (
+    RACES,
+    TOLERANCES,
+    Folds,
+    Held,
+    Point,
+    choose,
+    evaluate,
+    given_folds,
+    held_out_losses,
+    smooth,
+    stay_in_the_race,
+    stratified_folds,
+)
 from planewise.machines.kernels import Kernel, Matrix
 from planewise.machines.rows import Indices, Labels, Vector, distinct_rows, plain_rows
 from planewise.machines.scores import choose_class, probabilities

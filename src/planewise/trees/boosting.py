@@ -1,4 +1,4 @@
-"""The rounds of boosting: what its classifier and its regressor share."""
+"""The rounds of boosting and what its fitted models answer: what classifier, regressor and ranker share."""
 
 from __future__ import annotations
 
@@ -10,23 +10,27 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
+from sklearn.utils.validation import check_is_fitted
 
 from planewise import _core
 from planewise._params import Limit, boolean, either, integer, one_of, real
 from planewise._progress import Progress, is_heard
 from planewise.data.problem import thread_count
-from planewise.trees.arrays import Forest, Trials, require_finite_values
-from planewise.trees.boost_data import Data, Floats, Given, TargetReader, read_validation_rows
-from planewise.trees.boosted import BoostedTrees
+from planewise.trees.arrays import Forest, Trials, require_finite_values, tree_rows
+from planewise.trees.boost_data import Data, Floats, Given, TargetReader, read_offset, read_validation_rows
 from planewise.trees.constraints import ALL_ROWS, check_earlier_trees, constrain
-from planewise.trees.growth import GROWTH_LIMITS, growth_options, training_table
+from planewise.trees.explain import ExplainsByContributions
+from planewise.trees.growth import GROWTH_LIMITS, TreeEstimator, growth_options, training_table
 from planewise.trees.losses import LossLike, RawLoss
 from planewise.trees.scoring import Booster, Monitor, Scoring
 from planewise.trees.target_statistics import (
     Targets,
+    TargetStatistics,
+    added_to_sources,
     columns_with_statistics,
     folds,
     look_at_targets,
+    n_tree_columns,
     present_categories,
     statistic_places,
     training_rows_with_statistics,
@@ -38,8 +42,8 @@ USUAL_DEPTH = 3
 MANY_ROWS = 2**18  # a level more pays, and takes less time than others need
 
 
-class Boosting(BoostedTrees):
-    """What the classifier and the regressor share."""
+class Boosting(ExplainsByContributions, TreeEstimator):
+    """What classifier, regressor and ranker share."""
 
     parameter_limits: ClassVar[Mapping[str, Limit]] = GROWTH_LIMITS | {
         "n_estimators": integer(1),
@@ -94,11 +98,15 @@ class Boosting(BoostedTrees):
     callbacks: Sequence[Callback] | None
     warm_start: bool
     verbose: int
+    n_iter_: int
+    base_score_: Floats
+    target_statistics_: dict[int, TargetStatistics]
     train_score_: Floats
     validation_score_: Floats
     has_offset_: bool
     _seed: int
     _trials: Trials
+    _loss: RawLoss
 
     def _continues(self) -> bool:
         return bool(self.warm_start) and hasattr(self, "forest_")
@@ -364,6 +372,89 @@ class Boosting(BoostedTrees):
     def _statistic_sources(self) -> list[int]:
         """The columns of X that the further columns of the trees' rows are made from."""
         return [place.source for place in statistic_places(self.target_statistics_)]
+
+    # ----------------------------------------------------------------------------------------------- fitted models
+    def get_feature_importances(self, kind: str = "gain") -> NDArray[np.float64]:
+        """Share of each feature in the planes, by "gain", by number of planes ("split") or by their rows ("cover")."""
+        n_features, statistics = self.n_features_in_, self.target_statistics_
+        shares = self._trees().importances(n_tree_columns(n_features, statistics), kind)
+        return added_to_sources(shares, n_features, statistics)
+
+    @property
+    def n_stored_numbers_(self) -> int:
+        """Number of non-zero weights, thresholds, leaf values and target statistics."""
+        return super().n_stored_numbers_ + sum(each.n_numbers for each in self.target_statistics_.values())
+
+    @property
+    def n_bytes_(self) -> int:
+        """Bytes of the arrays that prediction needs."""
+        return super().n_bytes_ + sum(4 * each.n_numbers for each in self.target_statistics_.values())
+
+    def _n_trees(self, n_rounds: int | None) -> int:
+        """The number of trees in the first rounds; all if None."""
+        check_is_fitted(self)
+        if n_rounds is None:
+            return self.forest_.n_trees
+        if self.n_iter_ == 0:
+            raise ValueError("n_rounds must be None here: the model knows one class and has no rounds.")
+        if not integer(1, self.n_iter_).allows(n_rounds):
+            raise ValueError(f"n_rounds must be an integer from 1 to n_iter_, {self.n_iter_}; got {n_rounds!r}.")
+        return int(n_rounds) * self.forest_.trees_per_round
+
+    def _raw(self, X: Any, offset: Any = None, n_rounds: int | None = None) -> Floats:
+        last, rows = self._n_trees(n_rounds), tree_rows(self, X)
+        raw = self.forest_.predict(rows, self.base_score_, last=last, n_threads=thread_count(self.n_jobs))
+        given = read_offset(offset, len(rows), self._loss)
+        return raw if given is None else raw + given
+
+    def apply(self, X: Any, *, n_rounds: int | None = None) -> NDArray[np.int32]:
+        """The node in which each row ends, in every tree.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        n_rounds : int or None, default=None
+            Use the trees of the first rounds only.
+
+        Returns
+        -------
+        nodes : int array of shape (n_samples, n_trees)
+            Numbers of nodes, counted from the root of each tree: mostly leaves. Trees are in the order they were grown
+            in. With more than two classes, a round has one tree per class, next to each other, in the order of the
+            classes: those of round ``r``, counted from 0, are the columns ``r * n_classes`` to
+            ``(r + 1) * n_classes - 1``.
+        """
+        n_trees = self._n_trees(n_rounds)
+        return self.forest_.head(n_trees).apply(tree_rows(self, X), thread_count(self.n_jobs))
+
+    def predict_contributions(self, X: Any, *, n_rounds: int | None = None) -> Floats:
+        """What each feature added to the raw score of each row, without an offset.
+
+        Every step down a tree changes the score; the change is shared among the terms of the node's planes by how far
+        they are from the training mean (a missing value or a category counts as one standard deviation).
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        n_rounds : int or None, default=None
+            Use the first rounds only.
+
+        Returns
+        -------
+        contributions : array of shape (n_samples, n_features + 1), or (n_samples, n_classes, n_features + 1)
+            The last entry is the mean score of the training rows; a row's entries add up to its raw score: the
+            ``decision_function`` of a classifier, the prediction of a regressor (its logarithm for "poisson", "gamma"
+            and "tweedie").
+        """
+        n_trees = self._n_trees(n_rounds)
+        return self._contributions(X, self.forest_.head(n_trees))
+
+    def _staged_raw(self, X: Any, offset: Any = None) -> Iterator[Floats]:
+        check_is_fitted(self)
+        rows = tree_rows(self, X)
+        given = read_offset(offset, len(rows), self._loss)
+        for raw in self.forest_.stages(rows, self.base_score_, thread_count(self.n_jobs)):
+            yield raw if given is None else raw + given
 
 
 def _one_round(boosting: Booster, data: Data, loss: RawLoss) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from planewise import _core
 from planewise._progress import is_heard
 from planewise.data.categories import Categories
 from planewise.data.chunks import Part, Parts
@@ -17,8 +18,8 @@ from planewise.data.problem import thread_count
 from planewise.trees.arrays import Forest
 from planewise.trees.boost_data import Data, Floats
 from planewise.trees.boosting import Boosting
-from planewise.trees.chunked_columns import training_table_of
 from planewise.trees.chunked_rounds import BoostingInParts, Setup, places_by_part
+from planewise.trees.growth import table_categories
 from planewise.trees.losses import RawLoss, check_targets, classification_loss, regression_loss
 from planewise.trees.scoring import Monitor, Scoring
 from planewise.trees.target_statistics import (
@@ -84,6 +85,28 @@ def part_with_statistics(part: Part, statistics: Statistics, *, n_threads: int) 
     return Part(with_statistics(part.rows, statistics), part.target, part.weight, part.first)
 
 
+def ranges_of(part: Part, *, n_threads: int) -> Floats:
+    """What the rows say of their columns."""
+    return _core.column_ranges(part.rows, part.weight, n_threads)
+
+
+def sums_of(part: Part, ranges: Floats, centre: Floats, *, n_threads: int) -> NDArray[np.int64]:
+    """Sums of the columns, or of squared differences from the centre."""
+    return _core.column_sums(part.rows, part.weight, ranges, centre, n_threads)
+
+
+def body_of(part: Part, step: int, *, n_threads: int) -> tuple[NDArray[np.float32], Floats]:
+    """Some rows with their weights, picked by their values, which tell where most values of a column lie."""
+    picked = _core.body_rows(part.rows, step, n_threads)
+    return part.rows[picked], part.weight[picked]
+
+
+def column_of(part: Part, column: int, *, n_threads: int) -> tuple[NDArray[np.float32], Floats]:
+    """The values of a column, without missing ones, and their weights."""
+    there = ~np.isnan(part.rows[:, column])
+    return part.rows[there, column], part.weight[there]
+
+
 # -------------------------------------------------------------------------------------------------------------- losses
 def class_loss_of(estimator: Any, n_classes: int) -> RawLoss:
     """The loss of a classifier."""
@@ -102,6 +125,34 @@ def check_targets_of(part: Part, loss: RawLoss, *, n_threads: int) -> bool:
     """An error if the loss is not defined for a target; whether some are not zero."""
     check_targets(loss, part.target, "y", np.arange(part.first, part.first + len(part)))
     return bool(part.target.any())
+
+
+# ------------------------------------------------------------------------------------------------------------- columns
+def training_table_of(parts: Parts, estimator: Any) -> _core.Table:
+    """What the core must know of the columns of all rows."""
+    answers = parts.ask(ranges_of)
+    ranges = answers[0]
+    for other in answers[1:]:
+        ranges = _core.join_ranges(ranges, other)
+    sums = np.sum(parts.ask(sums_of, ranges, np.empty(0)), axis=0)
+    centre = _core.column_centres(sums, ranges)
+    squares = np.sum(parts.ask(sums_of, ranges, centre), axis=0)
+    n_columns = len(centre)
+    table = _core.table_of_parts(ranges, sums, squares, table_categories(estimator, n_columns))
+    if estimator.bins == "robust":
+        _find_bodies(parts, table, ranges, n_columns)
+    return table
+
+
+def _find_bodies(parts: Parts, table: _core.Table, ranges: Floats, n_columns: int) -> None:
+    """Where most values of each column lie."""
+    step = _core.body_step(ranges)
+    rows, weight = (np.concatenate(each) for each in zip(*parts.ask(body_of, step), strict=True))
+    _core.begin_bodies(table)
+    for j in range(n_columns):
+        if not _core.set_body(table, j, np.ascontiguousarray(rows[:, j]), weight, step == 1):
+            values, theirs = (np.concatenate(each) for each in zip(*parts.ask(column_of, j), strict=True))
+            _core.set_body(table, j, values, theirs, True)
 
 
 # ---------------------------------------------------------------------------------------------------------- estimators

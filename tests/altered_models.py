@@ -211,7 +211,7 @@ def questions(name: str, model: Any, X: Any, y: Any) -> dict[str, Callable[[], A
         asked["one projection"] = lambda: plot.ProjectionDisplay.from_explanation(
             model.explain(few)[0], X, y, resolution=5
         )
-    if family.startswith("SLMViews"):
+    if family.startswith("Additive"):
         asked["views"] = lambda: plot.ViewsDisplay.from_estimator(model, resolution=5)
     return {each: ask for each, ask in asked.items() if each not in REFUSED.get(name, ())}
 

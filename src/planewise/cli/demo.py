@@ -39,7 +39,7 @@ HEADER = ["data", "model", "measure", "planewise", "scikit-learn", "our size", "
 WIDTHS = [15, 10, 10, 24, 24, 10, 11, 9, 9]
 SETS = ("new moons", "wine", "breast cancer", "Friedman 1", "diabetes")
 REGRESSION = ("Friedman 1", "diabetes")
-FAMILIES = ("one tree", "forest", "boosting", "kernel", "views", "near rows")
+FAMILIES = ("one tree", "forest", "boosting", "kernel", "additive", "near rows")
 TURNS = 3
 ENOUGH = 1000.0  # milliseconds spent on a pair, after which it is not fitted again
 
@@ -117,9 +117,9 @@ def makers(family: str, regression: bool) -> list[Callable[[], Any]]:
     if family in seeded:
         name, theirs = seeded[family]
         return [partial(getattr(pw, name), random_state=0), partial(theirs, random_state=0)]
-    if family == "views":  # theirs sums functions of two columns as well
+    if family == "additive":  # theirs sums functions of two columns as well
         pairwise = partial(getattr(ensemble, f"HistGradientBoosting{kind}"), interaction_cst="pairwise")
-        return [partial(getattr(pw, f"SLMViews{kind}"), random_state=0), partial(pairwise, random_state=0)]
+        return [partial(getattr(pw, f"Additive{kind}"), random_state=0), partial(pairwise, random_state=0)]
     if family == "kernel":
         ours = pw.MCMRegressor if regression else partial(pw.MCMClassifier, random_state=0)
         return [ours, scaled(svm.SVR if regression else svm.SVC)]
@@ -208,7 +208,7 @@ def page(
         html.paragraph(
             "Each family of planewise is compared with scikit-learn's models of the same kind: decision tree, random "
             "forest, histogram gradient boosting, SVM, histogram gradient boosting of pairs of columns "
-            '(interaction_cst="pairwise", beside "views") and nearest neighbours (beside RECIP, "near rows"). Other '
+            '(interaction_cst="pairwise", beside "additive") and nearest neighbours (beside RECIP, "near rows"). Other '
             "parameters have their defaults. "
             f"{HOW_MEASURED} Sizes are those of compressed pickles. In each pair of columns planewise is the first. "
             f"{HOW_TIMED}"

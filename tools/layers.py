@@ -17,8 +17,8 @@ ROOMS = (
     *("data", "explain", "store", "trees", "additive", "machines", "recip", "published"),
     *("export", "plot", "evaluate", "report", "table", "dask", "cli"),
 )
-# Public names on request, and the HTML of estimators in notebooks: imported when they are first used.
-EXCEPTIONS = {"__init__.py", "explain/estimator.py"}
+# Public names on request, and the HTML of estimators in notebooks: imported when they are first used; and the command.
+EXCEPTIONS = {"__init__.py", "__main__.py", "explain/estimator.py"}
 
 
 def rank(parts: tuple[str, ...]) -> int:

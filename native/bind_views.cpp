@@ -3,8 +3,8 @@
 #include <functional>
 
 #include "neighbours.hpp"
-#include "recip_choice.hpp"
 #include "python.hpp"
+#include "recip_choice.hpp"
 
 namespace planewise {
 

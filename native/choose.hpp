@@ -13,9 +13,9 @@
 
 #include "bits.hpp"
 #include "categories.hpp"
+#include "directions.hpp"
 #include "interactions.hpp"
 #include "measure.hpp"
-#include "directions.hpp"
 
 namespace planewise {
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "matrix.hpp"
 #include "directions.hpp"
+#include "matrix.hpp"
 #include "statistics.hpp"
 
 namespace planewise {

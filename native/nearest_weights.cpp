@@ -5,9 +5,9 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "leaf_search.hpp"
 #include "neighbours.hpp"
 #include "point_layout.hpp"
-#include "leaf_search.hpp"
 
 namespace planewise {
 

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <limits>
 
-#include "point_layout.hpp"
 #include "leaf_search.hpp"
+#include "point_layout.hpp"
 
 namespace planewise {
 

@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "dispatch.hpp"
+#include "leaf_search.hpp"
 #include "neighbours.hpp"
 #include "point_layout.hpp"
-#include "leaf_search.hpp"
 
 namespace planewise {
 

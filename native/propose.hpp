@@ -5,9 +5,9 @@
 #include <map>
 #include <vector>
 
+#include "directions.hpp"
 #include "interactions.hpp"
 #include "matrix.hpp"
-#include "directions.hpp"
 #include "random.hpp"
 
 namespace planewise {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "matrix.hpp"
 #include "directions.hpp"
+#include "matrix.hpp"
 
 namespace planewise {
 

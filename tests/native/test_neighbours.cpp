@@ -7,8 +7,8 @@
 
 #include "check.hpp"
 #include "neighbours.hpp"
-#include "random.hpp"
 #include "point_layout.hpp"
+#include "random.hpp"
 
 using namespace planewise;
 

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "check.hpp"
-#include "recip_choice.hpp"
 #include "random.hpp"
+#include "recip_choice.hpp"
 
 using namespace planewise;
 

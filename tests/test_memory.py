@@ -55,7 +55,7 @@ def test_the_tightest_limit_counts(tmp_path, files, expected):
 def test_a_limit_of_the_process_counts():
     code = (
         "import resource\nfrom planewise.dask.memory import available_memory\n"
-        "resource.setrlimit(resource.RLIMIT_DATA, (10**8, 10**8)); print(available_memory())"
+        "resource.setrlimit(resource.RLIMIT_DATA, (2 * 10**9, 2 * 10**9)); print(available_memory())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert int(done.stdout) <= 10**8
+    assert int(done.stdout) <= 2 * 10**9

@@ -6,7 +6,7 @@ each fitted attribute, score or C text that differs from its recorded digest and
 
 Trees, forests, boosting, additive models and RECIP must be the same to the bit. Kernel machines, and two figures of
 additive models, are computed with BLAS: they are compared to the bit when NumPy, SciPy and BLAS are the recorded ones.
-Otherwise the number of vectors may differ by 2 and the scores by 1e-6 (by 1e-2 for the large machine's float32 descent).
+Otherwise the number of vectors may differ by 2 and the scores by 1e-6 (1e-2 for the large machine's float32 descent).
 """
 
 from __future__ import annotations

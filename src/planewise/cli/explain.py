@@ -132,18 +132,18 @@ class Found(NamedTuple):
     line: str | None = None  # of a text file
 
     def at(self, table: InputTable) -> Found:
-        """The same, with its line in the file if the table is text."""
+        """Return a copy with the line in the file, if the table is a text file."""
         return self._replace(line=table.line(self.row)) if table.form == "text" else self
 
     def place(self) -> str:
-        """Such as "row 17, counted from 0 (line 19 of the file)"."""
+        """Return the position, such as "row 17, counted from 0 (line 19 of the file)"."""
         row = f"row {self.row}, counted from 0"
         if self.line is None:
             return row
         return f"{row} ({self.line})" if " of " in self.line else f"{row} ({self.line} of the file)"
 
     def in_words(self) -> str:
-        """Such as "patient 041014: row 17, counted from 0"."""
+        """Return the identifier and position, such as "patient 041014: row 17, counted from 0"."""
         return self.place() if self.id_column is None else f"{self.id_column} {self.value}: {self.place()}"
 
 

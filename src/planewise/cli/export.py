@@ -21,7 +21,7 @@ from planewise.table.model import TableModel
 
 
 class Form(StrEnum):
-    """What --to may be."""
+    """The values of --to."""
 
     c = "c"
     onnx = "onnx"

@@ -31,7 +31,7 @@ from planewise.trees.losses import REGRESSION_LOSSES
 
 
 class Family(StrEnum):
-    """What --model may be."""
+    """The values of --model."""
 
     auto = "auto"
     explainable = "explainable"
@@ -47,7 +47,7 @@ CHOSEN = ("auto", "explainable")  # by cross-validation, from several families
 
 
 class Task(StrEnum):
-    """What --task may be."""
+    """The values of --task."""
 
     auto = "auto"
     classification = "classification"

@@ -1,4 +1,4 @@
-"""What commands print: tables for people and JSON for programs on the standard output, progress on the error stream.
+"""The output of commands: tables for people and JSON for programs on the standard output, progress on the error stream.
 
 Names and values from files may hold escape sequences. Everything here prints them through `shown`, so that a terminal
 displays them and does not obey them.

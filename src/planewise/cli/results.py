@@ -1,4 +1,4 @@
-"""What `planewise fit` says: how the columns were read, and how good the model is on held-out rows."""
+"""The summary that `planewise fit` prints: how the columns were read, and how good the model is on held-out rows."""
 
 from __future__ import annotations
 

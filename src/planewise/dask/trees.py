@@ -24,7 +24,8 @@ class SLMClassifier(AnswersProbabilities, OnDask, trees.SLMClassifier):
     """`planewise.SLMClassifier` on a cluster: one tree, grown on one worker.
 
     The rows are brought to one worker, and the tree is the same to the bit as in memory. The worker needs twice the
-    bytes of X and 4 bytes per row and column; if no worker may use so much, ``fit`` says so before it starts.
+    bytes of X and 4 bytes per row and column; if no worker has that much memory, ``fit`` raises a `MemoryError` before
+    it starts.
 
     Parameters
     ----------
@@ -43,7 +44,8 @@ class SLMRegressor(OnDask, trees.SLMRegressor):
     """`planewise.SLMRegressor` on a cluster: one tree, grown on one worker.
 
     The rows are brought to one worker, and the tree is the same to the bit as in memory. The worker needs twice the
-    bytes of X and 4 bytes per row and column; if no worker may use so much, ``fit`` says so before it starts.
+    bytes of X and 4 bytes per row and column; if no worker has that much memory, ``fit`` raises a `MemoryError` before
+    it starts.
 
     Parameters
     ----------
@@ -81,8 +83,8 @@ class SLMForestClassifier(AnswersProbabilities, _ForestOnDask, trees.SLMForestCl
     """`planewise.SLMForestClassifier` on a cluster: every worker grows some of the trees.
 
     The rows are brought to each worker that grows trees, and the forest is the same to the bit as in memory. Such a
-    worker needs twice the bytes of X and 4 bytes per row and column; workers that may not use so much grow none, and if
-    there is no other, ``fit`` says so before it starts. With `oob_score`, one worker grows all trees.
+    worker needs twice the bytes of X and 4 bytes per row and column; workers with less memory grow none, and if
+    there is no other, ``fit`` raises a `MemoryError` before it starts. With `oob_score`, one worker grows all trees.
 
     Parameters
     ----------
@@ -101,8 +103,8 @@ class SLMForestRegressor(_ForestOnDask, trees.SLMForestRegressor):
     """`planewise.SLMForestRegressor` on a cluster: every worker grows some of the trees.
 
     The rows are brought to each worker that grows trees, and the forest is the same to the bit as in memory. Such a
-    worker needs twice the bytes of X and 4 bytes per row and column; workers that may not use so much grow none, and if
-    there is no other, ``fit`` says so before it starts. With `oob_score`, one worker grows all trees.
+    worker needs twice the bytes of X and 4 bytes per row and column; workers with less memory grow none, and if
+    there is no other, ``fit`` raises a `MemoryError` before it starts. With `oob_score`, one worker grows all trees.
 
     Parameters
     ----------

@@ -183,7 +183,7 @@ LONGEST_TEXT = 10_000  # characters of a category, a class or a name that a mode
 
 
 def as_label_array(values: Any) -> NDArray[Any]:
-    """What NumPy makes of labels (a list, a Series, an array); texts are Python objects if one of them is long."""
+    """Convert labels (a list, a Series, an array) to an array; of Python objects if any label is a long text."""
     if nw.dependencies.is_polars_series(values) and values.dtype == nw.dependencies.get_polars().String:
         values = values.to_list()  # the Series itself would become an array of fixed width
     if isinstance(values, (list, tuple)) and _has_long_text(values):

@@ -269,7 +269,7 @@ class Display:
     """Base of all displays, which are dataclasses with ``repr=False``: their arrays would fill the screen."""
 
     def _facts(self) -> str:
-        """What is in the picture, in a few words."""
+        """Return a short summary of the plot."""
         raise NotImplementedError
 
     def __repr__(self) -> str:

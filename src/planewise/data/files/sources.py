@@ -57,7 +57,7 @@ class TableFile:
 
     @property
     def source(self) -> Path | bytes:
-        """What readers of other packages open."""
+        """Return the path, or the bytes of a stream, for the readers of other packages."""
         return self.path if self.content is None else self.content
 
     @property
